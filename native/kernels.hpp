@@ -1,0 +1,11 @@
+// The table of contents of the compiled module: one source file a kernel, one line here.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace bayeskit {
+void bind_count(nanobind::module_& m);
+void bind_encode(nanobind::module_& m);
+void bind_moments(nanobind::module_& m);
+void bind_naive(nanobind::module_& m);
+void bind_strings(nanobind::module_& m);
+}  // namespace bayeskit

@@ -1,0 +1,274 @@
+// log P(c) + sum of log P(x_j | c): tables, Gaussian and Poisson columns, missing cells left out.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "codes.hpp"
+#include "kernels.hpp"
+
+namespace bayeskit {
+namespace {
+
+constexpr int64_t CHUNK_ROWS = 1 << 13;
+constexpr int64_t BLOCK_ROWS = 64;
+
+enum Family : uint8_t { TABLE = 0, GAUSSIAN = 1, POISSON = 2, SKIP = 3 };
+enum Result : int { LOG_JOINT = 0, LOG_POSTERIOR = 1, POSTERIOR = 2, CLASS = 3, LOG_EVIDENCE = 4 };
+
+struct Feature {
+    Family family;
+    int64_t lo;
+    uint32_t size;
+    int64_t row;  // first row of its parameters
+};
+
+// Four classes side by side. Spelled out, since a compiler left alone prefers to vectorise over the rows.
+#if defined(__GNUC__)
+typedef double Lanes __attribute__((vector_size(32), aligned(8)));
+#else
+struct Lanes {
+    double lane[4];
+    friend Lanes operator+(Lanes a, const Lanes& b) { for (int k = 0; k < 4; ++k) a.lane[k] += b.lane[k]; return a; }
+    friend Lanes operator-(Lanes a, const Lanes& b) { for (int k = 0; k < 4; ++k) a.lane[k] -= b.lane[k]; return a; }
+    friend Lanes operator*(Lanes a, const Lanes& b) { for (int k = 0; k < 4; ++k) a.lane[k] *= b.lane[k]; return a; }
+};
+#endif
+
+// Tables are added four features at a time, so that the sums of a row are loaded and stored a quarter as often.
+constexpr int GROUP = 4;
+struct TableGroup {
+    int size = 0;
+    const double* rows[GROUP];
+    uint32_t level[GROUP][BLOCK_ROWS];
+};
+
+// acc[i] += table[level[i]] for each table of the group
+template <int fixed>
+BAYESKIT_INLINE void add_tables_lanes(Lanes* acc, const TableGroup& group, int64_t n, int runtime) {
+    const int width = fixed ? fixed : runtime;
+    auto row = [&](int g, int64_t i) {
+        return reinterpret_cast<const Lanes*>(group.rows[g]) + static_cast<int64_t>(group.level[g][i]) * width;
+    };
+    if (group.size == GROUP) {
+        for (int64_t i = 0; i < n; ++i) {
+            const Lanes *a = row(0, i), *b = row(1, i), *c = row(2, i), *d = row(3, i);
+            for (int k = 0; k < width; ++k) acc[i * width + k] = acc[i * width + k] + ((a[k] + b[k]) + (c[k] + d[k]));
+        }
+        return;
+    }
+    for (int g = 0; g < group.size; ++g)
+        for (int64_t i = 0; i < n; ++i) {
+            const Lanes* a = row(g, i);
+            for (int k = 0; k < width; ++k) acc[i * width + k] = acc[i * width + k] + a[k];
+        }
+}
+
+BAYESKIT_SIMD void add_tables(double* acc, const TableGroup& group, int64_t n, int lanes) {
+    Lanes* sums = reinterpret_cast<Lanes*>(acc);
+    if (lanes == 4) add_tables_lanes<1>(sums, group, n, 1);
+    else if (lanes == 8) add_tables_lanes<2>(sums, group, n, 2);
+    else add_tables_lanes<0>(sums, group, n, lanes / 4);
+}
+
+// The parameters are three rows: the constant -log(2 pi var) / 2, the mean, and 1 / (2 var).
+BAYESKIT_INLINE void add_gaussian_lanes(Lanes* acc, const double* x, int64_t n, const Lanes* rows, int width) {
+    for (int k = 0; k < width; ++k) {
+        const Lanes constant = rows[k], mean = rows[width + k], half = rows[2 * width + k];
+        for (int64_t i = 0; i < n; ++i) {
+            if (x[i] != x[i]) continue;
+            const Lanes value = {x[i], x[i], x[i], x[i]};
+            const Lanes deviation = value - mean;
+            acc[i * width + k] = acc[i * width + k] + (constant - deviation * deviation * half);
+        }
+    }
+}
+
+BAYESKIT_SIMD void add_gaussian(double* acc, const double* x, int64_t n, const double* parameters, int lanes) {
+    add_gaussian_lanes(reinterpret_cast<Lanes*>(acc), x, n, reinterpret_cast<const Lanes*>(parameters), lanes / 4);
+}
+
+// The parameters are two rows: log rate and rate.
+void add_poisson(double* acc, const double* x, int64_t n, const double* rows, int lanes) {
+    const double *log_rate = rows, *rate = rows + lanes;
+    for (int64_t i = 0; i < n; ++i) {
+        if (x[i] != x[i]) continue;
+        const double log_factorial = std::lgamma(x[i] + 1.0);
+        for (int k = 0; k < lanes; ++k)
+            // 0 · log 0 is 0: a count of zero is certain when the rate is zero.
+            acc[i * lanes + k] += (x[i] == 0.0 ? 0.0 : x[i] * log_rate[k]) - rate[k] - log_factorial;
+    }
+}
+
+// A block is read column by column, a pattern that the hardware does not foresee; so the next block is asked for early.
+inline void prefetch_rows(const Column& first, int64_t begin, int64_t end) {
+#if defined(__GNUC__)
+    const char* stop = first.data + end * first.stride;
+    for (const char* line = first.data + begin * first.stride; line < stop; line += 64) __builtin_prefetch(line);
+#else
+    (void)first, (void)begin, (void)end;
+#endif
+}
+
+class NaiveScorer {
+public:
+    // parameters: (n_rows, n_classes). A table of S levels has S + 2 rows: the levels, then unseen, then missing.
+    NaiveScorer(Array log_prior, Array parameters, std::vector<int> families, std::vector<int64_t> lows,
+                std::vector<int64_t> sizes) {
+        n_classes_ = static_cast<int>(log_prior.shape(0));
+        lanes_ = (n_classes_ + 3) / 4 * 4;
+        log_prior_.assign(lanes_, 0.0);
+        read_doubles(column_of(log_prior), 0, n_classes_, log_prior_.data(), 1);
+        if (parameters.ndim() != 2 || type_of(parameters) != Type::f64 ||
+            static_cast<int>(parameters.shape(1)) != n_classes_ || families.size() != lows.size() ||
+            families.size() != sizes.size())
+            throw std::invalid_argument("the parameters do not fit together.");
+        const int64_t n_rows = static_cast<int64_t>(parameters.shape(0));
+        parameters_.assign(n_rows * lanes_, 0.0);
+        const double* source = static_cast<const double*>(parameters.data());
+        for (int64_t r = 0; r < n_rows; ++r)
+            for (int k = 0; k < n_classes_; ++k)
+                parameters_[r * lanes_ + k] = source[r * parameters.stride(0) + k * parameters.stride(1)];
+        int64_t row = 0;
+        for (size_t j = 0; j < families.size(); ++j) {
+            const Family family = static_cast<Family>(families[j]);
+            features_.push_back({family, lows[j], static_cast<uint32_t>(sizes[j]), row});
+            row += family == TABLE ? sizes[j] + 2 : family == GAUSSIAN ? 3 : family == POISSON ? 2 : 0;
+        }
+        if (row != n_rows) throw std::invalid_argument("the number of parameter rows does not fit.");
+    }
+
+    // (result, first row that no class can give or -1). With `fallback` such rows get the prior.
+    nb::tuple score(nb::object source, bool coded, int result, bool fallback, int n_threads) const {
+        const Table table = table_of(source);
+        if (table.columns.size() != features_.size()) throw std::invalid_argument("wrong number of columns.");
+        const int64_t n = table.n_rows;
+        const bool one = result == CLASS || result == LOG_EVIDENCE;
+        int64_t impossible = -1;
+        if (result == CLASS) {
+            Owned<int64_t> out({static_cast<size_t>(n)});
+            impossible = run(table, coded, result, fallback, n_threads, nullptr, out.data);
+            return nb::make_tuple(out.to_numpy(), impossible);
+        }
+        std::vector<size_t> shape = {static_cast<size_t>(n)};
+        if (!one) shape.push_back(n_classes_);
+        Owned<double> out(shape);
+        impossible = run(table, coded, result, fallback, n_threads, out.data, nullptr);
+        return nb::make_tuple(out.to_numpy(), impossible);
+    }
+
+private:
+    int n_classes_, lanes_;
+    std::vector<double> log_prior_, parameters_;
+    std::vector<Feature> features_;
+
+    int64_t run(const Table& table, bool coded, int result, bool fallback, int n_threads, double* out,
+                int64_t* classes) const {
+        std::optional<nb::gil_scoped_release> release;
+        if (table.n_rows > 64) release.emplace();
+        const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+        std::vector<int64_t> impossible(n_chunks, -1);
+        parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
+            std::vector<double> acc(BLOCK_ROWS * lanes_);
+            const int64_t end = std::min(table.n_rows, (chunk + 1) * CHUNK_ROWS);
+            for (int64_t begin = chunk * CHUNK_ROWS; begin < end; begin += BLOCK_ROWS) {
+                const int64_t rows = std::min(BLOCK_ROWS, end - begin);
+                if (table.row_major) prefetch_rows(table.columns[0], begin + rows, std::min(end, begin + rows + BLOCK_ROWS));
+                log_joint(table, coded, begin, rows, acc.data());
+                for (int64_t i = 0; i < rows; ++i) {
+                    const bool good = finish(acc.data() + i * lanes_, begin + i, result, fallback, out, classes);
+                    if (!good && impossible[chunk] < 0) impossible[chunk] = begin + i;
+                }
+            }
+        });
+        for (int64_t row : impossible)
+            if (row >= 0) return row;
+        return -1;
+    }
+
+    void log_joint(const Table& table, bool coded, int64_t begin, int64_t n, double* acc) const {
+        TableGroup group;
+        double x[BLOCK_ROWS];
+        for (int64_t i = 0; i < n; ++i) std::memcpy(acc + i * lanes_, log_prior_.data(), lanes_ * sizeof(double));
+        for (size_t j = 0; j < features_.size(); ++j) {
+            const Feature& feature = features_[j];
+            const double* rows = parameters_.data() + feature.row * lanes_;
+            if (feature.family == TABLE) {
+                uint32_t* level = group.level[group.size];
+                if (coded) decode<true>(table.columns[j], begin, n, feature.lo, feature.size, level);
+                else decode<false>(table.columns[j], begin, n, feature.lo, feature.size, level);
+                group.rows[group.size++] = rows;
+                if (group.size == GROUP) {
+                    add_tables(acc, group, n, lanes_);
+                    group.size = 0;
+                }
+            } else if (feature.family != SKIP) {
+                read_doubles(table.columns[j], begin, n, x, 1);
+                if (feature.family == GAUSSIAN) add_gaussian(acc, x, n, rows, lanes_);
+                else add_poisson(acc, x, n, rows, lanes_);
+            }
+        }
+        add_tables(acc, group, n, lanes_);
+    }
+
+    bool finish(const double* log_joint, int64_t row, int result, bool fallback, double* out, int64_t* classes) const {
+        int best = 0;
+        for (int k = 1; k < n_classes_; ++k)
+            if (log_joint[k] > log_joint[best]) best = k;
+        const bool good = log_joint[best] > -INFINITY;
+        if (result == LOG_JOINT) {
+            std::memcpy(out + row * n_classes_, log_joint, n_classes_ * sizeof(double));
+            return true;
+        }
+        if (!good && result == LOG_EVIDENCE) {
+            out[row] = -INFINITY;
+            return true;
+        }
+        if (!good && !fallback) return false;
+        if (!good) {
+            log_joint = log_prior_.data();
+            best = 0;
+            for (int k = 1; k < n_classes_; ++k)
+                if (log_joint[k] > log_joint[best]) best = k;
+        }
+        if (result == CLASS) {
+            classes[row] = best;
+            return true;
+        }
+        // Shifted by the row's peak, exp() cannot overflow and one term is 1.
+        const double peak = log_joint[best];
+        double* line = out + (result == LOG_EVIDENCE ? row : row * n_classes_);
+        double sum = 0.0;
+        for (int k = 0; k < n_classes_; ++k) {
+            const double share = k == best ? 1.0 : std::exp(log_joint[k] - peak);
+            if (result == POSTERIOR) line[k] = share;
+            sum += share;
+        }
+        if (result == POSTERIOR) {
+            const double inverse = 1.0 / sum;
+            for (int k = 0; k < n_classes_; ++k) line[k] *= inverse;
+        } else if (result == LOG_POSTERIOR) {
+            const double log_evidence = peak + std::log(sum);
+            for (int k = 0; k < n_classes_; ++k) line[k] = log_joint[k] - log_evidence;
+        } else {
+            line[0] = peak + std::log(sum);
+        }
+        return true;
+    }
+};
+
+}  // namespace
+
+void bind_naive(nb::module_& m) {
+    using namespace nb::literals;
+    nb::class_<NaiveScorer>(m, "NaiveScorer")
+        .def(nb::init<Array, Array, std::vector<int>, std::vector<int64_t>, std::vector<int64_t>>(), "log_prior"_a,
+             "parameters"_a, "families"_a, "lows"_a, "sizes"_a)
+        .def("score", &NaiveScorer::score, "table"_a, "coded"_a, "result"_a, "fallback"_a, "n_threads"_a);
+}
+
+}  // namespace bayeskit

@@ -1,0 +1,31 @@
+"""Learning with Bayes' rule: count, then believe, then decide."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
+_PUBLIC = {
+    "threads": "bayeskit._kernels.threads",
+}
+_STAGES = ("datasets", "errors")
+
+__all__ = ["__version__", *_PUBLIC, *_STAGES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        value = getattr(import_module(_PUBLIC[name]), name)
+    elif name in _STAGES:
+        value = import_module(f"bayeskit.{name}")
+    else:
+        raise AttributeError(f"module 'bayeskit' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

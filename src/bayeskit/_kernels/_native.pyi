@@ -1,0 +1,43 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[Any]
+Table = Numbers | list[Numbers]
+
+class NaiveScorer:
+    def __init__(
+        self,
+        log_prior: NDArray[np.float64],
+        parameters: NDArray[np.float64],
+        families: Sequence[int],
+        lows: Sequence[int],
+        sizes: Sequence[int],
+    ) -> None: ...
+    def score(
+        self, table: Table, coded: bool, result: int, fallback: bool, n_threads: int
+    ) -> tuple[NDArray[Any], int]: ...
+
+def count_bytes(
+    array: Numbers, y: Numbers, weight: NDArray[np.float64] | None, n_classes: int, n_threads: int
+) -> NDArray[Any] | None: ...
+def count_values(
+    columns: list[Numbers],
+    y: Numbers,
+    weight: NDArray[np.float64] | None,
+    n_classes: int,
+    sizes: Sequence[int],
+    n_threads: int,
+) -> NDArray[Any]: ...
+def count_classes(y: Numbers, weight: NDArray[np.float64] | None, n_classes: int) -> NDArray[Any]: ...
+def count_moments(
+    table: Table, y: Numbers, weight: NDArray[np.float64] | None, n_classes: int, n_threads: int
+) -> NDArray[np.float64] | None: ...
+def whole_levels(column: Numbers) -> NDArray[np.int64] | None: ...
+def recode(column: Numbers, lo: int, lookup: NDArray[np.int64], code_bytes: int, coded: bool) -> NDArray[Any]: ...
+def digitise(column: Numbers, edges: NDArray[np.float64], code_bytes: int) -> NDArray[Any]: ...
+def encode_objects(column: Numbers, missing: list[object]) -> tuple[NDArray[np.uint32], list[Any]]: ...
+def encode_arrow(stream: object) -> tuple[NDArray[np.uint32], list[str]]: ...
+def encode_fixed(bytes: NDArray[np.uint8], width: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
