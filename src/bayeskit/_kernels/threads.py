@@ -19,9 +19,10 @@ def _from_environment() -> int:
         value = os.environ.get(name, "")
         if value.isdigit() and int(value) > 0:
             return int(value)
-    if hasattr(os, "sched_getaffinity"):
+    try:
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    except AttributeError:  # macOS and Windows do not tell
+        return os.cpu_count() or 1
 
 
 def n_threads(cells: int | None = None) -> int:
