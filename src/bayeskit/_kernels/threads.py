@@ -19,10 +19,8 @@ def _from_environment() -> int:
         value = os.environ.get(name, "")
         if value.isdigit() and int(value) > 0:
             return int(value)
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows do not tell
-        return os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # macOS and Windows do not tell
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def n_threads(cells: int | None = None) -> int:
