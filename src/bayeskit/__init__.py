@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
 _PUBLIC = {
+    "load": "bayeskit.io.files",
     "threads": "bayeskit._kernels.threads",
 }
 _STAGES = ("datasets", "errors")

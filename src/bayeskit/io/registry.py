@@ -1,0 +1,24 @@
+"""The registry: the model names that a file may hold, and where each lives."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from bayeskit.errors import ModelFileError
+
+# Name in the file → "module:class". A file can only ask for a class that stands here.
+MODELS: dict[str, str] = {
+    "CategoricalNB": "bayeskit.classify.categorical_nb:CategoricalNB",
+    "GaussianNB": "bayeskit.classify.gaussian_nb:GaussianNB",
+    "NaiveBayes": "bayeskit.classify.naive:NaiveBayes",
+}
+
+
+def model_class(name: str) -> type[Any]:
+    """Return the class that a model file calls ``name``; any other name is refused before anything is imported."""
+    if name not in MODELS:
+        raise ModelFileError(f"{name!r} is not a model that this bayeskit knows; it knows {', '.join(sorted(MODELS))}.")
+    module, _, attribute = MODELS[name].partition(":")
+    found: type[Any] = getattr(import_module(module), attribute)
+    return found
