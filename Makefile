@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check bench docs clean lint oldest
+.PHONY: demo test check bench docs clean lint oldest fuzz
 
 # Reinstalled when the native code or the build changes; Python files are read in place.
 $(VENV)/.user: $(NATIVE)
@@ -41,6 +41,10 @@ lint: $(VENV)/.developer
 
 oldest: .venv-oldest/.ready
 	.venv-oldest/bin/python -m pytest tests/common --no-cov -q -p no:cacheprovider
+
+# The result is written down in docs/developer/fuzz.md.
+fuzz: $(VENV)/.developer
+	BAYESKIT_FUZZ_MUTATIONS=20000 $(BIN)/python -m pytest -m fuzz -s --no-cov
 
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks

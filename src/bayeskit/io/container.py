@@ -35,9 +35,18 @@ MAX_HEADER_BYTES = 256 << 20
 CHUNK = 1 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9_]{1,100}")
-_DTYPE = re.compile(r"\|[bui]1|<[ui][248]|<f[248]|<c(8|16)|<U[1-9][0-9]{0,8}")
+_DTYPE = re.compile(r"\|[bui]1|<[ui][248]|<f[248]|<c(8|16)|<U[1-9][0-9]{0,7}")
 _MAX_DIMENSIONS = 32
-_BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, struct.error, ValueError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    struct.error,
+    ValueError,
+    OverflowError,
+)
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,8 @@ def write(path: str | os.PathLike[str], model: str, meta: dict[str, Any], arrays
         for member in members:
             with archive.open(_entry(f"{member.name}.npy"), "w", force_zip64=True) as entry:
                 entry.write(member.head)
-                data = memoryview(stored[member.name].reshape(-1).view(np.uint8)) if member.n_bytes else b""
-                entry.write(data)
+                if member.n_bytes:
+                    entry.write(stored[member.name].reshape(-1).view(np.uint8).data)
 
 
 def read(path: str | os.PathLike[str]) -> Contents:
@@ -226,6 +235,8 @@ def _entries(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
             raise ModelFileError(f"entry {name!r} is there twice.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 0x1:
             raise ModelFileError(f"entry {name!r} is compressed or encrypted; entries are stored as they are.")
+        if not 0 <= info.header_offset < size:
+            raise ModelFileError(f"entry {name!r} is said to begin outside the file.")
         entries[name] = info
     if sum(info.file_size for info in entries.values()) > size:
         raise ModelFileError("its entries claim more bytes than the file has.")
@@ -256,7 +267,7 @@ def _member(item: Any, size: int) -> _Array:
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, member: _Array) -> NDArray[Any]:
     array = np.empty(member.shape, dtype=member.dtype)
-    view = memoryview(array.reshape(-1).view(np.uint8)) if member.n_bytes else memoryview(bytearray())
+    view = array.reshape(-1).view(np.uint8).data if member.n_bytes else memoryview(bytearray())
     with archive.open(info) as entry:
         if entry.read(len(member.head)) != member.head:
             raise ModelFileError(

@@ -1,0 +1,166 @@
+"""Mutated model files: each is refused with one clear error or gives a well-formed model, in little memory."""
+
+import io
+import json
+import os
+import random
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from bayeskit.errors import ModelFileError
+from bayeskit.io import container
+
+MUTATIONS = int(os.environ.get("BAYESKIT_FUZZ_MUTATIONS", "500"))
+ARRAYS = {
+    "counts": np.arange(60, dtype=np.int64).reshape(12, 5),
+    "logs": np.linspace(-3, 0, 20),
+    "labels": np.array(["是", "否"]),
+    "known": np.array([True, False, True]),
+}
+META = {"smoothing": 1.0, "edge": float("-inf"), "names": ["色泽", "根蒂"], "nested": {"kinds": ["categorical", None]}}
+
+# What a hostile number, text or list in the header may look like.
+ODD = [
+    0,
+    -1,
+    1,
+    2**31,
+    2**63,
+    10**30,
+    1e308,
+    True,
+    None,
+    "",
+    "x",
+    "<f8",
+    "|O",
+    "<U9",
+    [],
+    [0],
+    [2**40],
+    [[]],
+    {},
+    {"a": 1},
+]
+
+
+def flip(rng, data):
+    for _ in range(rng.choice([1, 1, 2, 8, 64])):
+        at = rng.randrange(len(data))
+        data[at] ^= 1 << rng.randrange(8)
+    return data
+
+
+def overwrite(rng, data):
+    at, width = rng.randrange(len(data)), rng.choice([1, 2, 4, 8])
+    data[at : at + width] = rng.choice([b"\0" * width, b"\xff" * width, rng.randbytes(width)])
+    return data
+
+
+def cut(rng, data):
+    return data[: rng.randrange(len(data))]
+
+
+def remove(rng, data):
+    at = rng.randrange(len(data))
+    del data[at : at + rng.choice([1, 4, 30, 500])]
+    return data
+
+
+def repeat(rng, data):
+    at, source = rng.randrange(len(data)), rng.randrange(len(data))
+    data[at:at] = data[source : source + rng.choice([1, 4, 30, 500])]
+    return data
+
+
+def damage_directory(rng, data):
+    at = rng.randrange(data.rfind(b"PK\x01\x02", 0, len(data) // 2 * 2) - 400, len(data))
+    data[at] = rng.randrange(256)
+    return data
+
+
+def places(value, path=()):
+    """Yield the path of every value inside a piece of JSON."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+def change_header(rng, data):
+    """Put an odd value anywhere into the header, with checksums that fit."""
+    entries = unpacked(data)
+    head = json.loads(entries["model.json"])
+    *above, last = rng.choice(list(places(head))[1:])
+    owner = head
+    for key in above:
+        owner = owner[key]
+    owner[last] = rng.choice(ODD)
+    entries["model.json"] = json.dumps(head).encode()
+    return packed(entries)
+
+
+def change_entry(rng, data):
+    """Damage the bytes of one entry, with checksums that fit."""
+    entries = unpacked(data)
+    name = rng.choice(list(entries))
+    entries[name] = bytes(rng.choice(RAW)(rng, bytearray(entries[name])))
+    return packed(entries)
+
+
+def unpacked(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(entries):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return bytearray(file.getvalue())
+
+
+RAW = [flip, overwrite, cut, remove, repeat]
+ALL = [*RAW, damage_directory, change_header, change_entry]
+
+
+@pytest.mark.fuzz
+def test_mutated_files_are_refused_or_read_in_bounded_memory(tmp_path):
+    path = tmp_path / "model.bayes"
+    container.write(path, "NaiveBayes", META, ARRAYS)
+    original = path.read_bytes()
+    rng = random.Random(20240)
+    refused, peak = 0, 0
+    tracemalloc.start()
+    try:
+        for number in range(MUTATIONS):
+            mutate = ALL[number % len(ALL)]
+            data = bytes(mutate(rng, bytearray(original)))
+            path.write_bytes(data)
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            contents = read_or_none(path)
+            refused += contents is None
+            # Checksums stand over every entry: bytes changed from outside are seen, or mean nothing.
+            assert contents is None or mutate in (change_header, change_entry) or same(contents), f"mutation {number}"
+            peak = max(peak, tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        tracemalloc.stop()
+    print(f"\n{MUTATIONS} mutations: {refused} refused, {MUTATIONS - refused} read, at most {peak} bytes of memory")
+    assert refused > MUTATIONS / 2
+    assert peak < 40 * len(original)
+
+
+def read_or_none(path):
+    try:
+        return container.read(path)
+    except ModelFileError:
+        return None
+
+
+def same(contents):
+    return contents.meta == META and all(np.array_equal(contents.arrays[name], array) for name, array in ARRAYS.items())
