@@ -199,7 +199,7 @@ private:
             const double* rows = parameters_.data() + feature.row * lanes_;
             if (feature.family == TABLE) {
                 uint32_t* level = group.level[group.size];
-                if (coded) decode<true>(table.columns[j], begin, n, feature.lo, feature.size, level);
+                if (coded) decode<true>(table.columns[j], begin, n, 0, feature.size, level);
                 else decode<false>(table.columns[j], begin, n, feature.lo, feature.size, level);
                 group.rows[group.size++] = rows;
                 if (group.size == GROUP) {

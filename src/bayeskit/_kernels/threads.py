@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ def threads(n: int) -> Iterator[None]:
     >>> with bayeskit.threads(1):
     ...     pass
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+    if operator.index(n) < 1:
         raise ValueError(f"threads takes a whole number of at least 1; got {n!r}.")
     token = _wanted.set(n)
     try:

@@ -1,0 +1,114 @@
+"""The one EM loop: expected counts in, parameters out, history, stopping, restarts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from bayeskit.errors import BayeskitError, BayeskitWarning
+
+Parameters = TypeVar("Parameters")
+Statistics = TypeVar("Statistics")
+
+
+@dataclass(frozen=True)
+class History:
+    """What an EM run did: the objective before each step and at the end, and why it stopped."""
+
+    objective: tuple[float, ...]
+    reason: str
+    converged: bool
+
+    @property
+    def n_steps(self) -> int:
+        """Number of maximisation steps."""
+        return len(self.objective) - 1
+
+
+@dataclass(frozen=True)
+class EMResult(Generic[Parameters]):
+    """The best parameters of all starts, their history, and the final objective of every start."""
+
+    parameters: Parameters
+    history: History
+    starts: tuple[float, ...] = field(default=())
+
+
+def expectation_maximisation(
+    start: Parameters | Iterable[Parameters],
+    expect: Callable[[Parameters], tuple[Statistics, float]],
+    maximise: Callable[[Statistics], Parameters],
+    *,
+    tolerance: float = 1e-6,
+    max_steps: int = 200,
+    restarts: bool = False,
+    progress: Callable[[int, float], None] | None = None,
+) -> EMResult[Parameters]:
+    """Alternate expected counts and estimates until the objective gains no more than ``tolerance``.
+
+    Parameters
+    ----------
+    start : parameters, or several of them when ``restarts`` is true
+        Where to begin; of several starts the one with the best final objective is kept.
+    expect : callable
+        Parameters → (expected statistics, objective at these parameters). The objective is the log-likelihood, or
+        with a prior the penalised log-likelihood; it is what never falls.
+    maximise : callable
+        Statistics → parameters.
+    tolerance : float
+        Stop when a step gains no more than this.
+    max_steps : int
+        Stop after so many steps, with a warning that says what to try.
+    restarts : bool
+        Whether ``start`` is a collection of starts.
+    progress : callable, optional
+        Called with the number of the step and the objective; an exception from it (KeyboardInterrupt too) stops the
+        work and leaves no trace.
+
+    Returns
+    -------
+    EMResult
+    """
+    if max_steps < 1:
+        raise BayeskitError(f"max_steps must be at least 1; got {max_steps}.")
+    if tolerance < 0:
+        raise BayeskitError(f"tolerance must not be negative; got {tolerance}.")
+    starts: Iterable[Parameters] = start if restarts else [start]  # type: ignore[assignment, list-item]
+    runs = [_climb(each, expect, maximise, tolerance, max_steps, progress) for each in starts]
+    if not runs:
+        raise BayeskitError("EM needs at least one start; got none.")
+    ends = tuple(history.objective[-1] for _, history in runs)
+    parameters, history = max(runs, key=lambda run: run[1].objective[-1])
+    if not history.converged:
+        gain = history.objective[-1] - history.objective[-2]
+        warnings.warn(
+            f"EM stopped after {max_steps} steps, the last of which still gained {gain:.3g}; "
+            "raise max_steps or tolerance, or try other starts.",
+            BayeskitWarning,
+            stacklevel=2,
+        )
+    return EMResult(parameters, history, ends)
+
+
+def _climb(
+    parameters: Parameters,
+    expect: Callable[[Parameters], tuple[Statistics, float]],
+    maximise: Callable[[Statistics], Parameters],
+    tolerance: float,
+    max_steps: int,
+    progress: Callable[[int, float], None] | None,
+) -> tuple[Parameters, History]:
+    statistics, objective = expect(parameters)
+    path = [objective]
+    for step in range(1, max_steps + 1):
+        parameters = maximise(statistics)
+        statistics, objective = expect(parameters)
+        path.append(objective)
+        if progress is not None:
+            progress(step, objective)
+        gain = path[-1] - path[-2]
+        if gain <= tolerance:
+            return parameters, History(tuple(path), f"a step gained {gain:.3g}, no more than {tolerance:g}", True)
+    return parameters, History(tuple(path), f"{max_steps} steps were made", False)

@@ -1,0 +1,76 @@
+"""A small table of numbers with names on its rows and columns, made to be read."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class NamedTable:
+    """Numbers with a title, row names and column names; prints as text and in a notebook.
+
+    Examples
+    --------
+    >>> table = NamedTable("P(wind | play)", ("strong", "weak"), ("no", "yes"), np.array([[0.6, 0.3], [0.4, 0.7]]))
+    >>> table["weak", "yes"]
+    0.7
+    >>> table
+    P(wind | play)      no     yes
+    strong          0.6000  0.3000
+    weak            0.4000  0.7000
+    """
+
+    title: str
+    rows: tuple[Any, ...]
+    columns: tuple[Any, ...]
+    values: NDArray[np.float64]  # (n_rows, n_columns)
+
+    def __getitem__(self, key: tuple[Any, Any]) -> float:
+        row, column = key
+        return float(self.values[self._find(self.rows, row), self._find(self.columns, column)])
+
+    def _find(self, names: tuple[Any, ...], name: Any) -> int:
+        if name not in names:
+            raise KeyError(f"{name!r} is not in the table {self.title!r}; there are {', '.join(map(repr, names))}.")
+        return names.index(name)
+
+    def _cells(self) -> list[list[str]]:
+        head = [self.title, *map(str, self.columns)]
+        return [head, *([str(row), *(f"{x:.4f}" if 1e-3 <= abs(x) < 1e5 or x == 0 else f"{x:.4g}" for x in line)]
+                        for row, line in zip(self.rows, self.values, strict=True))]  # fmt: skip
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        widths = [max(_width(line[k]) for line in cells) for k in range(len(cells[0]))]
+        lines = []
+        for line in cells:
+            first = line[0] + " " * (widths[0] - _width(line[0]))
+            rest = (" " * (width - _width(cell)) + cell for cell, width in zip(line[1:], widths[1:], strict=True))
+            lines.append("  ".join([first, *rest]).rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head, *body = ([html.escape(cell) for cell in line] for line in self._cells())
+        top = "".join(f"<th>{cell}</th>" for cell in head)
+        rows = "".join(
+            f"<tr><th>{line[0]}</th>{''.join(f'<td>{cell}</td>' for cell in line[1:])}</tr>" for line in body
+        )
+        return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame; pandas must be installed."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, index=list(self.rows), columns=list(self.columns))
+
+
+def _width(text: str) -> int:
+    # Chinese, Japanese and Korean characters take two places in a terminal.
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

@@ -1,0 +1,135 @@
+"""Frames and series of pandas, polars and Arrow, through narwhals: columns without a copy where the library allows it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import recode
+from bayeskit.table.column import LOOKUP_MISSING, Coded, Column, Numbers, code_bytes, missing_code
+from bayeskit.table.schema import Value
+from bayeskit.table.strings import read_arrow, read_objects
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+
+
+def as_frame(X: Any, *, series: bool = False) -> Any:
+    """Return a narwhals frame (or series), or None when ``X`` is neither."""
+    # A frame can only come from a module that is loaded already; the others cost no import.
+    if not any(name in sys.modules for name in ("pandas", "polars", "pyarrow", "modin", "cudf")):
+        return None
+    import narwhals as nw
+
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("a LazyFrame holds no rows yet; call its collect() first.")
+    native = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    wanted = nw.Series if series else nw.DataFrame
+    return native if isinstance(native, wanted) else None
+
+
+def frame_names(frame: Any) -> tuple[tuple[str, ...], bool]:
+    """Return the columns' names as text, and whether they were text."""
+    names = tuple(frame.to_native().columns) if frame.implementation.is_pandas_like() else tuple(frame.columns)
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        types = sorted({type(name).__qualname__ for name in names})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{types} as feature name / column name types. Convert them all with X.columns = X.columns.astype(str)."
+        )
+    return tuple(map(str, names)), all(texts)
+
+
+def read_frame_column(series: Any, name: str) -> Column:
+    """Read one narwhals series."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        return _read_categorical(series)
+    if dtype == nw.String:
+        return _read_strings(series, name)
+    if dtype == nw.Boolean:
+        if series.null_count() == 0:
+            return Numbers(np.asarray(series.to_numpy(), dtype=bool))
+        known = series.fill_null(False).to_numpy().astype(np.uint8)
+        known[series.is_null().to_numpy()] = missing_code(known.dtype)
+        return Coded(known, (False, True))
+    if dtype.is_numeric():
+        return Numbers(_read_numbers(series, dtype))
+    if dtype == nw.Object:
+        return read_objects(np.asarray(series.to_numpy(), dtype=object), name)
+    if series.null_count() == len(series):
+        return Numbers(np.full(len(series), np.nan))
+    hint = " Split a date into the parts that matter (year, month, weekday)." if dtype.is_temporal() else ""
+    raise TypeError(f"column '{name}': argument must be a string or a number; got a column of type {dtype}.{hint}")
+
+
+def _read_numbers(series: Any, dtype: Any) -> NDArray[Any]:
+    if dtype.is_decimal() or (dtype.is_integer() and series.null_count() > 0):
+        import narwhals as nw
+
+        series = series.cast(nw.Float64)
+    values = np.asarray(series.to_numpy())
+    if values.dtype.kind == "O":  # pandas' nullable numbers with gaps
+        values = np.array([np.nan if cell is None or cell != cell else cell for cell in values], dtype=np.float64)
+    return values.astype(np.float64) if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8) else values
+
+
+def _read_strings(series: Any, name: str) -> Column:
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        storage = getattr(native.dtype, "storage", "python")
+        if native.dtype == object or storage == "python":
+            return read_objects(np.asarray(native.array, dtype=object), name)
+        native = series.to_arrow()
+    if not hasattr(native, "__arrow_c_stream__"):  # one Arrow array rather than a chain of them
+        import pyarrow as pa
+
+        native = pa.chunked_array([native])
+    return read_arrow(native.__arrow_c_stream__())
+
+
+def _read_categorical(series: Any) -> Coded:
+    native = series.to_native()
+    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        codes = native.cat.codes.to_numpy()
+        # pandas' -1 for "missing" is our MISSING once the bits are read as an unsigned number.
+        unsigned = codes.view(_UNSIGNED[codes.dtype.itemsize]) if codes.dtype.itemsize <= 4 else codes.astype(np.uint32)
+        return Coded(unsigned, _levels(native.cat.categories.tolist()), declared=True)
+    if series.implementation.is_polars():
+        import polars as pl
+
+        if not isinstance(native.dtype, pl.Enum):
+            # A polars Categorical shares its list of strings with other columns, so the strings in use are the levels.
+            return read_arrow(native.cast(pl.String).__arrow_c_stream__())
+        codes = native.to_physical().cast(pl.UInt32).fill_null(missing_code(np.dtype(np.uint32))).to_numpy()
+        return _narrow(Coded(codes, _levels(native.dtype.categories.to_list()), declared=True))
+    return _read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
+
+
+def _read_dictionary(array: Any) -> Coded:
+    import pyarrow as pa
+
+    if not isinstance(array, pa.ChunkedArray):
+        array = pa.chunked_array([array])
+    unified = array.unify_dictionaries()
+    levels = _levels(unified.chunk(0).dictionary.to_pylist()) if unified.num_chunks else ()
+    missing = missing_code(np.dtype(np.uint32))
+    parts = [chunk.indices.cast(pa.uint32()).fill_null(missing).to_numpy() for chunk in unified.chunks]
+    codes = np.concatenate(parts) if parts else np.empty(0, np.uint32)
+    return _narrow(Coded(codes, levels, declared=True))
+
+
+def _narrow(column: Coded) -> Coded:
+    lookup = np.arange(len(column.levels), dtype=np.int64)
+    lookup[[level is None for level in column.levels]] = LOOKUP_MISSING
+    return Coded(recode(column.codes, 0, lookup, code_bytes(len(lookup)), True), column.levels, column.declared)
+
+
+def _levels(values: list[Any]) -> tuple[Value, ...]:
+    # Intervals, dates and other rich categories are known by their text.
+    return tuple(value if isinstance(value, str | bool | int | float) else str(value) for value in values)

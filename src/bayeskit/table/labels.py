@@ -1,0 +1,116 @@
+"""Class labels → codes, with scikit-learn's words where it has words for what is wrong."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import recode, whole_levels
+from bayeskit.errors import TableError
+from bayeskit.table.column import Coded, Column, Numbers, code_bytes
+from bayeskit.table.read import read_values
+
+
+def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the classes in rising order, and each row's class as a position among them.
+
+    Examples
+    --------
+    >>> classes, codes = read_labels(["yes", "no", "yes"])
+    >>> list(classes), codes
+    (['no', 'yes'], array([1, 0, 1], dtype=uint8))
+    """
+    y = _one_dimensional(y)
+    column = read_values(y, "y")
+    if n_rows is not None and len(column) != n_rows:
+        raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(column)}]")
+    missing = column.missing()
+    if missing.any():
+        raise TableError(f"Input y contains NaN: row {int(missing.argmax())} has no label; leave such rows out.")
+    if isinstance(column, Coded):
+        levels = tuple(sorted(level for level in _in_use(column)))
+        codes = column.codes_for({level: code for code, level in enumerate(levels)})
+        text = isinstance(y, np.ndarray) and y.dtype.kind == "U"
+        classes = np.array(levels, dtype=y.dtype if text else object if isinstance(levels[0], str) else None)
+        return classes, codes
+    return _number_labels(column)
+
+
+def _number_labels(column: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
+    values = column.values
+    if values.dtype.kind == "f":
+        if np.isinf(values).any():
+            raise TableError(f"Input y contains infinity: row {int(np.isinf(values).argmax())}.")
+        if (np.floor(values) != values).any():
+            raise TableError(
+                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
+                "on a regression target with continuous values."
+            )
+    levels = whole_levels(values)
+    if levels is None:
+        classes, codes = np.unique(values, return_inverse=True)
+        return classes, codes.astype(f"u{code_bytes(len(classes))}")
+    lookup = np.zeros(int(levels[-1] - levels[0]) + 1, dtype=np.int64)
+    lookup[levels - levels[0]] = np.arange(len(levels))
+    codes = recode(values, int(levels[0]), lookup, code_bytes(len(levels)), False)
+    return levels.astype(values.dtype), codes
+
+
+def _in_use(column: Coded) -> list[Any]:
+    counts = np.bincount(column.codes, minlength=len(column.levels))
+    return [level for level, n in zip(column.levels, counts, strict=True) if n]
+
+
+def _one_dimensional(y: Any) -> Any:
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and y and isinstance(y[0], list | tuple):
+        y = np.asarray(y)
+        shape = y.shape
+    if shape is None or len(shape) == 1:
+        return y
+    if len(shape) == 2 and shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. "
+            "Please change the shape of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        return np.asarray(y).ravel()
+    raise TableError(f"y should be a 1d array, got an array of shape {shape} instead.")
+
+
+def same_values(a: Column, b: Column) -> bool:
+    """Say whether two columns hold the same cells."""
+    if isinstance(a, Numbers) and isinstance(b, Numbers):
+        return bool(np.array_equal(a.values, b.values, equal_nan=a.values.dtype.kind == b.values.dtype.kind == "f"))
+    if isinstance(a, Coded) and isinstance(b, Coded):
+        values = {level: code for code, level in enumerate(dict.fromkeys((*a.levels, *b.levels)))}
+        return bool(np.array_equal(a.codes_for(values), b.codes_for(values)))
+    return False
+
+
+def read_weight(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the row weights as floats; None when every row counts once."""
+    if weight is None:
+        return None
+    if np.isscalar(weight):
+        weight = np.full(n_rows, float(weight))
+    values = np.ascontiguousarray(weight, dtype=np.float64)
+    if values.ndim != 1:
+        raise TableError("Sample weights must be 1D array or scalar")
+    if len(values) != n_rows:
+        raise TableError(f"sample_weight.shape == {values.shape}, expected {(n_rows,)}!")
+    if not np.isfinite(values).all():
+        row = int((~np.isfinite(values)).argmax())
+        raise TableError(f"sample_weight, row {row}: a weight must be a finite number; got {values[row]} (NaN or infinity).")
+    if (values < 0).any():
+        row = int((values < 0).argmax())
+        raise TableError(f"sample_weight, row {row}: Negative values in data: a weight must not be negative; got {values[row]}.")
+    if not values.any():
+        raise TableError("sample_weight is zero in every row, so there is nothing to learn from.")
+    return values

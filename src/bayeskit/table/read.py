@@ -1,0 +1,168 @@
+"""Any table → named columns of numbers or codes: NumPy, pandas, polars, Arrow, dict of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.table.column import Column, Numbers
+from bayeskit.table.frames import as_frame, frame_names, read_frame_column
+from bayeskit.table.strings import read_fixed, read_objects
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as it came: names, and columns that are read when they are asked for."""
+
+    names: tuple[str, ...]
+    named: bool
+    n_rows: int
+    columns: tuple[Column, ...] | None
+    # The whole table, when it came as one array of numbers.
+    array: NDArray[Any] | None = None
+
+    def column(self, j: int) -> Column:
+        """Return column ``j``."""
+        if self.columns is not None:
+            return self.columns[j]
+        assert self.array is not None
+        return Numbers(self.array[:, j])
+
+    def take(self, rows: NDArray[Any]) -> Source:
+        """Return some of the rows."""
+        if self.array is not None:
+            array = self.array[rows]
+            return Source(self.names, self.named, len(array), None, array)
+        columns = tuple(self.column(j).take(rows) for j in range(len(self.names)))
+        return Source(self.names, self.named, len(columns[0]), columns)
+
+    def without(self, name: str) -> Source:
+        """Return the table without one of its columns."""
+        kept = [j for j, other in enumerate(self.names) if other != name]
+        names = tuple(self.names[j] for j in kept)
+        return Source(names, self.named, self.n_rows, tuple(self.column(j) for j in kept))
+
+
+def read_table(X: Any, *, min_rows: int = 1) -> Source:
+    """Read a table of any kind that we know; refuse with one sentence what is none.
+
+    Examples
+    --------
+    >>> table = read_table({"outlook": ["sunny", "rain", None], "wind": [3.5, 2.0, 1.0]})
+    >>> table.names, table.column(0).levels
+    (('outlook', 'wind'), ('sunny', 'rain'))
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
+        source = _read_array(X)
+    elif isinstance(X, Mapping):
+        source = _read_mapping(X)
+    elif (frame := as_frame(X)) is not None:
+        names, named = frame_names(frame)
+        _refuse_duplicates(names)
+        columns = tuple(read_frame_column(frame[:, j], name) for j, name in enumerate(names))
+        source = Source(names, named, len(frame), columns)
+    else:
+        source = _read_array(_as_array(X))
+    if source.n_rows < min_rows:
+        shape = (source.n_rows, len(source.names))
+        raise TableError(f"Found array with {source.n_rows} sample(s) (shape={shape}) while a minimum of {min_rows} is required.")
+    if not source.names:
+        raise TableError(f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required.")
+    return source
+
+
+def read_values(values: Any, name: str) -> Column:
+    """Read one column: a series, a 1-D array or a list."""
+    series = as_frame(values, series=True)
+    if series is not None:
+        return read_frame_column(series, name)
+    if not isinstance(values, np.ndarray):
+        if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+            values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str | bytes) else [values]
+        array = np.asarray(values) if not _holds_objects(values) else None
+        if array is None or array.dtype.kind not in "iufb":
+            array = np.empty(len(values), dtype=object)
+            array[:] = values
+        values = array
+    if values.ndim != 1:
+        raise TableError(f"column '{name}' must have one value a row; got an array of shape {values.shape}.")
+    return _read_1d(values, name)
+
+
+def _holds_objects(values: Sequence[Any]) -> bool:
+    # NumPy would turn [1, "a"] and ["a", None] into text; such lists are read cell by cell.
+    return any(value is None or isinstance(value, str | bool) for value in values[:1]) or any(
+        value is None or isinstance(value, str) for value in values
+    )
+
+
+def _read_1d(values: NDArray[Any], name: str) -> Column:
+    kind = values.dtype.kind
+    if kind in "iub" or (kind == "f" and values.dtype.itemsize in (4, 8)):
+        return Numbers(values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("=")))
+    if kind == "f":
+        return Numbers(values.astype(np.float64))
+    if kind == "U":
+        return read_fixed(values)
+    if kind in "OT":
+        return read_objects(values.astype(object, copy=False), name)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported\ncolumn '{name}' has dtype {values.dtype}.")
+    raise TypeError(f"column '{name}': argument must be a string or a number; got dtype {values.dtype}.")
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
+    array = X if isinstance(X, np.ndarray) else np.asarray(X) if hasattr(X, "__array__") else _nested(X)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    if array.ndim != 2:
+        hint = (
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+        raise TableError(f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead:\narray={array}.\n{hint}")
+    return array
+
+
+def _nested(X: Any) -> NDArray[Any]:
+    # A list of rows. As objects first, so that a number beside a text stays a number.
+    rows = [list(row) if isinstance(row, Sequence) and not isinstance(row, str | bytes) else row for row in X]
+    plain = all(not isinstance(cell, str) and cell is not None for row in rows if isinstance(row, list) for cell in row)
+    try:
+        return np.array(rows) if plain else np.array(rows, dtype=object)
+    except ValueError:
+        lengths = [len(row) for row in rows if hasattr(row, "__len__")]
+        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+        raise TableError(f"row {odd} has {lengths[odd]} values and row 0 has {lengths[0]}; all rows need one length.") from None
+
+
+def _read_array(array: NDArray[Any]) -> Source:
+    names = tuple(f"x{j}" for j in range(array.shape[1]))
+    if array.dtype.kind in "iub" or (array.dtype.kind == "f" and array.dtype.itemsize in (4, 8)):
+        native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return Source(names, False, len(native), None, native)
+    columns = tuple(_read_1d(array[:, j], name) for j, name in enumerate(names))
+    return Source(names, False, len(array), columns)
+
+
+def _read_mapping(table: Mapping[Any, Any]) -> Source:
+    names = tuple(str(name) for name in table)
+    _refuse_duplicates(names)
+    columns = tuple(read_values(values, name) for name, values in zip(names, table.values(), strict=True))
+    for name, column in zip(names, columns, strict=True):
+        if len(column) != len(columns[0]):
+            raise TableError(f"column '{name}' has {len(column)} rows and column '{names[0]}' has {len(columns[0])}; all columns need one length.")
+    return Source(names, all(isinstance(name, str) for name in table), len(columns[0]) if columns else 0, columns)
+
+
+def _refuse_duplicates(names: tuple[str, ...]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"the column name '{twice}' stands {names.count(twice)} times; every column needs a name of its own.")

@@ -1,0 +1,180 @@
+"""Variable and Schema: what a column is called, what kind it is and which values it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from bayeskit.errors import MergeError
+
+Kind = Literal["categorical", "bernoulli", "binned", "gaussian", "poisson", "unknown"]
+Value = str | int | float | bool
+
+DISCRETE: tuple[Kind, ...] = ("categorical", "bernoulli", "binned")
+NUMERIC: tuple[Kind, ...] = ("gaussian", "poisson")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One column: its name, its kind and, where it is discrete, its values in the order of their codes.
+
+    Examples
+    --------
+    >>> Variable("outlook", "categorical", ("overcast", "rain", "sunny")).n_values
+    3
+    >>> Variable("age", "binned", edges=(30.0, 41.0)).values
+    ('(-inf, 30)', '[30, 41)', '[41, inf)')
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Value, ...] = ()
+    # The inner borders of the bins of a binned column; bin b holds edges[b - 1] <= x < edges[b].
+    edges: tuple[float, ...] = ()
+    # True when the values come from a declaration (a categorical dtype, bins, a 0-1 column) and not from the rows:
+    # such values count as possible even where no row has them.
+    declared: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind == "binned" and not self.values:
+            object.__setattr__(self, "values", bin_names(self.edges))
+            object.__setattr__(self, "declared", True)
+
+    @property
+    def n_values(self) -> int:
+        """Number of values of a discrete column."""
+        return len(self.values)
+
+    @property
+    def is_discrete(self) -> bool:
+        """True for columns that are counted value by value."""
+        return self.kind in DISCRETE
+
+    @property
+    def is_numeric(self) -> bool:
+        """True for columns that are summed up by their moments."""
+        return self.kind in NUMERIC
+
+    @cached_property
+    def code_of(self) -> dict[Value, int]:
+        """Each value's code."""
+        return {value: code for code, value in enumerate(self.values)}
+
+    def union(self, other: Variable) -> Variable:
+        """Return the variable that takes the values of both; refuse, by name, what cannot be one column.
+
+        Declared values keep their order; the rest follows in rising order.
+        """
+        if self.name != other.name:
+            raise MergeError(f"column '{self.name}' on one side is column '{other.name}' on the other.")
+        if other.kind == "unknown" or self == other:
+            return self
+        if self.kind == "unknown":
+            return other
+        if self.kind != other.kind:
+            raise MergeError(f"column '{self.name}' is {self.kind} on one side and {other.kind} on the other.")
+        if self.edges != other.edges:
+            raise MergeError(f"column '{self.name}' has bin edges {self.edges} on one side and {other.edges} on the other.")
+        if set(map(type, self.values)) != set(map(type, other.values)):
+            ours, theirs = (", ".join(sorted({type(v).__name__ for v in side.values})) for side in (self, other))
+            raise MergeError(f"column '{self.name}' has values of type {ours} on one side and {theirs} on the other.")
+        fixed = self.values if self.declared else other.values if other.declared else ()
+        rest = (set(self.values) | set(other.values)) - set(fixed)
+        values = (*fixed, *sorted(rest, key=lambda value: (str(type(value)), value)))
+        return replace(self, values=values, declared=self.declared or other.declared)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order. Frozen, and part of every model."""
+
+    variables: tuple[Variable, ...]
+    # False when the columns came without names (a plain array) and are called x0, x1, …
+    named: bool = True
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+    def __getitem__(self, key: int | str) -> Variable:
+        return self.variables[self.names.index(key) if isinstance(key, str) else key]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def discrete(self) -> tuple[int, ...]:
+        """Positions of the columns that are counted value by value."""
+        return tuple(j for j, variable in enumerate(self.variables) if variable.is_discrete)
+
+    @cached_property
+    def numeric(self) -> tuple[int, ...]:
+        """Positions of the columns that are summed up by their moments."""
+        return tuple(j for j, variable in enumerate(self.variables) if variable.is_numeric)
+
+    def union(self, other: Schema) -> Schema:
+        """Return the schema that covers both tables; refuse, by name, tables that differ in columns."""
+        if len(self) != len(other):
+            raise MergeError(f"one side has {len(self)} columns and the other has {len(other)}.")
+        return Schema(tuple(a.union(b) for a, b in zip(self, other, strict=True)), self.named and other.named)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as plain JSON values."""
+        return {
+            "named": self.named,
+            "variables": [
+                {
+                    "name": variable.name,
+                    "kind": variable.kind,
+                    "values": list(variable.values),
+                    "edges": list(variable.edges),
+                    "declared": variable.declared,
+                }
+                for variable in self.variables
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Schema:
+        """Read what :meth:`to_json` wrote, checking each part."""
+        variables = []
+        for item in data["variables"]:
+            if item["kind"] not in get_args(Kind) or not isinstance(item["name"], str):
+                raise ValueError(f"not a column: {item!r}")
+            if not all(isinstance(value, str | int | float) for value in item["values"]):
+                raise ValueError(f"column '{item['name']}' has values that are not text or numbers")
+            variables.append(
+                Variable(
+                    item["name"],
+                    item["kind"],
+                    tuple(item["values"]),
+                    tuple(map(float, item["edges"])),
+                    bool(item["declared"]),
+                )
+            )
+        return cls(tuple(variables), bool(data["named"]))
+
+
+def bin_names(edges: tuple[float, ...]) -> tuple[str, ...]:
+    """Name the bins between the edges, so that a table of probabilities can be read.
+
+    >>> bin_names((30.0, 41.0))
+    ('(-inf, 30)', '[30, 41)', '[41, inf)')
+    """
+    if not edges:
+        return ("(-inf, inf)",)
+    # As few digits as keep all edges apart; repr does when nothing shorter does.
+    texts = [repr(edge) for edge in edges]
+    for digits in range(6, 17):
+        short = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(short)) == len(edges):
+            texts = short
+            break
+    middle = [f"[{low}, {high})" for low, high in zip(texts, texts[1:], strict=False)]
+    return (f"(-inf, {texts[0]})", *middle, f"[{texts[-1]}, inf)")
