@@ -104,6 +104,15 @@ void add_poisson(double* acc, const double* x, int64_t n, const double* rows, in
     }
 }
 
+BAYESKIT_SIMD int64_t first_infinite(const double* x, int64_t begin, int64_t n) {
+    int any = 0;
+    for (int64_t i = 0; i < n; ++i) any |= std::fabs(x[i]) > std::numeric_limits<double>::max();
+    if (any)
+        for (int64_t i = 0; i < n; ++i)
+            if (std::isinf(x[i])) return begin + i;
+    return -1;
+}
+
 // A block is read column by column, a pattern that the hardware does not foresee; so the next block is asked for early.
 inline void prefetch_rows(const Column& first, int64_t begin, int64_t end) {
 #if defined(__GNUC__)
@@ -142,57 +151,66 @@ public:
         if (row != n_rows) throw std::invalid_argument("the number of parameter rows does not fit.");
     }
 
-    // (result, first row that no class can give or -1). With `fallback` such rows get the prior.
+    // (result, first row that no class can give, first row with an infinite number), each -1 where there is none.
+    // With `fallback` an impossible row gets the prior.
     nb::tuple score(nb::object source, bool coded, int result, bool fallback, int n_threads) const {
         const Table table = table_of(source);
         if (table.columns.size() != features_.size()) throw std::invalid_argument("wrong number of columns.");
         const int64_t n = table.n_rows;
         const bool one = result == CLASS || result == LOG_EVIDENCE;
-        int64_t impossible = -1;
         if (result == CLASS) {
             Owned<int64_t> out({static_cast<size_t>(n)});
-            impossible = run(table, coded, result, fallback, n_threads, nullptr, out.data);
-            return nb::make_tuple(out.to_numpy(), impossible);
+            const Trouble trouble = run(table, coded, result, fallback, n_threads, nullptr, out.data);
+            return nb::make_tuple(out.to_numpy(), trouble.impossible, trouble.infinite);
         }
         std::vector<size_t> shape = {static_cast<size_t>(n)};
         if (!one) shape.push_back(n_classes_);
         Owned<double> out(shape);
-        impossible = run(table, coded, result, fallback, n_threads, out.data, nullptr);
-        return nb::make_tuple(out.to_numpy(), impossible);
+        const Trouble trouble = run(table, coded, result, fallback, n_threads, out.data, nullptr);
+        return nb::make_tuple(out.to_numpy(), trouble.impossible, trouble.infinite);
     }
 
 private:
+    struct Trouble {
+        int64_t impossible = -1, infinite = -1;
+    };
     int n_classes_, lanes_;
     std::vector<double> log_prior_, parameters_;
     std::vector<Feature> features_;
 
-    int64_t run(const Table& table, bool coded, int result, bool fallback, int n_threads, double* out,
+    Trouble run(const Table& table, bool coded, int result, bool fallback, int n_threads, double* out,
                 int64_t* classes) const {
         std::optional<nb::gil_scoped_release> release;
         if (table.n_rows > 64) release.emplace();
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
-        std::vector<int64_t> impossible(n_chunks, -1);
+        std::vector<Trouble> troubles(n_chunks);
         parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
             std::vector<double> acc(BLOCK_ROWS * lanes_);
             const int64_t end = std::min(table.n_rows, (chunk + 1) * CHUNK_ROWS);
             for (int64_t begin = chunk * CHUNK_ROWS; begin < end; begin += BLOCK_ROWS) {
                 const int64_t rows = std::min(BLOCK_ROWS, end - begin);
                 if (table.row_major) prefetch_rows(table.columns[0], begin + rows, std::min(end, begin + rows + BLOCK_ROWS));
-                log_joint(table, coded, begin, rows, acc.data());
+                const int64_t infinite = log_joint(table, coded, begin, rows, acc.data());
+                if (infinite >= 0 && troubles[chunk].infinite < 0) troubles[chunk].infinite = infinite;
                 for (int64_t i = 0; i < rows; ++i) {
                     const bool good = finish(acc.data() + i * lanes_, begin + i, result, fallback, out, classes);
-                    if (!good && impossible[chunk] < 0) impossible[chunk] = begin + i;
+                    if (!good && troubles[chunk].impossible < 0) troubles[chunk].impossible = begin + i;
                 }
             }
         });
-        for (int64_t row : impossible)
-            if (row >= 0) return row;
-        return -1;
+        Trouble first;
+        for (const Trouble& trouble : troubles) {
+            if (first.impossible < 0) first.impossible = trouble.impossible;
+            if (first.infinite < 0) first.infinite = trouble.infinite;
+        }
+        return first;
     }
 
-    void log_joint(const Table& table, bool coded, int64_t begin, int64_t n, double* acc) const {
+    // The sums of a block of rows; returns the first row with an infinite number, or -1.
+    int64_t log_joint(const Table& table, bool coded, int64_t begin, int64_t n, double* acc) const {
         TableGroup group;
         double x[BLOCK_ROWS];
+        int64_t infinite = -1;
         for (int64_t i = 0; i < n; ++i) std::memcpy(acc + i * lanes_, log_prior_.data(), lanes_ * sizeof(double));
         for (size_t j = 0; j < features_.size(); ++j) {
             const Feature& feature = features_[j];
@@ -201,6 +219,10 @@ private:
                 uint32_t* level = group.level[group.size];
                 if (coded) decode<true>(table.columns[j], begin, n, 0, feature.size, level);
                 else decode<false>(table.columns[j], begin, n, feature.lo, feature.size, level);
+                if (table.columns[j].type == Type::f64 || table.columns[j].type == Type::f32) {
+                    read_doubles(table.columns[j], begin, n, x, 1);
+                    if (infinite < 0) infinite = first_infinite(x, begin, n);
+                }
                 group.rows[group.size++] = rows;
                 if (group.size == GROUP) {
                     add_tables(acc, group, n, lanes_);
@@ -208,11 +230,13 @@ private:
                 }
             } else if (feature.family != SKIP) {
                 read_doubles(table.columns[j], begin, n, x, 1);
+                if (infinite < 0) infinite = first_infinite(x, begin, n);
                 if (feature.family == GAUSSIAN) add_gaussian(acc, x, n, rows, lanes_);
                 else add_poisson(acc, x, n, rows, lanes_);
             }
         }
         add_tables(acc, group, n, lanes_);
+        return infinite;
     }
 
     bool finish(const double* log_joint, int64_t row, int result, bool fallback, double* out, int64_t* classes) const {

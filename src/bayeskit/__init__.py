@@ -9,6 +9,9 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
 _PUBLIC = {
+    "CategoricalNB": "bayeskit.classify.categorical_nb",
+    "GaussianNB": "bayeskit.classify.gaussian_nb",
+    "NaiveBayes": "bayeskit.classify.naive",
     "load": "bayeskit.io.files",
     "threads": "bayeskit._kernels.threads",
 }

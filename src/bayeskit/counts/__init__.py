@@ -1,0 +1,1 @@
+"""Codes → sufficient statistics that add and subtract."""

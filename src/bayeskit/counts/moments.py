@@ -73,14 +73,16 @@ class Moments:
         lost = other.scatter + (other.mean - mean) ** 2 * other.weight * weight / np.where(empty, 1.0, self.weight)
         return Moments(weight, mean, np.where(empty, 0.0, np.maximum(self.scatter - lost, 0.0)))
 
-    def remap(self, n_features: int, features: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]) -> Moments:
+    def remap(
+        self, n_features: int, features: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]
+    ) -> Moments:
         """Return the same moments in a wider table: feature j goes to ``features[j]``, class c to ``classes[c]``."""
         wide = np.zeros((3, n_features, n_classes))
         for part, values in zip(wide, (self.weight, self.mean, self.scatter), strict=True):
             part[np.ix_(features, classes)] = values
         return Moments(*wide)
 
-    def scaled(self, factor: NDArray[np.float64]) -> Moments:
+    def scaled(self, factor: NDArray[Any]) -> Moments:
         """Return the moments of rows that each count ``factor[c]`` times, by their class."""
         return Moments(self.weight * factor, self.mean, self.scatter * factor)
 

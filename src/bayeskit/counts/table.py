@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayeskit._kernels import count_bytes, count_classes, n_threads
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.values import ValueCounts, ragged
-from bayeskit.errors import MergeError
+from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.encode import Kinds, encode, learn_schema, refuse_infinite
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
@@ -79,13 +80,14 @@ class TableCounts:
         kinds: Kinds = None,
         numeric: str = "gaussian",
         bins: int = 10,
+        like: Schema | None = None,
     ) -> TableCounts:
-        """Count a table whose schema is learned from it."""
-        if kinds == "categorical":
+        """Count a table whose schema is learned from it; with ``like``, kinds and bins are those of earlier rows."""
+        if kinds == "categorical" and (like is None or all(variable.kind == "categorical" for variable in like)):
             quick = cls._of_small_integers(source, y, classes, weight)
             if quick is not None:
                 return quick
-        return cls.of(source, learn_schema(source, kinds, numeric, bins, weight), y, classes, weight)
+        return cls.of(source, learn_schema(source, kinds, numeric, bins, weight, like), y, classes, weight)
 
     @classmethod
     def _of_small_integers(
@@ -98,14 +100,50 @@ class TableCounts:
         cells = count_bytes(array, y, weight, len(classes), n_threads(array.size))
         if cells is None:
             return None
-        present = cells.any(axis=2)  # (n_features, 256)
+        present = np.asarray(cells.any(axis=2))  # (n_features, 256)
         variables = tuple(
-            Variable(name, "categorical", tuple(np.flatnonzero(present[j]).tolist())) for j, name in enumerate(source.names)
+            Variable(name, "categorical", tuple(np.flatnonzero(present[j]).tolist()))
+            for j, name in enumerate(source.names)
         )
         values = ValueCounts(
-            count_classes(y, weight, len(classes)), cells[present], ragged([variable.n_values for variable in variables])
+            count_classes(y, weight, len(classes)),
+            cells[present],
+            ragged([variable.n_values for variable in variables]),
         )
         return cls(Schema(variables, source.named), classes, values, Moments.of([], y, len(classes)))
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        text = self.classes.dtype.kind in "OU"
+        meta = {
+            "schema": self.schema.to_json(),
+            "classes": self.classes.tolist() if text else None,
+            "text_dtype": self.classes.dtype.str if text else None,
+            "declared_classes": self.declared_classes,
+        }
+        arrays = {
+            "n_class": self.values.n_class,
+            "n_value": self.values.n_value,
+            "moments": np.stack([self.moments.weight, self.moments.mean, self.moments.scatter]),
+        }
+        return meta, arrays if text else {**arrays, "classes": self.classes}
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TableCounts:
+        """Read what :meth:`to_parts` gave; every size is checked against the schema."""
+        schema = Schema.from_json(meta["schema"])
+        classes = read_classes(meta, arrays)
+        offsets = ragged([schema[j].n_values for j in schema.discrete])
+        dtype = np.float64 if arrays["n_class"].dtype.kind == "f" else np.int64
+        n_class = expect_array(arrays, "n_class", dtype, (len(classes),))
+        n_value = expect_array(arrays, "n_value", dtype, (int(offsets[-1]), len(classes)))
+        moments = expect_array(arrays, "moments", np.float64, (3, len(schema.numeric), len(classes)))
+        if (n_class < 0).any() or (n_value < 0).any() or (moments[[0, 2]] < 0).any():
+            raise ModelFileError("a count is below zero.")
+        if not (np.isfinite(n_class).all() and np.isfinite(n_value).all() and np.isfinite(moments).all()):
+            raise ModelFileError("a count is not a finite number.")
+        declared = expect_field(meta, "declared_classes", bool)
+        return cls(schema, classes, ValueCounts(n_class, n_value, offsets), Moments(*moments), declared)
 
     def widen(self, schema: Schema, classes: NDArray[Any]) -> TableCounts:
         """Return the same counts under a schema and classes that cover these."""
@@ -115,7 +153,8 @@ class TableCounts:
         offsets = ragged([schema[j].n_values for j in schema.discrete])
         position = {j: k for k, j in enumerate(schema.discrete)}
         cells = [
-            offsets[position[j]] + np.array([schema[j].code_of[value] for value in self.schema[j].values], dtype=np.int64)
+            offsets[position[j]]
+            + np.array([schema[j].code_of[value] for value in self.schema[j].values], dtype=np.int64)
             for j in self.schema.discrete
         ]
         rows = np.concatenate(cells) if cells else np.empty(0, dtype=np.int64)
@@ -145,6 +184,10 @@ class TableCounts:
         a = self.widen(schema, self.classes)
         return replace(a, values=a.values - b.values, moments=a.moments - b.moments).narrow()
 
+    def declare(self, classes: NDArray[Any]) -> TableCounts:
+        """Return the counts with classes announced that may have no row yet."""
+        return replace(self.widen(self.schema, union_classes(self.classes, classes)), declared_classes=True)
+
     def narrow(self) -> TableCounts:
         """Return the counts without the values and classes that no row has and nobody declared."""
         variables = list(self.schema.variables)
@@ -164,9 +207,28 @@ class TableCounts:
             self.values.n_value[np.ix_(rows, kept_class)],
             ragged([len(kept) for kept in kept_rows]),
         )
-        moments = Moments(*(part[:, kept_class] for part in (self.moments.weight, self.moments.mean, self.moments.scatter)))
+        moments = Moments(
+            *(part[:, kept_class] for part in (self.moments.weight, self.moments.mean, self.moments.scatter))
+        )
         schema = Schema(tuple(variables), self.schema.named)
         return replace(self, schema=schema, classes=self.classes[kept_class], values=values, moments=moments)
+
+
+def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """Return the class labels of a model file: text from the JSON part, numbers from an array."""
+    if meta["classes"] is None:
+        classes = arrays["classes"]
+        if classes.ndim != 1 or classes.dtype.kind not in "iufb":
+            raise ModelFileError("the classes are not a list of numbers.")
+    else:
+        dtype = np.dtype(expect_field(meta, "text_dtype", str))
+        labels = expect_field(meta, "classes", list)
+        if dtype.kind not in "OU" or not all(isinstance(label, str) for label in labels):
+            raise ModelFileError("the classes are not a list of texts.")
+        classes = np.array(labels, dtype=object if dtype.kind == "O" else np.str_)
+    if not len(classes) or len(set(classes.tolist())) < len(classes) or classes.tolist() != sorted(classes.tolist()):
+        raise ModelFileError("the classes are not in rising order, each once.")
+    return classes
 
 
 def union_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -175,5 +237,7 @@ def union_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         return a
     text = [classes.dtype.kind in "OU" for classes in (a, b)]
     if text[0] != text[1]:
-        raise MergeError(f"classes are {a.tolist()} on one side and {b.tolist()} on the other: text and numbers do not mix.")
+        raise MergeError(
+            f"classes are {a.tolist()} on one side and {b.tolist()} on the other: text and numbers do not mix."
+        )
     return np.union1d(a, b) if a.dtype.kind != "O" else np.array(sorted({*a, *b}), dtype=object)

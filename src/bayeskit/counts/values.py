@@ -70,7 +70,9 @@ class ValueCounts:
             known[filled] = np.add.reduceat(self.n_value, self.offsets[filled], axis=0)
         return known
 
-    def remap(self, sizes: Sequence[int], cells: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]) -> ValueCounts:
+    def remap(
+        self, sizes: Sequence[int], cells: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]
+    ) -> ValueCounts:
         """Return the same counts in a wider table: row r goes to row ``cells[r]``, class c to class ``classes[c]``."""
         offsets = ragged(sizes)
         n_class = np.zeros(n_classes, dtype=self.n_class.dtype)

@@ -32,7 +32,7 @@ def dirichlet(counts: ArrayLike, pseudo_counts: ArrayLike) -> NDArray[np.float64
     total = n + (alpha.reshape(alpha.shape + (1,) * (n.ndim - alpha.ndim)) if alpha.ndim else alpha)
     norm = total.sum(axis=0)
     even = np.full_like(total, 1.0 / max(len(total), 1))
-    return np.divide(total, norm, out=even, where=norm > 0)
+    return np.asarray(np.divide(total, norm, out=even, where=norm > 0))
 
 
 def maximum_likelihood(counts: ArrayLike) -> NDArray[np.float64]:
@@ -83,7 +83,9 @@ def class_prior(
         return dirichlet(n_class, smoothing if prior == "smoothed" else 0.0)
     given = _given_prior(prior, classes)
     if len(given) != len(classes):
-        raise BayeskitError(f"Number of priors must match number of classes: {len(given)} priors for the classes {classes.tolist()}.")
+        raise BayeskitError(
+            f"Number of priors must match number of classes: {len(given)} priors for the classes {classes.tolist()}."
+        )
     if (given < 0).any() or np.isnan(given).any():
         raise BayeskitError("Priors must be non-negative.")
     if not np.isclose(given.sum(), 1.0, rtol=0, atol=1e-8):
@@ -95,6 +97,8 @@ def _given_prior(prior: ArrayLike | dict[Any, float], classes: NDArray[Any]) -> 
     if isinstance(prior, dict):
         names = classes.tolist()
         if set(prior) != set(names):
-            raise BayeskitError(f"prior must name each class once; the classes are {names}, the prior names {list(prior)}.")
+            raise BayeskitError(
+                f"prior must name each class once; the classes are {names}, the prior names {list(prior)}."
+            )
         prior = [prior[name] for name in names]
     return np.asarray(prior, dtype=np.float64)

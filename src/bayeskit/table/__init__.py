@@ -1,0 +1,1 @@
+"""Any table → integer codes and numeric columns."""

@@ -50,7 +50,7 @@ class Numbers:
     def missing(self) -> NDArray[np.bool_]:
         """Say of each cell whether it is missing."""
         if self.values.dtype.kind == "f":
-            return np.isnan(self.values)
+            return np.asarray(np.isnan(self.values))
         return np.zeros(len(self.values), dtype=bool)
 
 

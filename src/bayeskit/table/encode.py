@@ -29,6 +29,7 @@ def learn_schema(
     numeric: str = "gaussian",
     bins: int = 10,
     weight: NDArray[np.float64] | None = None,
+    like: Schema | None = None,
 ) -> Schema:
     """Say what each column is: text, categories and booleans are categorical, numbers are as ``numeric`` says.
 
@@ -45,11 +46,19 @@ def learn_schema(
         How many bins to cut at the most.
     weight : float64 array of shape (n_rows,), optional
         Row weights, for the cutting of bins.
+    like : Schema, optional
+        The schema of earlier rows: a column keeps the kind and the bins that it has there.
     """
     wanted = _wanted_kinds(source, kinds)
     variables = []
     for j, name in enumerate(source.names):
         column = source.column(j)
+        known = like[j] if like is not None else None
+        if known is not None and known.kind != "unknown":
+            variables.append(
+                known if known.kind == "binned" else _learn_variable(column, name, known.kind, bins, weight)
+            )
+            continue
         kind = wanted.get(name) or ("categorical" if _is_categorical(column) else "numeric")
         variables.append(_learn_variable(column, name, numeric if kind == "numeric" else kind, bins, weight))
     return Schema(tuple(variables), source.named)
@@ -123,7 +132,9 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
         for key, kind in kinds.items():
             name = source.names[key] if isinstance(key, int) and key < len(source.names) else str(key)
             if name not in source.names:
-                raise TableError(f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}.")
+                raise TableError(
+                    f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."
+                )
             wanted[name] = kind
     for name, kind in wanted.items():
         if kind not in KINDS:
@@ -135,9 +146,7 @@ def _is_categorical(column: Column) -> bool:
     return isinstance(column, Coded) or column.values.dtype.kind == "b"
 
 
-def _learn_variable(
-    column: Column, name: str, kind: str, bins: int, weight: NDArray[np.float64] | None
-) -> Variable:
+def _learn_variable(column: Column, name: str, kind: str, bins: int, weight: NDArray[np.float64] | None) -> Variable:
     if isinstance(column, Coded) and column.declared and kind == "categorical":
         return Variable(name, "categorical", column.levels, declared=True)
     if bool(column.missing().all()):
@@ -149,7 +158,9 @@ def _learn_variable(
         values = column.present() if isinstance(column, Coded) else _distinct(column.values, name)
         if not set(values) <= {0, 1}:
             odd = next(value for value in values if value not in (0, 1))
-            raise TableError(f"column '{name}' cannot be bernoulli: it holds {odd!r}; its values must be 0 and 1, or False and True.")
+            raise TableError(
+                f"column '{name}' cannot be bernoulli: it holds {odd!r}; its values must be 0 and 1, or False and True."
+            )
         return Variable(name, "bernoulli", (0, 1), declared=True)
     numbers = _as_numbers(column, Variable(name, "gaussian"), kind)
     if kind == "gaussian":
@@ -168,8 +179,8 @@ def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
         if infinite.any():
             row = int(infinite.argmax())
             raise TableError(
-                f"Input X contains infinity or a value too large for dtype('{numbers.dtype}'): column '{name}', row {row}. "
-                "Leave the cell missing (NaN) or put a finite number there."
+                f"Input X contains infinity or a value too large for dtype('{numbers.dtype}'): "
+                f"column '{name}', row {row}. Leave the cell missing (NaN) or put a finite number there."
             )
 
 
@@ -179,7 +190,9 @@ def refuse_uncountable(numbers: NDArray[Any], name: str) -> None:
     odd = (numbers < 0) | (np.floor(numbers) < numbers)
     if odd.any():
         row = int(odd.argmax())
-        raise TableError(f"column '{name}', row {row}: a poisson column holds counts 0, 1, 2, …; got {numbers[row].item()!r}.")
+        raise TableError(
+            f"column '{name}', row {row}: a poisson column holds counts 0, 1, 2, …; got {numbers[row].item()!r}."
+        )
 
 
 def _distinct(values: NDArray[Any], name: str) -> tuple[Value, ...]:

@@ -1,4 +1,4 @@
-"""Frames and series of pandas, polars and Arrow, through narwhals: columns without a copy where the library allows it."""
+"""Frames and series of pandas, polars and Arrow, through narwhals: no copy where none is needed."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def _number_labels(column: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
             raise TableError(f"Input y contains infinity: row {int(np.isinf(values).argmax())}.")
         if (np.floor(values) != values).any():
             raise TableError(
-                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
-                "on a regression target with continuous values."
+                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete "
+                "classes on a regression target with continuous values."
             )
     levels = whole_levels(values)
     if levels is None:
@@ -99,7 +99,7 @@ def read_weight(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if weight is None:
         return None
     if np.isscalar(weight):
-        weight = np.full(n_rows, float(weight))
+        weight = np.full(n_rows, weight, dtype=np.float64)
     values = np.ascontiguousarray(weight, dtype=np.float64)
     if values.ndim != 1:
         raise TableError("Sample weights must be 1D array or scalar")
@@ -107,10 +107,14 @@ def read_weight(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise TableError(f"sample_weight.shape == {values.shape}, expected {(n_rows,)}!")
     if not np.isfinite(values).all():
         row = int((~np.isfinite(values)).argmax())
-        raise TableError(f"sample_weight, row {row}: a weight must be a finite number; got {values[row]} (NaN or infinity).")
+        raise TableError(
+            f"sample_weight, row {row}: a weight must be a finite number; got {values[row]} (NaN or infinity)."
+        )
     if (values < 0).any():
         row = int((values < 0).argmax())
-        raise TableError(f"sample_weight, row {row}: Negative values in data: a weight must not be negative; got {values[row]}.")
+        raise TableError(
+            f"sample_weight, row {row}: Negative values in data: a weight must not be negative; got {values[row]}."
+        )
     if not values.any():
         raise TableError("sample_weight is zero in every row, so there is nothing to learn from.")
     return values

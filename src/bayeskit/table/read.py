@@ -59,6 +59,8 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
     """
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(X)
+    elif hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
     elif isinstance(X, Mapping):
         source = _read_mapping(X)
     elif (frame := as_frame(X)) is not None:
@@ -70,9 +72,13 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
         source = _read_array(_as_array(X))
     if source.n_rows < min_rows:
         shape = (source.n_rows, len(source.names))
-        raise TableError(f"Found array with {source.n_rows} sample(s) (shape={shape}) while a minimum of {min_rows} is required.")
+        raise TableError(
+            f"Found array with {source.n_rows} sample(s) (shape={shape}) while a minimum of {min_rows} is required."
+        )
     if not source.names:
-        raise TableError(f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required.")
+        raise TableError(
+            f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required."
+        )
     return source
 
 
@@ -81,6 +87,8 @@ def read_values(values: Any, name: str) -> Column:
     series = as_frame(values, series=True)
     if series is not None:
         return read_frame_column(series, name)
+    if hasattr(values, "__array__"):
+        values = np.asarray(values)
     if not isinstance(values, np.ndarray):
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str | bytes) else [values]
@@ -117,8 +125,6 @@ def _read_1d(values: NDArray[Any], name: str) -> Column:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
     array = X if isinstance(X, np.ndarray) else np.asarray(X) if hasattr(X, "__array__") else _nested(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
@@ -127,7 +133,10 @@ def _as_array(X: Any) -> NDArray[Any]:
             "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
             "or array.reshape(1, -1) if it contains a single sample."
         )
-        raise TableError(f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead:\narray={array}.\n{hint}")
+        raise TableError(
+            f"Expected 2D array, got {'scalar' if array.ndim == 0 else f'{array.ndim}D'} array instead:\n"
+            f"array={array}.\n{hint}"
+        )
     return array
 
 
@@ -140,7 +149,9 @@ def _nested(X: Any) -> NDArray[Any]:
     except ValueError:
         lengths = [len(row) for row in rows if hasattr(row, "__len__")]
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-        raise TableError(f"row {odd} has {lengths[odd]} values and row 0 has {lengths[0]}; all rows need one length.") from None
+        raise TableError(
+            f"row {odd} has {lengths[odd]} values and row 0 has {lengths[0]}; all rows need one length."
+        ) from None
 
 
 def _read_array(array: NDArray[Any]) -> Source:
@@ -158,11 +169,16 @@ def _read_mapping(table: Mapping[Any, Any]) -> Source:
     columns = tuple(read_values(values, name) for name, values in zip(names, table.values(), strict=True))
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
-            raise TableError(f"column '{name}' has {len(column)} rows and column '{names[0]}' has {len(columns[0])}; all columns need one length.")
+            raise TableError(
+                f"column '{name}' has {len(column)} rows and column '{names[0]}' has {len(columns[0])}; "
+                "all columns need one length."
+            )
     return Source(names, all(isinstance(name, str) for name in table), len(columns[0]) if columns else 0, columns)
 
 
 def _refuse_duplicates(names: tuple[str, ...]) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"the column name '{twice}' stands {names.count(twice)} times; every column needs a name of its own.")
+        raise TableError(
+            f"the column name '{twice}' stands {names.count(twice)} times; every column needs a name of its own."
+        )

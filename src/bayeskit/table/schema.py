@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 from bayeskit.errors import MergeError
@@ -76,7 +77,9 @@ class Variable:
         if self.kind != other.kind:
             raise MergeError(f"column '{self.name}' is {self.kind} on one side and {other.kind} on the other.")
         if self.edges != other.edges:
-            raise MergeError(f"column '{self.name}' has bin edges {self.edges} on one side and {other.edges} on the other.")
+            raise MergeError(
+                f"column '{self.name}' has bin edges {self.edges} on one side and {other.edges} on the other."
+            )
         if set(map(type, self.values)) != set(map(type, other.values)):
             ours, theirs = (", ".join(sorted({type(v).__name__ for v in side.values})) for side in (self, other))
             raise MergeError(f"column '{self.name}' has values of type {ours} on one side and {theirs} on the other.")
@@ -176,5 +179,5 @@ def bin_names(edges: tuple[float, ...]) -> tuple[str, ...]:
         if len(set(short)) == len(edges):
             texts = short
             break
-    middle = [f"[{low}, {high})" for low, high in zip(texts, texts[1:], strict=False)]
+    middle = [f"[{low}, {high})" for low, high in pairwise(texts)]
     return (f"(-inf, {texts[0]})", *middle, f"[{texts[-1]}, inf)")

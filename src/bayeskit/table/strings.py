@@ -31,7 +31,9 @@ def read_objects(values: NDArray[Any], name: str) -> Column:
     if len(kinds) > 1:
         examples = {_type_name(level): level for level in levels}
         shown = " and ".join(f"{value!r}" for value in examples.values())
-        raise TableError(f"column '{name}' mixes types, such as {shown}; turn all of its values into text or into numbers.")
+        raise TableError(
+            f"column '{name}' mixes types, such as {shown}; turn all of its values into text or into numbers."
+        )
     return Coded(codes, tuple(_plain(level) for level in levels))
 
 
@@ -78,6 +80,7 @@ def _not_a_value(values: NDArray[Any], name: str) -> TypeError:
             if isinstance(cell, datetime.date):
                 hint = " Split a date into the parts that matter (year, month, weekday)."
             return TypeError(
-                f"column '{name}', row {row}: argument must be a string or a number; got {type(cell).__name__} {cell!r}.{hint}"
+                f"column '{name}', row {row}: argument must be a string or a number; "
+                f"got {type(cell).__name__} {cell!r}.{hint}"
             )
     return TypeError(f"column '{name}': argument must be a string or a number.")

@@ -1,0 +1,200 @@
+"""scikit-learn's CategoricalNB over our counts."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.parameters import at_least
+from bayeskit.counts.table import TableCounts
+from bayeskit.errors import TableError
+from bayeskit.estimate.naive import NaiveBeliefs, Score
+from bayeskit.table.column import Coded
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema, Variable
+
+_LEAST_ALPHA = 1e-10
+
+
+class CategoricalNB(NaiveModel):
+    """Categorical naive Bayes with scikit-learn's names, parameters and fitted attributes.
+
+    Every column holds the whole numbers 0, 1, … of its categories, all of which count as possible up to the largest.
+    Missing cells are allowed, and a category that was not seen in fit is left out of the product, where
+    scikit-learn raises an IndexError.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        λ, added to each count.
+    force_alpha : bool, default True
+        If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
+    fit_prior : bool, default True
+        Whether P(c) is the relative frequencies or uniform.
+    class_prior : array of shape (n_classes,), optional
+        P(c), given.
+    min_categories : int or array of shape (n_features,), optional
+        The least number of categories of each column.
+
+    Attributes
+    ----------
+    category_count_ : list of arrays of shape (n_classes, n_categories)
+        Rows of each class with each category, feature by feature.
+    class_count_, class_log_prior_ : arrays of shape (n_classes,)
+        Rows of each class, and log P(c).
+    feature_log_prob_ : list of arrays of shape (n_classes, n_categories)
+        log P(x_j | c), feature by feature.
+    n_categories_ : array of shape (n_features,)
+        Number of categories of each column.
+
+    Examples
+    --------
+    >>> from bayeskit import CategoricalNB
+    >>> model = CategoricalNB().fit([[0, 1], [1, 0], [1, 1]], [0, 0, 1])
+    >>> model.category_count_[0]
+    array([[1, 1],
+           [0, 1]])
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "alpha": at_least(0),
+        "min_categories": (
+            "a whole number of at least 1, one for each feature, or None",
+            lambda least: least is None or (np.asarray(least).dtype.kind in "iu" and np.min(least) >= 1),
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _count(
+        self,
+        source: Source,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        like: TableCounts | None,
+    ) -> TableCounts:
+        least = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if least.ndim and least.shape != (len(source.names),):
+            raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {least.shape}.")
+        source = _whole(source)
+        counts = TableCounts.learn(
+            source, y, classes, weight, "categorical", like=None if like is None else like.schema
+        )
+        numbers = np.broadcast_to(least, len(source.names))
+        variables = tuple(
+            Variable(
+                known.name,
+                "categorical",
+                tuple(range(max(int(n), *(int(v) + 1 for v in known.values), 1))),
+                declared=True,
+            )
+            for known, n in zip(counts.schema, numbers, strict=True)
+        )
+        return counts.widen(Schema(variables, source.named), counts.classes)
+
+    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
+        prior = self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
+        alpha = self.alpha
+        if alpha < _LEAST_ALPHA and not self.force_alpha:
+            alpha = _LEAST_ALPHA
+            warnings.warn(
+                f"alpha too small will result in numeric errors, setting alpha = {_LEAST_ALPHA:.1e}. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return NaiveBeliefs.of(counts, smoothing=alpha, prior=prior)
+
+    @property
+    def _learns_prior(self) -> bool:  # type: ignore[override]
+        return self.class_prior is None and bool(self.fit_prior)
+
+    def _score(self, X: Any, result: Score) -> NDArray[Any]:
+        if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+            _refuse_negative(X)
+        else:
+            X = self._as_whole(X)
+        return super()._score(X, result)
+
+    def _as_whole(self, X: Any) -> Any:
+        self._refuse_unfitted()
+        source = self._read_features(X)
+        whole = _whole(source)
+        if whole.array is not None:
+            return whole.array
+        return {name: whole.column(j).values for j, name in enumerate(whole.names)}  # type: ignore[union-attr]
+
+    @property
+    def category_count_(self) -> list[NDArray[Any]]:
+        """Rows of each class with each category, feature by feature."""
+        self._refuse_unfitted()
+        values = self.counts_.values
+        return [n.T for n in np.split(values.n_value, values.offsets[1:-1])]
+
+    @property
+    def class_log_prior_(self) -> NDArray[np.float64]:
+        """Log P(c)."""
+        self._refuse_unfitted()
+        return self._beliefs.log_prior  # type: ignore[no-any-return]
+
+    @property
+    def feature_log_prob_(self) -> list[NDArray[np.float64]]:
+        """Log P(x_j | c), feature by feature."""
+        self._refuse_unfitted()
+        return [rows[:-2].T for rows in self._beliefs.parameters]
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """Number of categories of each column."""
+        self._refuse_unfitted()
+        return np.array([variable.n_values for variable in self.schema_])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.string = False
+        return tags
+
+
+def _whole(source: Source) -> Source:
+    # Fractions are cut off, as scikit-learn does when it reads the table as integers.
+    if source.array is not None:
+        _refuse_negative(source.array)
+        if source.array.dtype.kind == "f":
+            return replace(source, array=np.trunc(source.array))
+        return source
+    columns = []
+    for j, name in enumerate(source.names):
+        column = source.column(j)
+        if isinstance(column, Coded):
+            raise TableError(
+                f"column '{name}' holds {column.levels[0]!r}; CategoricalNB takes whole numbers, "
+                "NaiveBayes takes any table."
+            )
+        _refuse_negative(column.values)
+        columns.append(replace(column, values=np.trunc(column.values)) if column.values.dtype.kind == "f" else column)
+    return replace(source, columns=tuple(columns))
+
+
+def _refuse_negative(values: NDArray[Any]) -> None:
+    if values.size and values.dtype.kind in "if" and np.nanmin(values) < 0:
+        raise TableError("Negative values in data passed to CategoricalNB (input X).")

@@ -1,0 +1,90 @@
+"""Checks that every classifier makes before it works, in scikit-learn's words where it has words for them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.table.column import Column
+from bayeskit.table.labels import same_values
+from bayeskit.table.read import Source, read_values
+
+
+def check_columns(source: Source, names: tuple[str, ...], named: bool, who: str) -> None:
+    """Refuse a table whose columns are not those of the fit, by name where both have names and by number otherwise."""
+    if source.named and named:
+        if source.names != names:
+            raise TableError(_different_names(source.names, names))
+        return
+    if len(source.names) != len(names):
+        raise TableError(f"X has {len(source.names)} features, but {who} is expecting {len(names)} features as input.")
+    if named:
+        warnings.warn(
+            f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning, stacklevel=5
+        )
+    elif source.named:
+        warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=5)
+
+
+def _different_names(now: tuple[str, ...], then: tuple[str, ...]) -> str:
+    def listed(names: set[str]) -> str:
+        shown = sorted(names)[:5]
+        return "".join(f"- {name}\n" for name in shown) + ("- ...\n" if len(names) > 5 else "")
+
+    message = "The feature names should match those that were passed during fit.\n"
+    unknown, absent = set(now) - set(then), set(then) - set(now)
+    if unknown:
+        message += f"Feature names unseen at fit time:\n{listed(unknown)}"
+    if absent:
+        message += f"Feature names seen at fit time, yet now missing:\n{listed(absent)}"
+    if not unknown and not absent:
+        message += "Feature names must be in the same order as they were in fit.\n"
+        message += "Write X[list(model.feature_names_in_)] to bring them into that order.\n"
+    return message
+
+
+def refuse_target_among_features(source: Source, y: Any) -> None:
+    """Refuse a table that still holds the target: a column of y's name with y's values."""
+    name = getattr(y, "name", None)
+    if isinstance(name, str) and source.named and name in source.names:
+        target: Column = read_values(y, name)
+        if same_values(target, source.column(source.names.index(name))):
+            raise TableError(
+                f"the target '{name}' is still among the features; leave that column out, or pass target='{name}'."
+            )
+
+
+def split_target(X: Any, source: Source, target: str) -> tuple[Source, Any]:
+    """Return the features and the target column of one table."""
+    if not source.named:
+        raise TableError(f"target='{target}' needs a table with column names; got {type(X).__name__} without names.")
+    if target not in source.names:
+        raise TableError(f"target '{target}' is not a column of the table; the columns are {', '.join(source.names)}.")
+    return source.without(target), X[target]
+
+
+def in_place(X: Any, n_features: int) -> bool:
+    """Say whether X is an array that the kernels read as it is, checking no more than that."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[1] == n_features
+        and len(X) > 0
+        and (X.dtype.kind in "iub" or X.dtype.char in "fd")
+        and X.dtype.isnative
+    )
+
+
+def keep_weighted(
+    source: Source, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
+) -> tuple[Source, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+    """Drop the rows of zero weight, with the classes that only they have: they are as if they were not there."""
+    if weight is None or weight.all():
+        return source, classes, y, weight
+    rows = np.flatnonzero(weight)
+    kept, y = np.unique(y[rows], return_inverse=True)
+    return source.take(rows), classes[kept], y.astype(np.uint32), np.ascontiguousarray(weight[rows])
