@@ -1,0 +1,22 @@
+"""`python -m benchmarks [task …]` runs all tasks, or those named, and writes their tables into RESULTS.md."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+TASKS = sorted(
+    path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__init__", "__main__", "timing")
+)
+
+
+def main() -> None:
+    for task in sys.argv[1:] or TASKS:
+        if task not in TASKS:
+            sys.exit(f"there is no benchmark '{task}'; there are {', '.join(TASKS)}.")
+        import_module(f"benchmarks.{task}").main()
+
+
+if __name__ == "__main__":
+    main()
