@@ -47,6 +47,12 @@ class Numbers:
         """Return some of the rows."""
         return Numbers(self.values[rows])
 
+    def all_missing(self) -> bool:
+        """Say whether no cell holds a value; a look at the first cell mostly settles it."""
+        if self.values.dtype.kind != "f" or self.values[0] == self.values[0]:
+            return False
+        return bool(np.isnan(self.values).all())
+
     def missing(self) -> NDArray[np.bool_]:
         """Say of each cell whether it is missing."""
         if self.values.dtype.kind == "f":
@@ -68,6 +74,10 @@ class Coded:
     def take(self, rows: NDArray[Any]) -> Coded:
         """Return some of the rows."""
         return Coded(self.codes[rows], self.levels, self.declared)
+
+    def all_missing(self) -> bool:
+        """Say whether no cell holds a value; a look at the first cell mostly settles it."""
+        return bool(self.codes[0] == missing_code(self.codes.dtype)) and bool(self.missing().all())
 
     def missing(self) -> NDArray[np.bool_]:
         """Say of each cell whether it is missing."""

@@ -95,7 +95,7 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
         if variable.values and text != isinstance(column.levels[0], str):
             raise _wrong_type(variable, column.levels[0])
         return column.codes_for(variable.code_of)
-    if text and not column.missing().all():
+    if text and not column.all_missing():
         raise _wrong_type(variable, column.values[~column.missing()][0])
     return _code_numbers(column.values, variable.values)
 
@@ -149,7 +149,7 @@ def _is_categorical(column: Column) -> bool:
 def _learn_variable(column: Column, name: str, kind: str, bins: int, weight: NDArray[np.float64] | None) -> Variable:
     if isinstance(column, Coded) and column.declared and kind == "categorical":
         return Variable(name, "categorical", column.levels, declared=True)
-    if bool(column.missing().all()):
+    if column.all_missing():
         return Variable(name, "unknown")
     if kind == "categorical":
         values = column.present() if isinstance(column, Coded) else _distinct(column.values, name)

@@ -96,7 +96,7 @@ def _read_strings(series: Any, name: str) -> Column:
 def _read_categorical(series: Any) -> Coded:
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
-        codes = native.cat.codes.to_numpy()
+        codes = native.array.codes
         # pandas' -1 for "missing" is our MISSING once the bits are read as an unsigned number.
         unsigned = codes.view(_UNSIGNED[codes.dtype.itemsize]) if codes.dtype.itemsize <= 4 else codes.astype(np.uint32)
         return Coded(unsigned, _levels(native.cat.categories.tolist()), declared=True)
