@@ -18,7 +18,9 @@ def categorical_rows(rng: np.random.Generator) -> list[Row]:
     X = rng.integers(0, VALUES, (ROWS, COLUMNS))
     y = rng.integers(0, CLASSES, ROWS)
     narrow = X.astype(np.uint8)
-    frame = pd.DataFrame({f"x{j}": pd.Categorical.from_codes(X[:, j], categories=range(VALUES)) for j in range(COLUMNS)})
+    frame = pd.DataFrame(
+        {f"x{j}": pd.Categorical.from_codes(X[:, j], categories=range(VALUES)) for j in range(COLUMNS)}
+    )
     peer, ours = CategoricalNB().fit(X, y), bayeskit.NaiveBayes(kinds="categorical").fit(X, y)
     fit = cpu_seconds(lambda: CategoricalNB().fit(X, y), 2)
     predict = cpu_seconds(lambda: peer.predict_log_proba(X), 2)
@@ -31,7 +33,9 @@ def categorical_rows(rng: np.random.Generator) -> list[Row]:
         Row(f"categorical fit, int64 codes, {names}", learn(X), "CategoricalNB", fit, 40),
         Row("same, uint8 codes", learn(narrow), "CategoricalNB", fit, 80),
         Row("same, pandas categorical dtype", learn(frame), "CategoricalNB", fit, 80),
-        Row("categorical predict_log_proba", cpu_seconds(lambda: ours.predict_log_proba(X)), "CategoricalNB", predict, 8),
+        Row(
+            "categorical predict_log_proba", cpu_seconds(lambda: ours.predict_log_proba(X)), "CategoricalNB", predict, 8
+        ),
     ]
 
 

@@ -88,13 +88,17 @@ void count_byte_column(const uint8_t* values, const uint8_t* y, int64_t n, int64
     const int64_t cells = n_classes * BYTE;
     std::vector<uint32_t> tables(4 * cells);
     uint32_t* table = tables.data();
+    constexpr int BLOCK = 64;
+    uint16_t cell[BLOCK];
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        uint64_t v, c;
-        std::memcpy(&v, values + i, 8);
-        std::memcpy(&c, y + i, 8);
-        for (int k = 0; k < 8; ++k)
-            ++table[(k & 3) * cells + ((c >> (8 * k) & 255) << 8) + (v >> (8 * k) & 255)];
+    for (; i + BLOCK <= n; i += BLOCK) {
+        for (int k = 0; k < BLOCK; ++k) cell[k] = static_cast<uint16_t>(y[i + k] << 8 | values[i + k]);
+        for (int k = 0; k < BLOCK; k += 4) {
+            ++table[cell[k]];
+            ++table[cells + cell[k + 1]];
+            ++table[2 * cells + cell[k + 2]];
+            ++table[3 * cells + cell[k + 3]];
+        }
     }
     for (; i < n; ++i) ++table[y[i] * BYTE + values[i]];
     for (uint32_t v = 0; v < size; ++v)

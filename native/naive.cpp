@@ -15,7 +15,7 @@ namespace bayeskit {
 namespace {
 
 constexpr int64_t CHUNK_ROWS = 1 << 13;
-constexpr int64_t BLOCK_ROWS = 64;
+constexpr int64_t BLOCK_ROWS = 128;
 
 enum Family : uint8_t { TABLE = 0, GAUSSIAN = 1, POISSON = 2, SKIP = 3 };
 enum Result : int { LOG_JOINT = 0, LOG_POSTERIOR = 1, POSTERIOR = 2, CLASS = 3, LOG_EVIDENCE = 4 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from os import PathLike
 from typing import Any, ClassVar, Protocol, Self
@@ -19,7 +20,7 @@ from bayeskit.classify.validate import (
     refuse_target_among_features,
     split_target,
 )
-from bayeskit.errors import ImpossibleEvidenceError, MergeError, TableError
+from bayeskit.errors import BayeskitWarning, ImpossibleEvidenceError, MergeError, TableError
 from bayeskit.estimate.naive import Score
 from bayeskit.io.files import save
 from bayeskit.table.encode import encode, refuse_infinite, refuse_uncountable
@@ -123,7 +124,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         if classes is not None:
             counts = self._announce(counts, read_labels(classes)[0], first=before is None)
         self._adopt(counts if before is None else before + counts, target)
+        if before is None:
+            self._say_what_is_frozen()
         return self
+
+    def _say_what_is_frozen(self) -> None:
+        binned = [variable.name for variable in self.schema_ if variable.kind == "binned"]
+        if binned:
+            warnings.warn(
+                f"the bins of {', '.join(map(repr, binned[:5]))}{' …' if len(binned) > 5 else ''} were cut on the first batch "
+                "and stay as they are; make the first batch large, or fit bins on all rows at once.",
+                BayeskitWarning,
+                stacklevel=3,
+            )
 
     def merge(self, other: Self) -> Self:
         """Learn what another fitted model of this kind has learned, as if its rows had come here."""

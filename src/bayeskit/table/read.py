@@ -66,7 +66,9 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
     elif (frame := as_frame(X)) is not None:
         names, named = frame_names(frame)
         _refuse_duplicates(names)
-        columns = tuple(read_frame_column(series, name) for series, name in zip(frame.iter_columns(), names, strict=True))
+        columns = tuple(
+            read_frame_column(series, name) for series, name in zip(frame.iter_columns(), names, strict=True)
+        )
         source = Source(names, named, len(frame), columns)
     else:
         source = _read_array(_as_array(X))
