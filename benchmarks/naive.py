@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import sklearn
-from benchmarks.timing import Row, cpu_seconds, seconds, table, wall_seconds, write_section
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import OrdinalEncoder
 
 import bayeskit
+from benchmarks.timing import Row, cpu_seconds, seconds, table, wall_seconds, write_section
 
 ROWS, COLUMNS, VALUES, CLASSES = 1_000_000, 50, 8, 5
 
