@@ -132,8 +132,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         binned = [variable.name for variable in self.schema_ if variable.kind == "binned"]
         if binned:
             warnings.warn(
-                f"the bins of {', '.join(map(repr, binned[:5]))}{' …' if len(binned) > 5 else ''} were cut on the first "
-                "batch and stay as they are; make the first batch large, or fit bins on all rows at once.",
+                f"the bins of {', '.join(map(repr, binned[:5]))}{' …' if len(binned) > 5 else ''} were cut on the "
+                "first batch and stay as they are; make the first batch large, or fit bins on all rows at once.",
                 BayeskitWarning,
                 stacklevel=3,
             )
