@@ -20,16 +20,20 @@ template <bool coded, typename T>
 BAYESKIT_INLINE uint32_t level_of(T value, int64_t lo, uint32_t size) {
     if constexpr (std::is_floating_point_v<T>) {
         if (value != value) return size + 1;
-        const T shifted = value - static_cast<T>(lo);
-        if (!(shifted >= 0 && shifted < static_cast<T>(size))) return size;
+        // In double, and compared with the value itself: a difference may be rounded to a whole number that it is not.
+        const double shifted = static_cast<double>(value) - static_cast<double>(lo);
+        if (!(shifted >= 0 && shifted < static_cast<double>(size))) return size;
         const uint32_t level = static_cast<uint32_t>(shifted);
-        return static_cast<T>(level) == shifted ? level : size;
+        return static_cast<double>(static_cast<int64_t>(level) + lo) == static_cast<double>(value) ? level : size;
     } else if constexpr (coded && std::is_unsigned_v<T> && sizeof(T) <= 4) {
         const uint32_t level = static_cast<uint32_t>(value) - static_cast<uint32_t>(lo);
         const uint32_t reserved = size + (value == MISSING<T> ? 1u : 0u);
         return level < size ? level : reserved;
     } else {
         const uint64_t level = static_cast<uint64_t>(value) - static_cast<uint64_t>(lo);
+        // A uint64 beyond the int64 range must not be taken for the negative number of the same bits.
+        if constexpr (std::is_same_v<T, uint64_t>)
+            if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return size;
         return level < size ? static_cast<uint32_t>(level) : size;
     }
 }

@@ -25,16 +25,18 @@ struct Tile {
     std::vector<const double*> rows;
 };
 
+// Sums of differences from a pivot, one value of the column: a column of one value has exactly that mean and no scatter,
+// where plain sums would leave rounding that looks like a variance.
 BAYESKIT_SIMD void add_rows(const double* const* rows, const uint32_t* y, const double* w, int64_t n, int64_t d,
-                            double* sums) {
+                            const double* pivot, double* sums) {
     for (int64_t i = 0; i < n; ++i) {
         const double* x = rows[i];
         double* sum = sums + y[i] * d;
         if (w) {
             const double wi = w[i];
-            for (int64_t j = 0; j < d; ++j) sum[j] += wi * x[j];
+            for (int64_t j = 0; j < d; ++j) sum[j] += wi * (x[j] - pivot[j]);
         } else {
-            for (int64_t j = 0; j < d; ++j) sum[j] += x[j];
+            for (int64_t j = 0; j < d; ++j) sum[j] += x[j] - pivot[j];
         }
     }
 }
@@ -67,27 +69,27 @@ BAYESKIT_SIMD void merge(double* weight, double* mean, double* scatter, const do
 }
 
 // A tile with missing cells: each cell has its own weight. Returns false at an infinite number.
-bool careful(const Tile& tile, const uint32_t* y, const double* w, int64_t n, int64_t d, double* weight, double* mean,
-             double* scatter) {
+bool careful(const Tile& tile, const uint32_t* y, const double* w, int64_t n, int64_t d, const double* pivot,
+             double* weight, double* sum) {
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < d; ++j) {
             const double x = tile.rows[i][j];
             if (x != x) continue;
             if (std::isinf(x)) return false;
             weight[y[i] * d + j] += w ? w[i] : 1.0;
-            mean[y[i] * d + j] += (w ? w[i] : 1.0) * x;
+            sum[y[i] * d + j] += (w ? w[i] : 1.0) * (x - pivot[j]);
         }
     return true;
 }
 
 bool tile_moments(Tile& tile, const uint32_t* y, const double* w, int64_t n, int64_t d, int64_t n_classes,
-                  Moments& total) {
+                  const double* pivot, Moments& total) {
     const int64_t cells = n_classes * d;
     std::fill(tile.class_weight.begin(), tile.class_weight.end(), 0.0);
     std::fill(tile.mean.begin(), tile.mean.end(), 0.0);
     std::fill(tile.scatter.begin(), tile.scatter.end(), 0.0);
     for (int64_t i = 0; i < n; ++i) tile.class_weight[y[i]] += w ? w[i] : 1.0;
-    add_rows(tile.rows.data(), y, w, n, d, tile.mean.data());
+    add_rows(tile.rows.data(), y, w, n, d, pivot, tile.mean.data());
     double check = 0.0;  // a missing or infinite cell turns this into NaN
     for (int64_t k = 0; k < cells; ++k) check += tile.mean[k] * 0.0;
     if (check == 0.0) {
@@ -96,16 +98,16 @@ bool tile_moments(Tile& tile, const uint32_t* y, const double* w, int64_t n, int
             const double inverse = weight > 0 ? 1.0 / weight : 0.0;
             for (int64_t j = 0; j < d; ++j) {
                 tile.weight[c * d + j] = weight;
-                tile.mean[c * d + j] *= inverse;
+                tile.mean[c * d + j] = pivot[j] + tile.mean[c * d + j] * inverse;
             }
         }
         add_squares(tile.rows.data(), y, w, n, d, tile.mean.data(), tile.scatter.data());
     } else {
         std::fill(tile.weight.begin(), tile.weight.end(), 0.0);
         std::fill(tile.mean.begin(), tile.mean.end(), 0.0);
-        if (!careful(tile, y, w, n, d, tile.weight.data(), tile.mean.data(), tile.scatter.data())) return false;
+        if (!careful(tile, y, w, n, d, pivot, tile.weight.data(), tile.mean.data())) return false;
         for (int64_t k = 0; k < cells; ++k)
-            if (tile.weight[k] > 0) tile.mean[k] /= tile.weight[k];
+            if (tile.weight[k] > 0) tile.mean[k] = pivot[k % d] + tile.mean[k] / tile.weight[k];
         for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j < d; ++j) {
                 const double deviation = tile.rows[i][j] - tile.mean[y[i] * d + j];
@@ -116,6 +118,21 @@ bool tile_moments(Tile& tile, const uint32_t* y, const double* w, int64_t n, int
     merge(total.weight.data(), total.mean.data(), total.scatter.data(), tile.weight.data(), tile.mean.data(),
           tile.scatter.data(), cells);
     return true;
+}
+
+// The first value of each column; zero where every cell is missing.
+std::vector<double> pivots(const Table& table) {
+    std::vector<double> pivot(table.columns.size(), 0.0);
+    for (size_t j = 0; j < pivot.size(); ++j)
+        for (int64_t i = 0; i < table.n_rows; ++i) {
+            double x;
+            read_doubles(table.columns[j], i, 1, &x, 1);
+            if (x == x) {
+                pivot[j] = std::isinf(x) ? 0.0 : x;
+                break;
+            }
+        }
+    return pivot;
 }
 
 // (3, n_features, n_classes): weight, mean, scatter; or None when a number is infinite.
@@ -140,6 +157,7 @@ nb::object count_moments(nb::object source, Array classes, std::optional<Array> 
         const int64_t n_chunks = d ? (n + CHUNK_ROWS - 1) / CHUNK_ROWS : 0;
         const int64_t tile_rows = std::clamp<int64_t>(TILE_BYTES / std::max<int64_t>(1, 8 * d), 16, 1024);
         const bool in_place = table.row_major && table.columns[0].type == Type::f64;
+        const std::vector<double> pivot = pivots(table);
         std::vector<Moments> parts(n_chunks, Moments(0));
         std::vector<uint8_t> good(n_chunks, 1);
         parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
@@ -162,7 +180,8 @@ nb::object count_moments(nb::object source, Array classes, std::optional<Array> 
                     for (int64_t j = 0; j < d; ++j) read_doubles(table.columns[j], begin, rows, tile.copy.data() + j, d);
                     for (int64_t i = 0; i < rows; ++i) tile.rows[i] = tile.copy.data() + i * d;
                 }
-                good[chunk] = tile_moments(tile, y.data() + begin, w ? w + begin : nullptr, rows, d, n_classes, total);
+                good[chunk] = tile_moments(tile, y.data() + begin, w ? w + begin : nullptr, rows, d, n_classes,
+                                           pivot.data(), total);
             }
             parts[chunk] = std::move(total);
         });

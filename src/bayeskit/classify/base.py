@@ -123,7 +123,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         counts, target = self._learn(X, y, sample_weight, target, before)
         if classes is not None:
             counts = self._announce(counts, read_labels(classes)[0], first=before is None)
-        self._adopt(counts if before is None else before + counts, target)
+        self._adopt(counts if before is None else before + counts, target or getattr(self, "_target", None))
         if before is None:
             self._say_what_is_frozen()
         return self
@@ -152,13 +152,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def unlearn(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Take rows away again that were learned before; counts are then exactly those of the other rows."""
         self._refuse_unfitted()
-        counts, target = self._learn(X, y, sample_weight, target, self.counts_)
+        counts, _ = self._learn(X, y, sample_weight, target, self.counts_)
         rest = self.counts_ - counts
         if not rest.n_class.sum() > 0:
             raise TableError(
                 "unlearn would take away every row, and a model of nothing cannot predict; make a new one."
             )
-        self._adopt(rest, target)
+        self._adopt(rest, self._target)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, target: str | None, like: Any) -> tuple[Any, str | None]:
@@ -224,10 +224,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
         self._refuse_unfitted()
         beliefs: Beliefs = self._beliefs
-        quick = (
-            beliefs.in_place and self.unseen != "error" and in_place(X, self.n_features_in_) and not self.schema_.named
-        )
-        table = X if quick else self._encode(X)
+        table = X if self._reads_in_place(X) else self._encode(X)
         scores, impossible, infinite = beliefs.score(table, result, fallback=self.impossible == "prior")
         if infinite >= 0:
             source = self._read_features(X)
@@ -240,6 +237,15 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 "Pass smoothing > 0, or impossible='prior' to answer such rows with the prior."
             )
         return scores
+
+    def _reads_in_place(self, X: Any) -> bool:
+        # The quick way for arrays: the kernel reads the numbers as they are.
+        return (
+            self._beliefs.in_place
+            and self.unseen != "error"
+            and in_place(X, self.n_features_in_)
+            and not self.schema_.named
+        )
 
     def _encode(self, X: Any) -> list[NDArray[Any]]:
         source = self._read_features(X)
@@ -262,7 +268,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Return Σ log P(x, y) over the rows, by the natural logarithm."""
         self._refuse_unfitted()
         if target is not None:
-            _, y = split_target(X, read_table(X), target)
+            source, y = split_target(X, read_table(X), target)
+            X = source
+        elif y is None:
+            raise TableError("the likelihood of rows needs their labels: pass y, or target='column'.")
         log_joint = self.predict_joint_log_proba(X)
         labels, codes = read_labels(y, len(log_joint))
         strange = [label for label in labels.tolist() if label not in self.classes_.tolist()]

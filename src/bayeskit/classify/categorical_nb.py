@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from bayeskit.classify.naive_model import NaiveModel
 from bayeskit.classify.parameters import at_least
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import TableError
-from bayeskit.estimate.naive import NaiveBeliefs, Score
+from bayeskit.errors import TableError, TooLargeError
+from bayeskit.estimate.naive import NaiveBeliefs
 from bayeskit.table.column import Coded
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
 _LEAST_ALPHA = 1e-10
+# 1 GiB of counts
+_MOST_CELLS = 1 << 27
 
 
 class CategoricalNB(NaiveModel):
@@ -100,6 +102,7 @@ class CategoricalNB(NaiveModel):
             source, y, classes, weight, "categorical", like=None if like is None else like.schema
         )
         numbers = np.broadcast_to(least, len(source.names))
+        _refuse_wide(counts, numbers)
         variables = tuple(
             Variable(
                 known.name,
@@ -128,20 +131,14 @@ class CategoricalNB(NaiveModel):
     def _learns_prior(self) -> bool:  # type: ignore[override]
         return self.class_prior is None and bool(self.fit_prior)
 
-    def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        if isinstance(X, np.ndarray) and X.dtype.kind in "iu":
-            _refuse_negative(X)
-        else:
-            X = self._as_whole(X)
-        return super()._score(X, result)
+    def _reads_in_place(self, X: Any) -> bool:
+        if not super()._reads_in_place(X) or X.dtype.kind == "f":
+            return False
+        _refuse_negative(X)
+        return True
 
-    def _as_whole(self, X: Any) -> Any:
-        self._refuse_unfitted()
-        source = self._read_features(X)
-        whole = _whole(source)
-        if whole.array is not None:
-            return whole.array
-        return {name: whole.column(j).values for j, name in enumerate(whole.names)}  # type: ignore[union-attr]
+    def _read_features(self, X: Any) -> Source:
+        return _whole(super()._read_features(X))
 
     @property
     def category_count_(self) -> list[NDArray[Any]]:
@@ -173,6 +170,16 @@ class CategoricalNB(NaiveModel):
         tags.input_tags.positive_only = True
         tags.input_tags.string = False
         return tags
+
+
+def _refuse_wide(counts: TableCounts, least: NDArray[Any]) -> None:
+    for variable, n in zip(counts.schema, least, strict=True):
+        categories = max([int(n), *(int(value) + 1 for value in variable.values[-1:])])
+        if categories * len(counts.classes) > _MOST_CELLS:
+            raise TooLargeError(
+                f"column '{variable.name}' holds the category {categories - 1}, and CategoricalNB keeps a table of all "
+                "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
+            )
 
 
 def _whole(source: Source) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,13 +86,21 @@ class NaiveBayes(NaiveModel):
         "smoothing": at_least(0),
         "prior": (
             "'smoothed', 'data', 'uniform', an array of probabilities or a dict of class to probability",
-            lambda prior: prior in ("smoothed", "data", "uniform") if isinstance(prior, str) else prior is not None,
+            lambda prior: prior in ("smoothed", "data", "uniform") if isinstance(prior, str) else _is_prior(prior),
         ),
         "numeric": one_of("gaussian", "poisson", *METHODS),
         "bins": at_least(1, whole=True),
         "variance": one_of("ml", "unbiased"),
         "unseen": one_of("ignore", "error", "smooth"),
         "impossible": one_of("error", "prior"),
+        "kinds": (
+            "a dict of column name or position to kind, one kind for all columns, or None",
+            lambda kinds: kinds is None or isinstance(kinds, str | Mapping),
+        ),
+        "class_weight": (
+            "a dict of class to weight, 'balanced' or None",
+            lambda weight: weight is None or weight == "balanced" or isinstance(weight, Mapping),
+        ),
     }
 
     def __init__(
@@ -149,3 +158,12 @@ class NaiveBayes(NaiveModel):
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]
         return isinstance(self.prior, str) and self.prior != "uniform"
+
+
+def _is_prior(prior: Any) -> bool:
+    if isinstance(prior, Mapping):
+        return True
+    try:
+        return np.asarray(prior, dtype=np.float64).ndim == 1
+    except (TypeError, ValueError):
+        return False

@@ -50,6 +50,9 @@ class Moments:
         parts = count_moments(table, y, weight, n_classes, n_threads(len(y) * n_features))
         if parts is None:
             raise OverflowError("a numeric column holds an infinite number.")
+        wild = ~np.isfinite(parts).all(axis=(0, 2))
+        if wild.any():
+            raise OverflowError(int(wild.argmax()), "the squares of a column's numbers overflow.")
         return cls(*parts)
 
     def __add__(self, other: Moments) -> Moments:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import count_bytes, count_classes, n_threads
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.values import ValueCounts, ragged
-from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.errors import MergeError, ModelFileError, TableError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.encode import Kinds, encode, learn_schema, refuse_infinite
 from bayeskit.table.read import Source
@@ -64,10 +64,13 @@ class TableCounts:
         whole = source.array if source.array is not None and len(schema.numeric) == len(schema) else None
         try:
             moments = Moments.of([columns[j] for j in schema.numeric] if whole is None else whole, y, n_classes, weight)
-        except OverflowError:
+        except OverflowError as error:
             for j in schema.numeric:
                 refuse_infinite(columns[j], schema[j].name)
-            raise
+            name = schema[schema.numeric[error.args[0]]].name
+            raise TableError(
+                f"column '{name}' holds numbers so large that their squares overflow; give it in a larger unit."
+            ) from None
         return cls(schema, classes, values, moments)
 
     @classmethod
@@ -172,6 +175,7 @@ class TableCounts:
         return TableCounts(schema, classes, a.values + b.values, a.moments + b.moments, declared)
 
     def __sub__(self, other: TableCounts) -> TableCounts:
+        schema = self.schema.union(other.schema)
         for ours, theirs in zip(self.schema, other.schema, strict=True):
             strange = [value for value in theirs.values if value not in ours.code_of]
             if theirs.kind != "unknown" and strange:
@@ -179,7 +183,6 @@ class TableCounts:
         strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
         if strange:
             raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
-        schema = self.schema.union(other.schema)
         b = other.widen(schema, self.classes)
         a = self.widen(schema, self.classes)
         return replace(a, values=a.values - b.values, moments=a.moments - b.moments).narrow()

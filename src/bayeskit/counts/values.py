@@ -54,12 +54,13 @@ class ValueCounts:
     def __sub__(self, other: ValueCounts) -> ValueCounts:
         self._refuse_other_shape(other)
         n_class, n_value = self.n_class - other.n_class, self.n_value - other.n_value
-        # Sums of weights are rounded; what they leave below zero is rounding, not a row too many.
-        slack = 0 if n_value.dtype.kind == "i" else 1e-9 * max(1.0, float(self.n_class.sum()))
-        if (n_class < -slack).any() or (n_value < -slack).any():
+        # Sums of weights are rounded; what they leave near zero is rounding, not a row too many or too few.
+        slack = 0.0 if n_value.dtype.kind == "i" else 1e-9
+        if (n_class < -slack * self.n_class).any() or (n_value < -slack * self.n_value).any():
             raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
         if slack:
-            n_class, n_value = (np.where(np.abs(n) <= slack, 0.0, n) for n in (n_class, n_value))
+            n_class = np.where(n_class <= slack * self.n_class, 0.0, n_class)
+            n_value = np.where(n_value <= slack * self.n_value, 0.0, n_value)
         return replace(self, n_class=n_class, n_value=n_value)
 
     def n_known(self) -> NDArray[Any]:

@@ -25,15 +25,16 @@ def gaussian(
 
     with ``variance="unbiased"`` dividing by n − 1. A variance below ``floor`` times the variance of the whole column
     is raised to that. A class without any value takes the mean and variance of the whole column, so that it has
-    nothing to say; a column with one value throughout gets the variance that rounding gives it.
+    nothing to say. A column with one value throughout has no spread to take a share of; the size of its value stands
+    in, so that another value at prediction is unlikely in every class alike and does not drown the other columns.
     """
     weight = moments.weight
     divisor = weight - 1.0 if variance == "unbiased" else weight
     var = np.divide(moments.scatter, divisor, out=np.zeros_like(weight), where=divisor > 0)
     whole = moments.pooled()
     spread = np.divide(whole.scatter, whole.weight, out=np.zeros_like(whole.scatter), where=whole.weight > 0)
-    # Rounding alone moves a number by eps of its size; a column that never moves is given that much.
-    least = np.where(spread > 0, floor * spread, (np.finfo(float).eps * np.maximum(np.abs(whole.mean), 1.0)) ** 2)
+    size = np.maximum(np.abs(whole.mean), 1.0)
+    least = np.where(spread > 0, floor * spread, max(floor, VARIANCE_FLOOR) * size**2)
     empty = weight == 0
     mean = np.where(empty, whole.mean, moments.mean)
     return mean, np.maximum(np.where(empty, spread, var), least)

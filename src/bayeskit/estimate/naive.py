@@ -51,8 +51,9 @@ class NaiveBeliefs:
         stacked = np.concatenate([*self.parameters, np.empty((0, len(self.log_prior)))])
         scorer = NaiveScorer(self.log_prior, stacked, families, [low or 0 for low in lows], sizes)
         object.__setattr__(self, "_scorer", scorer)
-        # Arrays of numbers can be scored as they are when no value needs a code first.
-        object.__setattr__(self, "in_place", all(low is not None for low in lows))
+        # Arrays of numbers can be scored as they are when no value needs a code or a check that it is a count.
+        plain = all(low is not None and v.kind != "poisson" for low, v in zip(lows, self.schema, strict=True))
+        object.__setattr__(self, "in_place", plain)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The compiled scorer is made anew from the tables, wherever the beliefs are unpickled.

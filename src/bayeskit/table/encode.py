@@ -88,6 +88,7 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
     if variable.kind in ("gaussian", "poisson", "binned"):
         numbers = _as_numbers(column, variable)
         if variable.kind == "binned":
+            refuse_infinite(numbers, variable.name)
             return digitise(numbers, np.array(variable.edges), code_bytes(variable.n_values))
         return numbers
     text = any(isinstance(value, str) for value in variable.values)
@@ -97,6 +98,7 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
         return column.codes_for(variable.code_of)
     if text and not column.all_missing():
         raise _wrong_type(variable, column.values[~column.missing()][0])
+    refuse_infinite(column.values, variable.name)
     return _code_numbers(column.values, variable.values)
 
 
@@ -130,7 +132,8 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
     else:
         wanted = {}
         for key, kind in kinds.items():
-            name = source.names[key] if isinstance(key, int) and key < len(source.names) else str(key)
+            position = key if isinstance(key, int | np.integer) and 0 <= key < len(source.names) else None
+            name = str(key) if position is None else source.names[position]
             if name not in source.names:
                 raise TableError(
                     f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."

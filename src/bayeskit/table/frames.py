@@ -107,7 +107,7 @@ def _read_categorical(series: Any) -> Coded:
             # A polars Categorical shares its list of strings with other columns, so the strings in use are the levels.
             return read_arrow(native.cast(pl.String).__arrow_c_stream__())
         codes = native.to_physical().cast(pl.UInt32).fill_null(missing_code(np.dtype(np.uint32))).to_numpy()
-        return _narrow(Coded(codes, _levels(native.dtype.categories.to_list()), declared=True))
+        return _declared(codes, native.dtype.categories.to_list())
     return _read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
 
 
@@ -117,19 +117,26 @@ def _read_dictionary(array: Any) -> Coded:
     if not isinstance(array, pa.ChunkedArray):
         array = pa.chunked_array([array])
     unified = array.unify_dictionaries()
-    levels = _levels(unified.chunk(0).dictionary.to_pylist()) if unified.num_chunks else ()
+    entries = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
     missing = missing_code(np.dtype(np.uint32))
     parts = [chunk.indices.cast(pa.uint32()).fill_null(missing).to_numpy() for chunk in unified.chunks]
-    codes = np.concatenate(parts) if parts else np.empty(0, np.uint32)
-    return _narrow(Coded(codes, levels, declared=True))
+    return _declared(np.concatenate(parts) if parts else np.empty(0, np.uint32), entries)
 
 
-def _narrow(column: Coded) -> Coded:
-    lookup = np.arange(len(column.levels), dtype=np.int64)
-    lookup[[level is None for level in column.levels]] = LOOKUP_MISSING
-    return Coded(recode(column.codes, 0, lookup, code_bytes(len(lookup)), True), column.levels, column.declared)
+def _declared(codes: NDArray[np.uint32], entries: list[Any]) -> Coded:
+    # A dictionary may hold null, or one value twice.
+    known = _levels(list(dict.fromkeys(entry for entry in entries if entry is not None)))
+    code_of = {level: code for code, level in enumerate(known)}
+    lookup = np.array(
+        [LOOKUP_MISSING if entry is None else code_of[_level(entry)] for entry in entries], dtype=np.int64
+    )
+    return Coded(recode(codes, 0, lookup, code_bytes(len(known)), True), known, declared=True)
 
 
 def _levels(values: list[Any]) -> tuple[Value, ...]:
+    return tuple(map(_level, values))
+
+
+def _level(value: Any) -> Value:
     # Intervals, dates and other rich categories are known by their text.
-    return tuple(value if isinstance(value, str | bool | int | float) else str(value) for value in values)
+    return value if isinstance(value, str | bool | int | float) else str(value)

@@ -57,8 +57,12 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
     >>> table.names, table.column(0).levels
     (('outlook', 'wind'), ('sunny', 'rain'))
     """
+    if isinstance(X, Source):
+        return X
+    if isinstance(X, np.ma.MaskedArray):
+        X = _unmasked(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
-        source = _read_array(X)
+        source = _read_array(np.asarray(X))
     elif hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
     elif isinstance(X, Mapping):
@@ -86,6 +90,8 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
 
 def read_values(values: Any, name: str) -> Column:
     """Read one column: a series, a 1-D array or a list."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values)
     series = as_frame(values, series=True)
     if series is not None:
         return read_frame_column(series, name)
@@ -102,6 +108,15 @@ def read_values(values: Any, name: str) -> Column:
     if values.ndim != 1:
         raise TableError(f"column '{name}' must have one value a row; got an array of shape {values.shape}.")
     return _read_1d(values, name)
+
+
+def _unmasked(array: Any) -> NDArray[Any]:
+    # A masked cell is a missing one.
+    if not array.mask.any():
+        return np.asarray(array)
+    if array.dtype.kind in "iuf":
+        return np.asarray(array.astype(np.float64).filled(np.nan))
+    return np.asarray(array.astype(object).filled(None))
 
 
 def _holds_objects(values: Sequence[Any]) -> bool:

@@ -80,12 +80,12 @@ class Variable:
             raise MergeError(
                 f"column '{self.name}' has bin edges {self.edges} on one side and {other.edges} on the other."
             )
-        if set(map(type, self.values)) != set(map(type, other.values)):
-            ours, theirs = (", ".join(sorted({type(v).__name__ for v in side.values})) for side in (self, other))
-            raise MergeError(f"column '{self.name}' has values of type {ours} on one side and {theirs} on the other.")
         fixed = self.values if self.declared else other.values if other.declared else ()
         rest = (set(self.values) | set(other.values)) - set(fixed)
-        values = (*fixed, *sorted(rest, key=lambda value: (str(type(value)), value)))
+        if len({isinstance(value, str) for value in (*self.values, *other.values)}) > 1:
+            ours, theirs = ("text" if isinstance(side.values[0], str) else "numbers" for side in (self, other))
+            raise MergeError(f"column '{self.name}' holds {ours} on one side and {theirs} on the other.")
+        values = (*fixed, *sorted(rest))
         return replace(self, values=values, declared=self.declared or other.declared)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import encode_arrow, encode_fixed, encode_objects
+from bayeskit._kernels import encode_arrow, encode_fixed, encode_objects, recode
 from bayeskit.errors import TableError
-from bayeskit.table.column import Coded, Column, Numbers
+from bayeskit.table.column import Coded, Column, Numbers, missing_code
 from bayeskit.table.schema import Value
 
 
@@ -25,16 +25,32 @@ def read_objects(values: NDArray[Any], name: str) -> Column:
     if "other" in kinds:
         raise _not_a_value(values, name)
     if kinds == {"number"}:
-        numbers = np.full(len(levels) + 1, np.nan)
-        numbers[:-1] = [float(level) for level in levels]
-        return Numbers(numbers[np.minimum(codes, len(levels))])
+        return _read_numbers(codes, levels, name)
     if len(kinds) > 1:
         examples = {_type_name(level): level for level in levels}
         shown = " and ".join(f"{value!r}" for value in examples.values())
         raise TableError(
             f"column '{name}' mixes types, such as {shown}; turn all of its values into text or into numbers."
         )
-    return Coded(codes, tuple(_plain(level) for level in levels))
+    plain = [_plain(level) for level in levels]
+    column = Coded(codes, tuple(dict.fromkeys(plain)))
+    if len(column.levels) < len(plain):  # str and np.str_ of the same letters are one value
+        code_of = {level: code for code, level in enumerate(column.levels)}
+        lookup = np.array([code_of[level] for level in plain], dtype=np.int64)
+        return Coded(recode(codes, 0, lookup, codes.itemsize, True), column.levels)
+    return column
+
+
+def _read_numbers(codes: NDArray[np.uint32], levels: list[Any], name: str) -> Numbers:
+    whole = all(isinstance(level, int | np.integer) and -(2**63) <= level < 2**63 for level in levels)
+    if whole and not (codes == missing_code(codes.dtype)).any():
+        return Numbers(np.array([int(level) for level in levels], dtype=np.int64)[codes])
+    numbers = np.full(len(levels) + 1, np.nan)
+    try:
+        numbers[:-1] = [float(level) for level in levels]
+    except OverflowError:
+        raise TableError(f"column '{name}' holds a whole number that is too large for a float.") from None
+    return Numbers(numbers[np.minimum(codes, len(levels))])
 
 
 def read_fixed(values: NDArray[np.str_]) -> Coded:
