@@ -125,7 +125,8 @@ void check_classes(const std::vector<uint32_t>& y, int64_t n_rows, int64_t n_cla
 const double* weight_data(const std::optional<Array>& weight, int64_t n_rows) {
     if (!weight) return nullptr;
     const Column column = column_of(*weight);
-    if (column.type != Type::f64 || column.stride != 8 || static_cast<int64_t>(weight->shape(0)) != n_rows)
+    const bool contiguous = column.stride == 8 || n_rows <= 1;  // the stride of one row or none has no meaning
+    if (column.type != Type::f64 || !contiguous || static_cast<int64_t>(weight->shape(0)) != n_rows)
         throw std::invalid_argument("weights must be one contiguous float64 a row.");
     return reinterpret_cast<const double*>(column.data);
 }

@@ -146,7 +146,8 @@ nb::object count_moments(nb::object source, Array classes, std::optional<Array> 
         if (c >= n_classes) throw std::invalid_argument("a class code is out of range.");
     const double* w = nullptr;
     if (weight) {
-        if (weight->ndim() != 1 || type_of(*weight) != Type::f64 || weight->stride(0) != 1 || weight->shape(0) != y.size())
+        if (weight->ndim() != 1 || type_of(*weight) != Type::f64 || (n > 1 && weight->stride(0) != 1) ||
+            weight->shape(0) != y.size())
             throw std::invalid_argument("weights must be one contiguous float64 a row.");
         w = static_cast<const double*>(weight->data());
     }
