@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import twins
-from kernels.arrays import classes, laid_out, weights, whole_tables
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import _kernels as native
+from kernels import twins
+from kernels.arrays import classes, laid_out, weights, whole_tables
 
 # Sums of a few weights that are quarters are exact; those of many rows may differ by rounding.
 ROUNDING = 1e-12

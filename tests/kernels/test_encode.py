@@ -1,14 +1,16 @@
 """Numbers and text become the codes that plain twins give them."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from kernels import twins
-from kernels.arrays import columns, laid_out
 from numpy.testing import assert_array_equal
 
 from bayeskit import _kernels as native
+from kernels import twins
+from kernels.arrays import columns, laid_out
 
 any_column = st.integers(0, 12).flatmap(columns)
 
@@ -151,7 +153,7 @@ def test_encode_arrow_is_its_twin(kind, values, cuts):
     cuts = sorted({0, len(values), *(min(cut, len(values)) for cut in cuts)})
     whole = pa.array(values, type=getattr(pa, kind)())
     # Slices share their buffers and begin at an offset.
-    chunks = [whole.slice(a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)]
+    chunks = [whole.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
     stream = pa.chunked_array(chunks, type=whole.type).__arrow_c_stream__()
     codes, levels = native.encode_arrow(stream)
     expected, known = twins.encode(values, lambda value: value is None)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import twins
-from kernels.arrays import classes, columns, laid_out, weights
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit._kernels import count_moments
+from kernels import twins
+from kernels.arrays import classes, columns, laid_out, weights
 
 ROUNDING = 1e-12
 

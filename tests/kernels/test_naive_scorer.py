@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import twins
-from kernels.arrays import laid_out
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 
 from bayeskit._kernels import NaiveScorer
 from bayeskit.estimate.naive import Score
+from kernels import twins
+from kernels.arrays import laid_out
 
 ROUNDING = 1e-12
 FAMILY = {"table": 0, "gaussian": 1, "poisson": 2, "skip": 3}

@@ -1,0 +1,11 @@
+"""Every classifier of the registry, so that a new model joins the checks by being registered."""
+
+from bayeskit.io.registry import MODELS, model_class
+
+
+def classifiers():
+    """One fresh model of each registered classifier, with its default parameters."""
+    from sklearn.base import is_classifier
+
+    models = [model_class(name)() for name in sorted(MODELS)]
+    return [model for model in models if is_classifier(model)]
