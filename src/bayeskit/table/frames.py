@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,20 @@ def as_frame(X: Any, *, series: bool = False) -> Any:
 
     if type(X).__name__ == "LazyFrame":
         raise TypeError("a LazyFrame holds no rows yet; call its collect() first.")
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(X, pyarrow.RecordBatch):
+        X = pyarrow.Table.from_batches([X])
     native = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     wanted = nw.Series if series else nw.DataFrame
     return native if isinstance(native, wanted) else None
+
+
+def given_names(X: Any) -> tuple[str, ...]:
+    """Return the names of a frame's or a dict's columns before anything else looks at them; other tables have none."""
+    if isinstance(X, Mapping):
+        return tuple(map(str, X))
+    names = getattr(X, "column_names", None) or getattr(X, "columns", None)
+    return () if names is None or type(X).__name__ == "LazyFrame" else tuple(map(str, names))
 
 
 def frame_names(frame: Any) -> tuple[tuple[str, ...], bool]:
@@ -64,6 +76,8 @@ def read_frame_column(series: Any, name: str) -> Column:
         return read_objects(np.asarray(series.to_numpy(), dtype=object), name)
     if series.null_count() == len(series):
         return Numbers(np.full(len(series), np.nan))
+    if type(getattr(series.to_native(), "dtype", None)).__name__ == "SparseDtype":
+        return Numbers(np.asarray(series.to_native(), dtype=np.float64))
     hint = " Split a date into the parts that matter (year, month, weekday)." if dtype.is_temporal() else ""
     raise TypeError(f"column '{name}': argument must be a string or a number; got a column of type {dtype}.{hint}")
 

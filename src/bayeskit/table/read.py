@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.table.column import Column, Numbers
-from bayeskit.table.frames import as_frame, frame_names, read_frame_column
+from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column
 from bayeskit.table.strings import read_fixed, read_objects
 
 
@@ -61,6 +61,7 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
         return X
     if isinstance(X, np.ma.MaskedArray):
         X = _unmasked(X)
+    _refuse_duplicates(given_names(X))
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(np.asarray(X))
     elif hasattr(X, "toarray") and hasattr(X, "nnz"):
@@ -69,7 +70,6 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
         source = _read_mapping(X)
     elif (frame := as_frame(X)) is not None:
         names, named = frame_names(frame)
-        _refuse_duplicates(names)
         columns = tuple(
             read_frame_column(series, name) for series, name in zip(frame.iter_columns(), names, strict=True)
         )
@@ -182,7 +182,6 @@ def _read_array(array: NDArray[Any]) -> Source:
 
 def _read_mapping(table: Mapping[Any, Any]) -> Source:
     names = tuple(str(name) for name in table)
-    _refuse_duplicates(names)
     columns = tuple(read_values(values, name) for name, values in zip(names, table.values(), strict=True))
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
