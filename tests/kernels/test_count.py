@@ -22,7 +22,7 @@ def counted(draw):
 
 
 @given(counted())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_count_bytes_is_its_twin(table):
     array, y, weight, n_classes = table
     found = native.count_bytes(array, y, weight, n_classes, 2)
@@ -59,7 +59,7 @@ def coded(draw):
 
 
 @given(coded())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_count_values_is_its_twin(table):
     columns, y, weight, n_classes, sizes = table
     found = native.count_values(columns, y, weight, n_classes, sizes, 2)

@@ -16,7 +16,7 @@ any_column = st.integers(0, 12).flatmap(columns)
 
 
 @given(any_column)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @example(np.array([0, (1 << 22) - 1]))
 @example(np.array([0, 1 << 22]))
 @example(np.array([-(2**63), 2**63 - 1]))
@@ -40,7 +40,7 @@ def test_whole_levels_is_its_twin(column):
     st.sampled_from([1, 2, 4]),
     st.booleans(),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @example(np.array([255, 254, 3], dtype=np.uint8), 0, [1, -2], 2, False)
 @example(np.array([255, 254, 1], dtype=np.uint8), 0, [1, -2], 2, True)
 @example(np.array([2**64 - 1], dtype=np.uint64), -1, [0, 1], 1, False)
@@ -55,7 +55,7 @@ def test_recode_is_its_twin(column, lo, lookup, code_bytes, coded):
 
 
 @given(any_column, st.lists(st.floats(-6, 6), max_size=40, unique=True).map(sorted), st.sampled_from([1, 2, 4]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_digitise_is_its_twin(column, edges, code_bytes):
     found = native.digitise(column, np.array(edges), code_bytes)
     assert_array_equal(found, twins.digitise(column, edges, code_bytes), strict=True)
@@ -80,7 +80,7 @@ cells = st.one_of(
 
 
 @given(st.lists(cells, max_size=30), st.sampled_from(["row-major", "sliced", "reversed"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_encode_objects_is_its_twin(values, layout):
     column = np.empty(len(values), dtype=object)
     column[:] = values
@@ -132,7 +132,7 @@ def test_a_comparison_that_raises_is_passed_on():
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=9), min_size=1, max_size=20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_encode_fixed_is_its_twin(values):
     column = np.array(values)
     if not column.itemsize:

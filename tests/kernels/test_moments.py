@@ -22,7 +22,7 @@ def tables(draw):
 
 
 @given(tables())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_count_moments_is_its_twin(table):
     cells, y, weight, n_classes = table
     found = count_moments(cells, y, weight, n_classes, 2)

@@ -68,7 +68,7 @@ def scorer(prior, parts):
 
 
 @given(scored())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_all_five_results_are_those_of_the_twin(case):
     prior, parts, columns, coded = case
     kernel = scorer(prior, parts)

@@ -44,9 +44,11 @@ def poisson(moments: Moments, smoothing: float) -> NDArray[np.float64]:
     """Estimate the rate of each column in each class, (Σx + λ x̄) / (n + λ), of shape (n_features, n_classes).
 
     The smoothing counts as λ more rows at the mean of the whole column, so that a class that never saw an event
-    does not rule it out; λ = 0 is maximum likelihood.
+    does not rule it out; λ = 0 is maximum likelihood. Where no row of any class saw an event, the mean is taken to be
+    that of one event in one row more.
     """
     whole = moments.pooled()
+    mean = np.where(whole.mean > 0, whole.mean, 1.0 / (whole.weight + 1.0)) if smoothing > 0 else whole.mean
     total = moments.weight + smoothing
-    sums = moments.weight * moments.mean + smoothing * whole.mean
-    return np.divide(sums, total, out=np.broadcast_to(whole.mean, total.shape).copy(), where=total > 0)
+    sums = moments.weight * moments.mean + smoothing * mean
+    return np.divide(sums, total, out=np.broadcast_to(mean, total.shape).copy(), where=total > 0)
