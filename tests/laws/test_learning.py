@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import NaiveBayes
+from bayeskit.errors import BayeskitWarning
 from laws.tables import KINDS, known_somewhere, rows, tables
 
 ROUNDING = 1e-10
@@ -178,10 +179,11 @@ def test_balanced_classes_have_the_same_prior():
 
 
 @pytest.mark.parametrize("numeric", ["equal-width", "equal-frequency"])
-def test_bins_are_frozen_by_the_first_batch(numeric):
+def test_bins_are_frozen_by_the_first_batch_which_says_so(numeric):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 1)), rng.integers(0, 2, 60)
-    model = NaiveBayes(numeric=numeric, bins=4).partial_fit(x[:30], y[:30])
+    with pytest.warns(BayeskitWarning, match="bins of 'x0' were cut on the first batch"):
+        model = NaiveBayes(numeric=numeric, bins=4).partial_fit(x[:30], y[:30])
     edges = model.schema_[0].edges
     model.partial_fit(x[30:], y[30:])
     assert model.schema_[0].edges == edges

@@ -51,4 +51,4 @@ def poisson(moments: Moments, smoothing: float) -> NDArray[np.float64]:
     mean = np.where(whole.mean > 0, whole.mean, 1.0 / (whole.weight + 1.0)) if smoothing > 0 else whole.mean
     total = moments.weight + smoothing
     sums = moments.weight * moments.mean + smoothing * mean
-    return np.divide(sums, total, out=np.broadcast_to(mean, total.shape).copy(), where=total > 0)
+    return np.asarray(np.divide(sums, total, out=np.broadcast_to(mean, total.shape).copy(), where=total > 0))
