@@ -97,7 +97,7 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
             raise _wrong_type(variable, column.levels[0])
         return column.codes_for(variable.code_of)
     if text and not column.all_missing():
-        raise _wrong_type(variable, column.values[~column.missing()][0])
+        raise _wrong_type(variable, column.values[~column.missing()][0].item())
     refuse_infinite(column.values, variable.name)
     return _code_numbers(column.values, variable.values)
 

@@ -75,7 +75,7 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
         )
         source = Source(names, named, len(frame), columns)
     else:
-        source = _read_array(_as_array(X))
+        source = _read_array(_as_array(X)) if hasattr(X, "__array__") else _read_rows(X)
     if source.n_rows < min_rows:
         shape = (source.n_rows, len(source.names))
         raise TableError(
@@ -142,7 +142,7 @@ def _read_1d(values: NDArray[Any], name: str) -> Column:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    array = X if isinstance(X, np.ndarray) else np.asarray(X) if hasattr(X, "__array__") else _nested(X)
+    array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.ndim != 2:
@@ -157,18 +157,21 @@ def _as_array(X: Any) -> NDArray[Any]:
     return array
 
 
-def _nested(X: Any) -> NDArray[Any]:
-    # A list of rows. As objects first, so that a number beside a text stays a number.
-    rows = [list(row) if isinstance(row, Sequence) and not isinstance(row, str | bytes) else row for row in X]
-    plain = all(not isinstance(cell, str) and cell is not None for row in rows if isinstance(row, list) for cell in row)
-    try:
-        return np.array(rows) if plain else np.array(rows, dtype=object)
-    except ValueError:
-        lengths = [len(row) for row in rows if hasattr(row, "__len__")]
-        odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-        raise TableError(
-            f"row {odd} has {lengths[odd]} values and row 0 has {lengths[0]}; all rows need one length."
-        ) from None
+def _read_rows(X: Any) -> Source:
+    if not isinstance(X, Sequence) or isinstance(X, str | bytes):
+        raise TypeError(
+            f"a table is a 2D array, a frame, a dict of columns or a list of rows; got {type(X).__name__} {X!r:.60}."
+        )
+    if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) for row in X):
+        return _read_array(_as_array(X))
+    odd = next((i for i, row in enumerate(X) if len(row) != len(X[0])), None)
+    if odd is not None:
+        raise TableError(f"row {odd} has {len(X[odd])} values and row 0 has {len(X[0])}; all rows need one length.")
+    if not any(cell is None or isinstance(cell, str) for row in X for cell in row):
+        return _read_array(_as_array(X))
+    # Column by column, so that a number beside a text stays a number.
+    columns = tuple(read_values(list(cells), f"x{j}") for j, cells in enumerate(zip(*X, strict=True)))
+    return Source(tuple(f"x{j}" for j in range(len(columns))), False, len(X), columns)
 
 
 def _read_array(array: NDArray[Any]) -> Source:
