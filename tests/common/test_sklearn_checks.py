@@ -8,8 +8,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from common.registry import classifiers
 
+_checks = parametrize_with_checks(classifiers())
+_names, _cases = _checks.args
 
-@parametrize_with_checks(classifiers())
+
+# A list, since pytest no longer likes the generator that older releases of scikit-learn give it.
+@pytest.mark.parametrize(_names, list(_cases), **_checks.kwargs)
 def test_scikit_learns_check(estimator, check):
     with warnings.catch_warnings():
         # The checks feed tables that deserve a warning; what they look at are errors and numbers.

@@ -181,7 +181,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
     def _announce(self, counts: Any, classes: NDArray[Any], first: bool) -> Any:
         strange = sorted(set(counts.classes.tolist()) - set(classes.tolist()), key=str)
         if first and strange:
-            raise TableError(f"y holds the class {strange[0]!r}, which classes={classes.tolist()} does not name.")
+            raise TableError(
+                f"The target label(s) {strange} in y do not exist in the initial classes {classes.tolist()}."
+            )
         return counts.declare(classes)
 
     def _adopt(self, counts: Any, target: str | None) -> None:

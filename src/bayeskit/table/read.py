@@ -61,11 +61,11 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
         return X
     if isinstance(X, np.ma.MaskedArray):
         X = _unmasked(X)
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
     _refuse_duplicates(given_names(X))
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(np.asarray(X))
-    elif hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
     elif isinstance(X, Mapping):
         source = _read_mapping(X)
     elif (frame := as_frame(X)) is not None:

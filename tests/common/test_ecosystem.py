@@ -1,0 +1,190 @@
+"""Every registered classifier works in scikit-learn's pipelines, searches, calibration and output settings."""
+
+import copy
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils import estimator_html_repr
+
+from bayeskit import GaussianNB, NaiveBayes
+from bayeskit.datasets import load_penguins
+from common.registry import classifiers
+
+pd = pytest.importorskip("pandas", reason="frames come from pandas")
+
+by_model = pytest.mark.parametrize("model", classifiers(), ids=lambda model: type(model).__name__)
+SMOOTHING = {"NaiveBayes": "smoothing", "GaussianNB": "var_smoothing", "CategoricalNB": "alpha"}
+
+
+def numbers():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["ill", "well"], 90)
+    return rng.integers(0, 4, (90, 3)) + 2 * (y == "ill")[:, None], y
+
+
+def penguins():
+    table = pd.DataFrame(load_penguins())
+    return table.drop(columns="species"), table["species"]
+
+
+@by_model
+def test_a_pipeline_fits_and_predicts(model):
+    X, y = numbers()
+    pipe = make_pipeline(FunctionTransformer(), clone(model)).fit(X, y)
+    assert_array_equal(pipe.predict_proba(X), clone(model).fit(X, y).predict_proba(X))
+    assert pipe.score(X, y) > 0.8
+
+
+@by_model
+def test_a_grid_search_finds_parameters(model):
+    X, y = numbers()
+    name = SMOOTHING.get(type(model).__name__, "smoothing")
+    search = GridSearchCV(clone(model), {name: [0.01, 1.0]}, cv=3).fit(X, y)
+    assert search.best_params_[name] in (0.01, 1.0)
+    assert search.best_score_ > 0.8
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+
+
+@by_model
+def test_calibration_gives_probabilities(model):
+    X, y = numbers()
+    calibrated = CalibratedClassifierCV(clone(model), cv=3).fit(X, y)
+    assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+    assert list(calibrated.classes_) == ["ill", "well"]
+
+
+@by_model
+def test_a_clone_has_the_parameters_and_nothing_learned(model):
+    X, y = numbers()
+    again = clone(clone(model).fit(X, y))
+    assert again.get_params() == model.get_params()
+    assert not hasattr(again, "classes_")
+
+
+@by_model
+@pytest.mark.parametrize(
+    "copied",
+    [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, lambda m: _by_joblib(m)],
+    ids=["pickle", "deepcopy", "joblib"],
+)
+def test_a_copy_has_the_same_bits(model, copied):
+    X, y = numbers()
+    fitted = clone(model).fit(X, y)
+    assert_array_equal(copied(fitted).predict_log_proba(X), fitted.predict_log_proba(X), strict=True)
+
+
+def _by_joblib(model):
+    import io
+
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+@by_model
+def test_workers_of_joblib_give_the_same_scores(model):
+    X, y = numbers()
+    one = cross_val_predict(clone(model), X, y, cv=3, method="predict_proba", n_jobs=1)
+    with joblib.parallel_config(backend="threading"):
+        two = cross_val_predict(clone(model), X, y, cv=3, method="predict_proba", n_jobs=2)
+    assert_array_equal(one, two)
+
+
+@by_model
+def test_text_and_html_reprs_name_the_model(model):
+    X, y = numbers()
+    for state in (clone(model), clone(model).fit(X, y)):
+        assert repr(state).startswith(type(model).__name__)
+        assert type(model).__name__ in estimator_html_repr(state)
+        assert type(model).__name__ in state._repr_mimebundle_()["text/plain"]
+
+
+@by_model
+def test_an_unfitted_model_says_that_it_must_be_fitted(model):
+    X, y = numbers()
+    for call in (
+        lambda m: m.predict(X),
+        lambda m: m.predict_proba(X),
+        lambda m: m.score_samples(X),
+        lambda m: m.log_likelihood(X, y),
+        lambda m: m.unlearn(X, y),
+        lambda m: m.save("nowhere.bayes"),
+        lambda m: m.tables_,
+        lambda m: m.n_parameters_,
+    ):
+        with pytest.raises(Exception, match="is not fitted yet") as caught:
+            call(clone(model))
+        assert type(caught.value).__name__ == "NotFittedError"
+
+
+def test_frames_of_strings_go_through_a_pipeline_with_set_output():
+    X, y = penguins()
+    kept = make_column_transformer(
+        ("passthrough", ["island", "sex"]),
+        (StandardScaler(), [name for name in X.columns if X[name].dtype.kind == "f"]),
+        verbose_feature_names_out=False,
+    ).set_output(transform="pandas")
+    pipe = make_pipeline(kept, NaiveBayes())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
+        pipe.fit(X, y)
+    assert [variable.kind for variable in pipe[-1].schema_][:2] == ["categorical", "categorical"]
+    assert list(pipe[-1].feature_names_in_)[:2] == ["island", "sex"]
+    assert pipe.score(X, y) > 0.95
+
+
+def test_polars_output_is_read():
+    pl = pytest.importorskip("polars", reason="polars output needs polars")
+    X, y = penguins()
+    numeric = X[[name for name in X.columns if X[name].dtype.kind == "f"]]
+    pipe = make_pipeline(StandardScaler().set_output(transform="polars"), NaiveBayes()).fit(pl.from_pandas(numeric), y)
+    assert pipe.score(pl.from_pandas(numeric), y) > 0.9
+
+
+def test_a_grid_search_on_a_frame_of_strings_and_gaps():
+    X, y = penguins()
+    search = GridSearchCV(NaiveBayes(), {"smoothing": [0.1, 1.0], "variance": ["ml", "unbiased"]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.95
+    assert cross_val_score(NaiveBayes(), X, y, cv=5).mean() > 0.95
+
+
+def test_calibration_of_a_frame_of_strings():
+    X, y = penguins()
+    calibrated = CalibratedClassifierCV(NaiveBayes(), cv=3).fit(X, y)
+    assert calibrated.score(X, y) > 0.95
+
+
+def test_sample_weights_can_be_routed():
+    import sklearn
+
+    X, y = numbers()
+    weight = np.where(y == "ill", 2.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(FunctionTransformer(), NaiveBayes().set_fit_request(sample_weight=True))
+        pipe.fit(X, y, sample_weight=weight)
+    assert_array_equal(pipe[-1].class_count_, NaiveBayes().fit(X, y, weight).class_count_)
+
+
+def test_one_hot_columns_suit_bernoulli_kinds():
+    X, y = penguins()
+    pipe = make_pipeline(
+        make_column_transformer((OneHotEncoder(sparse_output=False), ["island", "sex"])), NaiveBayes(kinds="bernoulli")
+    ).fit(X, y)
+    assert {variable.kind for variable in pipe[-1].schema_} == {"bernoulli"}
+
+
+def test_sparse_output_is_refused_in_one_sentence():
+    X, y = penguins()
+    with pytest.raises(TypeError, match=r"Sparse data was passed, but dense data is required: use X.toarray\(\)"):
+        make_pipeline(OneHotEncoder(), GaussianNB()).fit(X[["island"]], y)
