@@ -80,3 +80,9 @@ class GaussianNB(NaiveModel):
         """Variance of each column in each class, of shape (n_classes, n_features)."""
         self._refuse_unfitted()
         return gaussian(self.counts_.moments, floor=self._believed_with["var_smoothing"])[1].T
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags
