@@ -141,7 +141,11 @@ struct Owned {
         nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
         nb::ndarray<nb::numpy, T> array(data, shape.size(), shape.data(), owner);
         data = nullptr;
-        return nb::cast(std::move(array));
+        nb::object result = nb::cast(std::move(array));
+        // The buffer says "long long", of the same size but not of the same name as NumPy's int64 on Linux: without
+        // the view every count would print as array([3], dtype=int64).
+        if constexpr (std::is_same_v<T, int64_t>) return result.attr("view")("int64");
+        return result;
     }
 };
 

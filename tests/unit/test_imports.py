@@ -1,0 +1,57 @@
+"""What imports what: the order of the stages, and how little `import bayeskit` loads."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# The aim is a difference to `import numpy` that nobody notices.
+MOST_CPU_SECONDS = 0.03
+
+IMPORT_AFTER_NUMPY = """
+import json, sys, time
+import numpy
+before, start = set(sys.modules), time.process_time()
+import bayeskit
+seconds = time.process_time() - start
+print(json.dumps({"seconds": seconds, "modules": sorted(set(sys.modules) - before)}))
+"""
+
+
+def import_after_numpy():
+    run = subprocess.run([sys.executable, "-c", IMPORT_AFTER_NUMPY], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def test_each_stage_knows_only_the_stages_before_it():
+    command = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    lint = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert lint.returncode == 0, lint.stdout + lint.stderr
+    assert "1 kept, 0 broken" in lint.stdout
+
+
+def test_importing_bayeskit_loads_no_other_package():
+    loaded = {name.split(".")[0] for name in import_after_numpy()["modules"]} - sys.stdlib_module_names
+    assert loaded == {"bayeskit"}
+
+
+def test_importing_bayeskit_loads_none_of_its_stages():
+    assert [name for name in import_after_numpy()["modules"] if name.startswith("bayeskit.")] == []
+
+
+def test_importing_bayeskit_costs_next_to_nothing():
+    assert min(import_after_numpy()["seconds"] for _ in range(3)) <= MOST_CPU_SECONDS
+
+
+def test_a_model_loads_no_package_that_scikit_learn_does_not():
+    command = """
+import sys
+import narwhals, sklearn.base
+before = set(sys.modules)
+import bayeskit
+bayeskit.NaiveBayes().fit({"wind": ["weak", "strong"]}, ["yes", "no"])
+print(*set(sys.modules) - before)
+"""
+    run = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert {name.split(".")[0] for name in run.stdout.split()} - sys.stdlib_module_names <= {"bayeskit", "narwhals"}
