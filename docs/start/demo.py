@@ -47,10 +47,10 @@ def main():
     line("always the larger class", model.class_count_.max() / n_rows)
     line("naive Bayes, 10-fold cross-validation", cross_validated_accuracy(heart, "disease"))
 
-    title("3. Ask: one patient, one cell unknown")
-    patient = {name: column[1] for name, column in heart.items() if name != "disease"} | {"thal": None}
-    print(", ".join(f"{name} {'?' if value is None else value}" for name, value in patient.items()))
-    posterior = model.predict_proba({name: [value] for name, value in patient.items()})[0]
+    title("3. Ask: one patient of the table, one cell unknown")
+    patient = {name: column[287] for name, column in heart.items() if name != "disease"}
+    print(*(f"{name:16} {'?' if value is None else value}" for name, value in patient.items()), sep="\n")
+    posterior = model.predict_proba(patient)[0]
     for label, share in zip(model.classes_, posterior, strict=True):
         line(f"P(disease = {label} | what is known)", share)
     print("The unknown cell is summed out, not guessed.")
