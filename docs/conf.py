@@ -1,6 +1,15 @@
 """How the documentation is built: `make docs`."""
 
+from html import escape
+
+from docutils.nodes import SkipNode
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util.logging import getLogger
+
 import bayeskit
+
+logger = getLogger(__name__)
 
 project = "bayeskit"
 author = "The bayeskit developers"
@@ -9,8 +18,7 @@ version = release = bayeskit.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery"]
@@ -20,9 +28,8 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstring says what a parameter is
-napoleon_google_docstring = False
-napoleon_use_ivar = True
-napoleon_use_rtype = False
+numpydoc_show_class_members = False  # autodoc lists them
+html_math_renderer = "mathml"
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -36,4 +43,31 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "bayeskit"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
+
+
+def skip_scikit_learns_members(app, what, name, member, skip, options):
+    """Leave out what scikit-learn writes into every estimator; its own pages describe it."""
+    return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
+
+
+def write_formula(translator, node, *, block):
+    # Browsers draw MathML by themselves, so that the pages need no script from elsewhere and read well offline.
+    try:
+        formula = str(tex2mathml(node.astext().replace(r"\dots", r"\ldots "), as_block=block))
+    except MathError as error:
+        logger.warning("the formula %r cannot be drawn: %s", node.astext(), error, location=node)
+        formula = escape(node.astext())
+    translator.body.append(f"<div class='formula'>{formula}</div>" if block else formula)
+    raise SkipNode
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_scikit_learns_members)
+    app.add_html_math_renderer(
+        "mathml",
+        (lambda translator, node: write_formula(translator, node, block=False), None),
+        (lambda translator, node: write_formula(translator, node, block=True), None),
+    )

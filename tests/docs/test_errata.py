@@ -65,9 +65,7 @@ def test_a_bernoulli_model_sums_to_one_over_all_rows_only_with_the_absent_featur
     rows = np.array(list(product([0, 1], repeat=3)))
     assert_allclose(np.exp(model.score_samples(rows)).sum(), 1, rtol=EXACT)
     p = np.array([[model.tables_[f"x{j}"][1, c] for j in range(3)] for c in (0, 1)])
-    present_only = sum(
-        model.class_prior_[c] * np.prod(np.where(row == 1, p[c], 1.0)) for row in rows for c in (0, 1)
-    )
+    present_only = sum(model.class_prior_[c] * np.prod(np.where(row == 1, p[c], 1.0)) for row in rows for c in (0, 1))
     assert present_only > 2
 
 

@@ -4,6 +4,8 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
+import warnings
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,19 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch)
         else:
             # The empty lines give an error the line number that it has in the page.
             exec(compile("\n" * line + code, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "docs/gallery").glob("plot_*.py")), ids=name_of)
+def test_a_gallery_script_runs(script, tmp_path, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib", reason="the gallery draws with matplotlib")
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    with matplotlib.rc_context({"backend": "agg"}), warnings.catch_warnings():
+        # Without a screen there is nothing to show.
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+        runpy.run_path(str(script), run_name="__main__")
+        assert pyplot.get_fignums()
+        pyplot.close("all")
 
 
 @pytest.mark.parametrize("name", MODULES)
