@@ -50,7 +50,8 @@ bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.developer
-	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) .venv-oldest build docs/_build demo-output
+	rm -rf $(VENV) .venv-oldest build docs/_build docs/auto_gallery docs/sg_execution_times.rst demo-output
