@@ -40,7 +40,7 @@ lint: $(VENV)/.developer
 	@touch $@
 
 oldest: .venv-oldest/.ready
-	.venv-oldest/bin/python -m pytest tests/common --no-cov -q -p no:cacheprovider
+	.venv-oldest/bin/python -m pytest tests/common -q -p no:cacheprovider
 
 # The result is written down in docs/developer/fuzz.md.
 fuzz: $(VENV)/.developer
