@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -150,16 +151,47 @@ struct Owned {
     }
 };
 
-// Class codes of the rows, as one plain array whatever type they came in.
+// Class codes of the rows, whatever type they came in; read block by block, since a copy may be large beside the table.
+struct Classes {
+    Column column;
+    int64_t n;
+    explicit Classes(const Array& y) : column(column_of(y)), n(static_cast<int64_t>(y.shape(0))) {}
+
+    void read(int64_t begin, int64_t end, uint32_t* out) const {
+        with_type(column.type, [&](auto zero) {
+            using T = decltype(zero);
+            const char* cell = column.data + begin * column.stride;
+            for (int64_t i = begin; i < end; ++i, cell += column.stride)
+                *out++ = static_cast<uint32_t>(*reinterpret_cast<const T*>(cell));
+        });
+    }
+
+    // Calls work(begin, codes, rows) for one block of rows after the other.
+    template <typename Work>
+    void blocks(Work&& work) const {
+        constexpr int64_t BLOCK = 2048;
+        uint32_t codes[BLOCK];
+        for (int64_t begin = 0; begin < n; begin += BLOCK) {
+            const int64_t rows = std::min(BLOCK, n - begin);
+            read(begin, begin + rows, codes);
+            work(begin, static_cast<const uint32_t*>(codes), rows);
+        }
+    }
+
+    void check(int64_t n_rows, int64_t n_classes) const {
+        if (n != n_rows) throw std::invalid_argument("y and the table differ in length.");
+        blocks([&](int64_t, const uint32_t* codes, int64_t rows) {
+            for (int64_t i = 0; i < rows; ++i)
+                if (codes[i] >= n_classes) throw std::invalid_argument("a class code is out of range.");
+        });
+    }
+};
+
+// All class codes as one plain array, for kernels that go through them again and again.
 inline std::vector<uint32_t> class_codes(const Array& y) {
-    const Column column = column_of(y);
-    const int64_t n = static_cast<int64_t>(y.shape(0));
-    std::vector<uint32_t> codes(n);
-    with_type(column.type, [&](auto zero) {
-        using T = decltype(zero);
-        for (int64_t i = 0; i < n; ++i)
-            codes[i] = static_cast<uint32_t>(*reinterpret_cast<const T*>(column.data + i * column.stride));
-    });
+    const Classes classes(y);
+    std::vector<uint32_t> codes(classes.n);
+    classes.read(0, classes.n, codes.data());
     return codes;
 }
 

@@ -22,9 +22,9 @@ constexpr int BYTE = 256;
 // every one was in 0 .. 255.
 template <typename T, typename Count>
 BAYESKIT_INLINE uint64_t count_rows(const char* data, int64_t stride, int64_t d, int shift, const uint32_t* y,
-                                    const double* w, int64_t begin, int64_t end, Count* table) {
+                                    const double* w, int64_t n, Count* table) {
     uint64_t seen = 0;
-    for (int64_t i = begin; i < end; ++i) {
+    for (int64_t i = 0; i < n; ++i) {
         const T* row = reinterpret_cast<const T*>(data + i * stride);
         Count* cells = table + (static_cast<int64_t>(y[i]) << (shift + 8));
         const Count one = w ? static_cast<Count>(w[i]) : Count{1};
@@ -48,7 +48,7 @@ BAYESKIT_INLINE uint64_t count_rows(const char* data, int64_t stride, int64_t d,
 }
 
 template <typename Count, typename Out>
-uint64_t count_bytes_in(const Table& table, const std::vector<uint32_t>& y, const double* w, int64_t n_classes,
+uint64_t count_bytes_in(const Table& table, const Classes& y, const double* w, int64_t n_classes,
                         int n_threads, Out* out) {
     const int64_t d = static_cast<int64_t>(table.columns.size()), n = table.n_rows;
     // Sums of weights are added chunk by chunk, in order, so that the number of threads does not show in the last bit;
@@ -64,12 +64,15 @@ uint64_t count_bytes_in(const Table& table, const std::vector<uint32_t>& y, cons
     std::vector<uint64_t> seen(n_tables, 0);
     parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int thread) {
         const int64_t own = ordered ? chunk : thread;
-        const int64_t begin = chunk * chunk_rows, end = std::min(n, begin + chunk_rows);
-        with_type(table.columns[0].type, [&](auto zero) {
+        const int64_t begin = chunk * chunk_rows, rows = std::min(n - begin, chunk_rows);
+        const Column& first = table.columns[0];
+        std::vector<uint32_t> codes(rows);
+        y.read(begin, begin + rows, codes.data());
+        with_type(first.type, [&](auto zero) {
             using T = decltype(zero);
             if constexpr (!std::is_floating_point_v<T>)
-                seen[own] |= count_rows<T, Count>(table.columns[0].data, table.columns[0].stride, d, shift, y.data(), w,
-                                                  begin, end, tables.data() + own * cells);
+                seen[own] |= count_rows<T, Count>(first.data + begin * first.stride, first.stride, d, shift, codes.data(),
+                                                  w ? w + begin : nullptr, rows, tables.data() + own * cells);
         });
     });
     for (int64_t t = 0; t < n_tables; ++t)
@@ -108,18 +111,14 @@ void count_byte_column(const uint8_t* values, const uint8_t* y, int64_t n, int64
 
 // One column of codes of any width.
 template <typename T, typename Count>
-void count_column(const Column& column, const uint32_t* y, const double* w, int64_t n, int64_t n_classes, uint32_t size,
-                  Count* out) {
-    for (int64_t i = 0; i < n; ++i) {
-        const uint32_t v = *reinterpret_cast<const T*>(column.data + i * column.stride);
-        if (v < size) out[static_cast<int64_t>(v) * n_classes + y[i]] += w ? static_cast<Count>(w[i]) : Count{1};
-    }
-}
-
-void check_classes(const std::vector<uint32_t>& y, int64_t n_rows, int64_t n_classes) {
-    if (static_cast<int64_t>(y.size()) != n_rows) throw std::invalid_argument("y and the table differ in length.");
-    for (uint32_t c : y)
-        if (c >= n_classes) throw std::invalid_argument("a class code is out of range.");
+void count_column(const Column& column, const Classes& y, const double* w, int64_t n_classes, uint32_t size, Count* out) {
+    y.blocks([&](int64_t begin, const uint32_t* codes, int64_t rows) {
+        const char* cell = column.data + begin * column.stride;
+        for (int64_t i = 0; i < rows; ++i, cell += column.stride) {
+            const uint32_t v = *reinterpret_cast<const T*>(cell);
+            if (v < size) out[static_cast<int64_t>(v) * n_classes + codes[i]] += w ? static_cast<Count>(w[begin + i]) : Count{1};
+        }
+    });
 }
 
 const double* weight_data(const std::optional<Array>& weight, int64_t n_rows) {
@@ -135,8 +134,8 @@ const double* weight_data(const std::optional<Array>& weight, int64_t n_rows) {
 nb::object count_bytes(Array array, Array classes, std::optional<Array> weight, int64_t n_classes, int n_threads) {
     const Table table = table_of(nb::cast(array));
     if (!table.row_major) return nb::none();
-    const std::vector<uint32_t> y = class_codes(classes);
-    check_classes(y, table.n_rows, n_classes);
+    const Classes y(classes);
+    y.check(table.n_rows, n_classes);
     const double* w = weight_data(weight, table.n_rows);
     const std::vector<size_t> shape = {table.columns.size(), BYTE, static_cast<size_t>(n_classes)};
     uint64_t seen = 0;
@@ -157,28 +156,37 @@ nb::object count_bytes(Array array, Array classes, std::optional<Array> weight, 
 }
 
 template <typename Count>
-nb::object count_coded(const Table& table, const std::vector<uint32_t>& y, const double* w, int64_t n_classes,
+nb::object count_coded(const Table& table, const Classes& y, const double* w, int64_t n_classes,
                        const std::vector<int64_t>& sizes, int n_threads) {
     std::vector<int64_t> offsets(sizes.size() + 1, 0);
     for (size_t j = 0; j < sizes.size(); ++j) offsets[j + 1] = offsets[j] + sizes[j];
     Owned<Count> out({static_cast<size_t>(offsets.back()), static_cast<size_t>(n_classes)}, true);
     {
         nb::gil_scoped_release release;
-        std::vector<uint8_t> narrow;  // the classes are read once a column, so it pays to make them small
-        if (std::is_same_v<Count, int64_t> && n_classes <= BYTE) narrow.assign(y.begin(), y.end());
+        // The classes are read once a column, so it pays to have them small.
+        const bool small = std::is_same_v<Count, int64_t> && n_classes <= BYTE;
+        std::vector<uint8_t> copy;
+        const uint8_t* narrow = nullptr;
+        if (small && y.column.type == Type::u8 && y.column.stride == 1) {
+            narrow = reinterpret_cast<const uint8_t*>(y.column.data);
+        } else if (small) {
+            copy.reserve(y.n);
+            y.blocks([&](int64_t, const uint32_t* codes, int64_t rows) { copy.insert(copy.end(), codes, codes + rows); });
+            narrow = copy.data();
+        }
         parallel_chunks(static_cast<int64_t>(sizes.size()), n_threads, [&](int64_t j, int) {
             const Column& column = table.columns[j];
             Count* cells = out.data + offsets[j] * n_classes;
             const uint32_t size = static_cast<uint32_t>(sizes[j]);
             if constexpr (std::is_same_v<Count, int64_t>) {
-                if (!narrow.empty() && column.type == Type::u8 && column.stride == 1)
-                    return count_byte_column(reinterpret_cast<const uint8_t*>(column.data), narrow.data(), table.n_rows,
-                                             n_classes, size, cells);
+                if (narrow && column.type == Type::u8 && column.stride == 1)
+                    return count_byte_column(reinterpret_cast<const uint8_t*>(column.data), narrow, table.n_rows, n_classes,
+                                             size, cells);
             }
             switch (column.type) {
-                case Type::u8: count_column<uint8_t>(column, y.data(), w, table.n_rows, n_classes, size, cells); break;
-                case Type::u16: count_column<uint16_t>(column, y.data(), w, table.n_rows, n_classes, size, cells); break;
-                default: count_column<uint32_t>(column, y.data(), w, table.n_rows, n_classes, size, cells); break;
+                case Type::u8: count_column<uint8_t>(column, y, w, n_classes, size, cells); break;
+                case Type::u16: count_column<uint16_t>(column, y, w, n_classes, size, cells); break;
+                default: count_column<uint32_t>(column, y, w, n_classes, size, cells); break;
             }
         });
     }
@@ -193,24 +201,28 @@ nb::object count_values(nb::list columns, Array classes, std::optional<Array> we
     for (const Column& column : table.columns)
         if (column.type != Type::u8 && column.type != Type::u16 && column.type != Type::u32)
             throw std::invalid_argument("codes must be uint8, uint16 or uint32.");
-    const std::vector<uint32_t> y = class_codes(classes);
-    check_classes(y, table.columns.empty() ? static_cast<int64_t>(y.size()) : table.n_rows, n_classes);
-    const double* w = weight_data(weight, static_cast<int64_t>(y.size()));
+    const Classes y(classes);
+    y.check(table.columns.empty() ? y.n : table.n_rows, n_classes);
+    const double* w = weight_data(weight, y.n);
     return w ? count_coded<double>(table, y, w, n_classes, sizes, n_threads)
              : count_coded<int64_t>(table, y, nullptr, n_classes, sizes, n_threads);
 }
 
 // (n_classes,)
 nb::object count_classes(Array classes, std::optional<Array> weight, int64_t n_classes) {
-    const std::vector<uint32_t> y = class_codes(classes);
-    check_classes(y, static_cast<int64_t>(y.size()), n_classes);
-    if (const double* w = weight_data(weight, static_cast<int64_t>(y.size()))) {
+    const Classes y(classes);
+    y.check(y.n, n_classes);
+    if (const double* w = weight_data(weight, y.n)) {
         Owned<double> out({static_cast<size_t>(n_classes)}, true);
-        for (size_t i = 0; i < y.size(); ++i) out.data[y[i]] += w[i];
+        y.blocks([&](int64_t begin, const uint32_t* codes, int64_t rows) {
+            for (int64_t i = 0; i < rows; ++i) out.data[codes[i]] += w[begin + i];
+        });
         return out.to_numpy();
     }
     Owned<int64_t> out({static_cast<size_t>(n_classes)}, true);
-    for (uint32_t c : y) ++out.data[c];
+    y.blocks([&](int64_t, const uint32_t* codes, int64_t rows) {
+        for (int64_t i = 0; i < rows; ++i) ++out.data[codes[i]];
+    });
     return out.to_numpy();
 }
 

@@ -23,6 +23,7 @@ struct Moments {  // [class][feature]
 struct Tile {
     std::vector<double> class_weight, weight, mean, scatter, copy;
     std::vector<const double*> rows;
+    std::vector<uint32_t> classes;
 };
 
 // Sums of differences from a pivot, one value of the column: a column of one value has exactly that mean and no scatter,
@@ -139,15 +140,13 @@ std::vector<double> pivots(const Table& table) {
 nb::object count_moments(nb::object source, Array classes, std::optional<Array> weight, int64_t n_classes,
                          int n_threads) {
     const Table table = table_of(source);
-    const std::vector<uint32_t> y = class_codes(classes);
+    const Classes y(classes);
     const int64_t d = static_cast<int64_t>(table.columns.size()), n = table.n_rows, cells = n_classes * d;
-    if (d && static_cast<int64_t>(y.size()) != n) throw std::invalid_argument("y and the table differ in length.");
-    for (uint32_t c : y)
-        if (c >= n_classes) throw std::invalid_argument("a class code is out of range.");
+    y.check(d ? n : y.n, n_classes);
     const double* w = nullptr;
     if (weight) {
         if (weight->ndim() != 1 || type_of(*weight) != Type::f64 || (n > 1 && weight->stride(0) != 1) ||
-            weight->shape(0) != y.size())
+            static_cast<int64_t>(weight->shape(0)) != y.n)
             throw std::invalid_argument("weights must be one contiguous float64 a row.");
         w = static_cast<const double*>(weight->data());
     }
@@ -169,6 +168,7 @@ nb::object count_moments(nb::object source, Array classes, std::optional<Array> 
             tile.mean.resize(cells);
             tile.scatter.resize(cells);
             tile.rows.resize(tile_rows);
+            tile.classes.resize(tile_rows);
             if (!in_place) tile.copy.resize(tile_rows * d);
             const int64_t end = std::min(n, (chunk + 1) * CHUNK_ROWS);
             for (int64_t begin = chunk * CHUNK_ROWS; begin < end && good[chunk]; begin += tile_rows) {
@@ -181,7 +181,8 @@ nb::object count_moments(nb::object source, Array classes, std::optional<Array> 
                     for (int64_t j = 0; j < d; ++j) read_doubles(table.columns[j], begin, rows, tile.copy.data() + j, d);
                     for (int64_t i = 0; i < rows; ++i) tile.rows[i] = tile.copy.data() + i * d;
                 }
-                good[chunk] = tile_moments(tile, y.data() + begin, w ? w + begin : nullptr, rows, d, n_classes,
+                y.read(begin, begin + rows, tile.classes.data());
+                good[chunk] = tile_moments(tile, tile.classes.data(), w ? w + begin : nullptr, rows, d, n_classes,
                                            pivot.data(), total);
             }
             parts[chunk] = std::move(total);

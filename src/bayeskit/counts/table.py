@@ -13,12 +13,13 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import MergeError, ModelFileError, TableError
 from bayeskit.io.expect import expect_array, expect_field
-from bayeskit.table.encode import Kinds, encode, learn_schema, refuse_infinite
+from bayeskit.table.encode import Kinds, encode_column, learn_schema, refuse_infinite
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
 # A table of 256 cells a feature and class must stay near the second-level cache to be worth trying.
 _MOST_BYTE_CELLS = 1 << 21
+_CODES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,15 @@ class TableCounts:
         weight: NDArray[np.float64] | None = None,
     ) -> TableCounts:
         """Count a table whose schema is known."""
-        columns = encode(source, schema)
         n_classes = len(classes)
-        discrete = [columns[j] for j in schema.discrete]
-        sizes = [schema[j].n_values for j in schema.discrete]
-        values = ValueCounts.of(discrete, sizes, y, n_classes, weight)
-        whole = source.array if source.array is not None and len(schema.numeric) == len(schema) else None
+        values = _count_discrete(source, schema, y, n_classes, weight)
+        numbers = [encode_column(source.column(j), schema[j]) for j in schema.numeric]
+        whole = source.array if source.array is not None and len(numbers) == len(schema) else None
         try:
-            moments = Moments.of([columns[j] for j in schema.numeric] if whole is None else whole, y, n_classes, weight)
+            moments = Moments.of(numbers if whole is None else whole, y, n_classes, weight)
         except OverflowError as error:
-            for j in schema.numeric:
-                refuse_infinite(columns[j], schema[j].name)
+            for column, j in zip(numbers, schema.numeric, strict=True):
+                refuse_infinite(column, schema[j].name)
             name = schema[schema.numeric[error.args[0]]].name
             raise TableError(
                 f"column '{name}' holds numbers so large that their squares overflow; give it in a larger unit."
@@ -215,6 +214,21 @@ class TableCounts:
         )
         schema = Schema(tuple(variables), self.schema.named)
         return replace(self, schema=schema, classes=self.classes[kept_class], values=values, moments=moments)
+
+
+def _count_discrete(
+    source: Source, schema: Schema, y: NDArray[Any], n_classes: int, weight: NDArray[np.float64] | None
+) -> ValueCounts:
+    # A few columns at a time, so that the codes of a large table never stand in memory all at once.
+    at_once = max(n_threads(), _CODES_AT_ONCE // max(source.n_rows, 1))
+    tables = [np.empty((0, n_classes), dtype=np.int64 if weight is None else np.float64)]
+    for start in range(0, len(schema.discrete), at_once):
+        part = schema.discrete[start : start + at_once]
+        columns = [encode_column(source.column(j), schema[j]) for j in part]
+        sizes = [schema[j].n_values for j in part]
+        tables.append(ValueCounts.of(columns, sizes, y, n_classes, weight).n_value)
+    offsets = ragged([schema[j].n_values for j in schema.discrete])
+    return ValueCounts(count_classes(y, weight, n_classes), np.concatenate(tables), offsets)
 
 
 def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:

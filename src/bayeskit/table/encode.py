@@ -233,6 +233,9 @@ def _code_numbers(values: NDArray[Any], levels: tuple[Value, ...]) -> NDArray[An
     whole = bool(levels) and all(isinstance(level, int) for level in levels)
     if whole and max(levels) - min(levels) < _WIDEST_LOOKUP:  # type: ignore[operator]
         low = int(min(levels))
+        as_they_are = values.dtype == np.dtype(f"u{width}") and levels == tuple(range(len(levels)))
+        if as_they_are and len(values) and values.max() < len(levels):
+            return values  # numbers that are their own codes are read in place
         lookup = np.full(int(max(levels)) - low + 1, LOOKUP_UNSEEN, dtype=np.int64)
         lookup[np.array([int(level) for level in levels]) - low] = np.arange(len(levels))
         return recode(values, low, lookup, width, False)
