@@ -38,8 +38,10 @@ def given_names(X: Any) -> tuple[str, ...]:
     """Return the names of a frame's or a dict's columns before anything else looks at them; other tables have none."""
     if isinstance(X, Mapping):
         return tuple(map(str, X))
+    if type(X).__name__ == "LazyFrame":  # asking it would run its plan
+        return ()
     names = getattr(X, "column_names", None) or getattr(X, "columns", None)
-    return () if names is None or type(X).__name__ == "LazyFrame" else tuple(map(str, names))
+    return () if names is None else tuple(map(str, names))
 
 
 def frame_names(frame: Any) -> tuple[tuple[str, ...], bool]:

@@ -116,7 +116,7 @@ def _unmasked(array: Any) -> NDArray[Any]:
         return np.asarray(array)
     if array.dtype.kind in "iuf":
         return np.asarray(array.astype(np.float64).filled(np.nan))
-    return np.asarray(array.astype(object).filled(None))
+    return np.where(array.mask, None, np.asarray(array))  # filled(None) would fill in NumPy's own default
 
 
 def _holds_objects(values: Sequence[Any]) -> bool:
