@@ -7,5 +7,6 @@ void bind_count(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
+void bind_risk(nanobind::module_& m);
 void bind_strings(nanobind::module_& m);
 }  // namespace bayeskit

@@ -7,5 +7,6 @@ NB_MODULE(_native, m) {
     bayeskit::bind_encode(m);
     bayeskit::bind_moments(m);
     bayeskit::bind_naive(m);
+    bayeskit::bind_risk(m);
     bayeskit::bind_strings(m);
 }

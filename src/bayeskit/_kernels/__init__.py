@@ -10,6 +10,7 @@ from bayeskit._kernels._native import (
     encode_arrow,
     encode_fixed,
     encode_objects,
+    least_risk,
     recode,
     whole_levels,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "encode_arrow",
     "encode_fixed",
     "encode_objects",
+    "least_risk",
     "n_threads",
     "recode",
     "threads",

@@ -1,0 +1,244 @@
+"""BayesDecision: any classifier that gives probabilities, made to decide at least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from bayeskit.decide.loss import Loss, read_loss, with_reject
+from bayeskit.decide.regions import Region, regions, warn_of_idle_reject
+from bayeskit.decide.risk import bayes_action, expected_loss, risk
+from bayeskit.errors import BayeskitError
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    def check(self: Any) -> bool:
+        getattr(self.estimator, name)  # its own error says what is missing
+        return True
+
+    return check
+
+
+class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""A classifier that takes the action of least risk.
+
+    .. math:: h(x) = \arg\min_a R(a \mid x), \qquad R(a \mid x) = \sum_j \lambda(c_j, a) \, P(c_j \mid x)
+
+    It works with every scikit-learn classifier that has ``predict_proba``. The decisions are as good as those
+    probabilities are, so a classifier that is over-sure is best calibrated first (``CalibratedClassifierCV``).
+
+    Parameters
+    ----------
+    estimator : classifier
+        What gives P(c given x). It is cloned; ``FrozenEstimator(fitted)`` keeps one that is fitted already.
+    loss : None, matrix, frame or dict, default=None
+        λ(truth, action). Rows are the truth and columns the action; a dict reads ``{truth: {action: cost}}``. None is
+        0-1 loss. Actions need not be the classes. Negative losses are gains.
+    reject : None, float or dict, default=None
+        The cost of the further action ``"reject"``, such as asking a human; ``{"ask a human": 0.2}`` also names it.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted estimator.
+    classes_ : array
+        The classes, as the estimator orders them.
+    loss_ : Loss
+        The loss as it was read, reject included.
+    actions_ : array
+        The names of the actions.
+    regions_ : tuple of Region, or None
+        For two classes, the actions in turn as P(second class) grows, with the borders between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import CategoricalNB
+    >>> X, y = np.array([[0], [0], [0], [1], [1], [1]]), ["well", "well", "well", "well", "well", "ill"]
+    >>> costs = {"ill": {"send home": 50, "treat": 0}, "well": {"send home": 0, "treat": 1}}
+    >>> doctor = BayesDecision(CategoricalNB(), loss=costs).fit(X, y)
+    >>> doctor.predict_proba([[1]]).round(2)
+    array([[0.24, 0.76]])
+    >>> doctor.predict([[1]]), doctor.decide([[1]])
+    (array(['well'], dtype='<U4'), array(['treat'], dtype='<U9'))
+    """
+
+    def __init__(self, estimator: Any, *, loss: Any = None, reject: Any = None) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.reject = reject
+
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Fit the estimator; ``params`` go to its ``fit``, by metadata routing where that is switched on."""
+        self._check_estimator()
+        read = self._read_loss(_classes(y))
+        fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
+        self.estimator_ = fitted
+        return self._keep(read)
+
+    @available_if(_has("partial_fit"))
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **params: Any) -> Self:
+        """Add a batch to the estimator; the first call needs all ``classes``."""
+        self._check_estimator()
+        first = not hasattr(self, "estimator_")
+        if first:
+            read = self._read_loss(_classes(y if classes is None else classes))
+            estimator = clone(self.estimator)
+        else:
+            read, estimator = self.loss_, self.estimator_
+        given = {} if classes is None else {"classes": classes}
+        self.estimator_ = estimator.partial_fit(X, y, **given, **self._routed("partial_fit", params))
+        return self._keep(read)
+
+    def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return a class for each row: that of least risk where the actions are classes, else the most probable.
+
+        A reject is no class, so it is left out here; `decide` gives it.
+        """
+        posterior = self._posterior(X, "predict", params)
+        read: Loss = self.loss_
+        keep = [k for k, action in enumerate(read.actions) if read.reject is None or action != read.reject]
+        actions = tuple(read.actions[k] for k in keep)
+        labels: NDArray[Any] = self.classes_
+        if not set(actions) <= set(read.classes):
+            return labels[bayes_action(posterior, read_loss(None, read.classes))]
+        classes_only = Loss(read.classes, actions, np.ascontiguousarray(read.matrix[:, keep]))
+        numbers = np.array([read.classes.index(action) for action in actions])
+        return labels[numbers[bayes_action(posterior, classes_only)]]
+
+    def decide(self, X: Any, loss: Any = None) -> NDArray[Any]:
+        """Return the name of the action of least risk for each row.
+
+        ``loss`` replaces that of the model for this call, and may give each row its own as an array of shape (n_rows,
+        n_classes, n_actions).
+        """
+        read = self._loss_for(loss)
+        chosen: NDArray[Any] = read.action_labels()[bayes_action(self._posterior(X), read)]
+        return chosen
+
+    def risk(self, X: Any, loss: Any = None) -> NDArray[np.float64]:
+        """Return R(a given x) for each row and action, shape (n_rows, n_actions)."""
+        return risk(self._posterior(X), self._loss_for(loss))
+
+    def expected_loss(self, X: Any, loss: Any = None) -> NDArray[np.float64]:
+        """Return the risk of the action that `decide` takes in each row."""
+        return expected_loss(self._posterior(X), self._loss_for(loss))
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return the probabilities that the estimator gives."""
+        check_is_fitted(self)
+        posterior: NDArray[Any] = self.estimator_.predict_proba(X, **self._routed("predict_proba", params))
+        return posterior
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return the log-probabilities that the estimator gives."""
+        check_is_fitted(self)
+        logs: NDArray[Any] = self.estimator_.predict_log_proba(X, **self._routed("predict_log_proba", params))
+        return logs
+
+    def summary(self) -> str:
+        """Return the loss and, for two classes, the threshold that is equivalent to it."""
+        check_is_fitted(self)
+        read: Loss = self.loss_
+        lines = [f"BayesDecision over {type(self.estimator_).__name__}: what each action costs"]
+        for truth, costs in zip(read.classes, read.matrix, strict=True):
+            pairs = ", ".join(f"{action} {cost:g}" for action, cost in zip(read.actions, costs, strict=True))
+            lines.append(f"  truth {truth}: {pairs}")
+        lines += [
+            f"  {region.action} for P({read.classes[1]}) from {region.low:.6g} to {region.high:.6g}"
+            for region in self.regions_ or ()
+        ]
+        return "\n".join(lines)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata goes to the estimator."""
+        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="partial_fit", callee="partial_fit")
+        mapping = mapping.add(caller="predict", callee="predict_proba").add(caller="score", callee="predict_proba")
+        mapping = mapping.add(caller="predict_proba", callee="predict_proba")
+        mapping = mapping.add(caller="predict_log_proba", callee="predict_log_proba")
+        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
+        tags.target_tags = inner.target_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features that the estimator was fitted on."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features that the estimator was fitted on."""
+        names: NDArray[Any] = self.estimator_.feature_names_in_
+        return names
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "loss_")
+
+    def _check_estimator(self) -> None:
+        if not is_classifier(self.estimator) or not hasattr(self.estimator, "predict_proba"):
+            raise BayeskitError(
+                f"BayesDecision needs a classifier with predict_proba; {type(self.estimator).__name__} has none. "
+                "CalibratedClassifierCV around it gives probabilities."
+            )
+
+    def _read_loss(self, classes: NDArray[Any]) -> Loss:
+        read = read_loss(self.loss, classes)
+        if read.per_row:
+            raise BayeskitError(
+                "a loss with one matrix per row belongs to rows, not to the model; pass it to decide(X, loss=…)."
+            )
+        read = with_reject(read, self.reject)
+        warn_of_idle_reject(read)
+        return read
+
+    def _keep(self, read: Loss) -> Self:
+        self.classes_ = self.estimator_.classes_
+        self.loss_ = read
+        self.actions_ = read.action_labels()
+        self.regions_: tuple[Region, ...] | None = regions(read) if len(read.classes) == 2 else None
+        return self
+
+    def _loss_for(self, loss: Any) -> Loss:
+        check_is_fitted(self)
+        read: Loss = self.loss_
+        return read if loss is None else with_reject(read_loss(loss, read.classes), self.reject)
+
+    def _posterior(self, X: Any, method: str = "predict", params: dict[str, Any] | None = None) -> NDArray[Any]:
+        check_is_fitted(self)
+        routed = self._routed(method, params or {}, callee="predict_proba")
+        posterior: NDArray[Any] = self.estimator_.predict_proba(X, **routed)
+        return posterior
+
+    def _routed(self, method: str, params: dict[str, Any], callee: str | None = None) -> dict[str, Any]:
+        if not params or not get_config()["enable_metadata_routing"]:
+            return params
+        routed: dict[str, Any] = process_routing(self, method, **params).estimator[callee or method]
+        return routed
+
+
+def _classes(y: Any) -> NDArray[Any]:
+    """Return the classes as scikit-learn orders them; what is wrong with y otherwise, the estimator says."""
+    labels = column_or_1d(y)
+    check_classification_targets(labels)
+    found: NDArray[Any] = unique_labels(labels)
+    return found

@@ -1,0 +1,90 @@
+"""The scorer ``mean_loss``: what decisions cost on rows whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from bayeskit.decide.loss import Loss, read_loss, with_reject
+from bayeskit.decide.risk import bayes_action, realised_loss
+from bayeskit.errors import BayeskitError
+
+
+class MeanLoss:
+    """A scorer that returns minus the mean loss of a classifier's decisions, so that greater is better.
+
+    ``scoring=mean_loss`` takes the loss from a `BayesDecision`; ``scoring=mean_loss.using(loss)`` gives one to any
+    classifier with ``predict_proba``. ``sample_weight`` and ``loss`` (one matrix per row) may be routed to it.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> model = GaussianNB().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> mean_loss.using([[0, 1], [50, 0]])(model, [[0.5], [4.5]], [1, 1])
+    -25.0
+    """
+
+    def __init__(self, loss: Any = None, reject: Any = None) -> None:
+        self._loss = loss
+        self._reject = reject
+        self._request = MetadataRequest(owner="mean_loss")
+        for name in ("sample_weight", "loss"):
+            self._request.score.add_request(param=name, alias=None)
+
+    def using(self, loss: Any, reject: Any = None) -> MeanLoss:
+        """Return a scorer with a loss of its own, for classifiers that have none."""
+        return MeanLoss(loss, reject)
+
+    def __call__(
+        self, estimator: Any, X: Any, y_true: Any, sample_weight: NDArray[Any] | None = None, loss: Any = None
+    ) -> float:
+        """Return minus the mean loss of the estimator's decisions for X, where ``y_true`` is the truth."""
+        read = self._read(estimator, loss)
+        actions = bayes_action(estimator.predict_proba(X), read)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return -float(np.average(realised_loss(_numbers(y_true, read.classes), actions, read), weights=weights))
+
+    def set_score_request(self, **requests: bool | str | None) -> MeanLoss:
+        """Return a scorer that asks for ``sample_weight`` or ``loss`` when metadata is routed."""
+        asking = MeanLoss(self._loss, self._reject)
+        for name, alias in requests.items():
+            if name not in ("sample_weight", "loss"):
+                raise TypeError(f"mean_loss can ask for sample_weight and loss; got {name!r}.")
+            asking._request.score.add_request(param=name, alias=alias)
+        return asking
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what this scorer asks for."""
+        return self._request
+
+    def __repr__(self) -> str:
+        return "mean_loss" if self._loss is None else "mean_loss.using(loss)"
+
+    def _read(self, estimator: Any, loss: Any) -> Loss:
+        own = getattr(estimator, "loss_", None)
+        if loss is None and self._loss is None:
+            if not isinstance(own, Loss):
+                raise BayeskitError(
+                    f"mean_loss does not know the loss of {type(estimator).__name__}; wrap it in BayesDecision, or "
+                    "score with mean_loss.using(loss)."
+                )
+            return own
+        reject = self._reject if self._reject is not None else getattr(estimator, "reject", None)
+        return with_reject(read_loss(self._loss if loss is None else loss, estimator.classes_), reject)
+
+
+def _numbers(y: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Return the numbers of the true classes; a class that the loss does not know has no cost."""
+    number = {name: k for k, name in enumerate(classes)}
+    labels = np.asarray(y)
+    found, places = np.unique(labels, return_inverse=True)
+    unknown = [name for name in found.tolist() if name not in number]
+    if unknown:
+        raise BayeskitError(f"the truth {unknown[0]!r} is none of the classes {list(classes)} that the loss knows.")
+    return np.array([number[name] for name in found.tolist()], dtype=np.int64)[places]
+
+
+mean_loss = MeanLoss()
