@@ -9,13 +9,19 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
 _PUBLIC = {
+    "BayesDecision": "bayeskit.decide.bayes_decision",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "NaiveBayes": "bayeskit.classify.naive",
+    "bayes_risk": "bayeskit.decide.bayes_risk",
+    "feature_relevance": "bayeskit.explain.questions",
     "load": "bayeskit.io.files",
+    "mean_loss": "bayeskit.decide.scorer",
     "threads": "bayeskit._kernels.threads",
+    "value_of_information": "bayeskit.explain.questions",
+    "what_if": "bayeskit.explain.what_if",
 }
-_STAGES = ("datasets", "errors")
+_STAGES = ("datasets", "errors", "explain", "plot")
 
 __all__ = ["__version__", *_PUBLIC, *_STAGES]
 

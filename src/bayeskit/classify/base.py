@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, ClassVar, Protocol, Self
 
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from bayeskit.classify.parameters import from_json, refuse_parameters, to_json
+from bayeskit.classify.tell import domain_of, summarise
 from bayeskit.classify.validate import (
     check_columns,
     in_place,
@@ -20,12 +22,15 @@ from bayeskit.classify.validate import (
     refuse_target_among_features,
     split_target,
 )
+from bayeskit.decide.known import Domain
 from bayeskit.errors import BayeskitWarning, ImpossibleEvidenceError, MergeError, TableError
 from bayeskit.estimate.naive import Score
+from bayeskit.explain.evidence import Explanation, Explanations, explain, explain_rows
+from bayeskit.explain.summary import Summary
 from bayeskit.io.files import save
 from bayeskit.table.encode import encode, refuse_infinite, refuse_uncountable
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_table, read_values
 from bayeskit.table.schema import Schema
 
 
@@ -292,6 +297,52 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         """Return log-likelihood − ½ ln N · free parameters: higher is better, as in bnlearn."""
         log_likelihood = self.log_likelihood(X, y, target=target)
         return log_likelihood - 0.5 * float(np.log(read_table(X).n_rows)) * float(self.n_parameters_)
+
+    # -- decisions and explanations ---------------------------------------------------------------------------------
+
+    def explain(
+        self, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None
+    ) -> Explanation:
+        """Explain one row: the prior log-odds of two classes, and what each feature adds to them.
+
+        Parameters
+        ----------
+        row : dict, list, 1-D array, Series, or table with one row
+            What to explain; a dict may leave features out.
+        classes : (a, b), optional
+            The classes to compare; by default the most probable one and the runner-up.
+        order : sequence of str, optional
+            The features in the order in which they are revealed; by default that of the table.
+        """
+        self._refuse_unfitted()
+        return explain(self, row, classes, order)
+
+    def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
+        """Explain every row of a table, as :meth:`explain` does one."""
+        self._refuse_unfitted()
+        return explain_rows(self, X, classes)
+
+    def summary(self) -> Summary:
+        """Return priors, the most telling values of each class, bins, rows counted and missing rates, to print."""
+        self._refuse_unfitted()
+        return self._summary()
+
+    def _summary(self) -> Summary:
+        unknown = np.full(len(self.schema_), np.nan)
+        return summarise(self, np.asarray(self.counts_.n_class), unknown, {})
+
+    def _domains(self) -> list[Domain]:
+        """Return the values that each column takes; a model with densities gives grids over them."""
+        self._refuse_unfitted()
+        return [domain_of(variable) for variable in self.schema_]
+
+    def _log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return log P(x, c) for columns of plain values in which None is missing."""
+        names = self.schema_.names
+        read = tuple(read_values(column.tolist(), name) for column, name in zip(columns, names, strict=True))
+        encoded = encode(Source(names, self.schema_.named, len(read[0]), read), self.schema_)
+        scores: NDArray[np.float64] = self._beliefs.score(encoded, Score.LOG_JOINT)[0]
+        return scores
 
     # -- files and housekeeping --------------------------------------------------------------------------------------
 

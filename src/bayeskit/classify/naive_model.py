@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
 from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.tell import domain_of, summarise
 from bayeskit.counts.table import TableCounts
+from bayeskit.decide.known import Domain, as_column
 from bayeskit.estimate.tables import NamedTable
+from bayeskit.explain.summary import Summary
+from bayeskit.table.column import missing_code
+from bayeskit.table.encode import refuse_infinite
 
 
 class NaiveModel(BayesClassifier):
@@ -20,6 +26,75 @@ class NaiveModel(BayesClassifier):
 
     def _counts_from_file(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TableCounts:
         return TableCounts.from_parts(meta, arrays)
+
+    def _evidence(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return log P(c), log P(x_j | c) of shape (n_rows, n_features, n_classes), and which cells are used."""
+        columns = self._encode(X)
+        log_prior = self._beliefs.log_prior
+        terms = np.zeros((len(columns[0]), len(columns), len(log_prior)))
+        used = np.ones(terms.shape[:2], dtype=bool)
+        for j, (variable, column, rows) in enumerate(zip(self.schema_, columns, self._beliefs.parameters, strict=True)):
+            if variable.is_discrete:
+                # The rows of a table are its values, then unseen, then missing.
+                place = np.minimum(column, variable.n_values).astype(np.intp)
+                place[column == missing_code(column.dtype)] = variable.n_values + 1
+                terms[:, j] = rows[place]
+                used[:, j] = (place < variable.n_values) | ((place == variable.n_values) & (self.unseen == "smooth"))
+            elif variable.is_numeric:
+                refuse_infinite(column, variable.name)
+                numbers = np.asarray(column, dtype=np.float64)[:, None]
+                used[:, j] = ~np.isnan(numbers[:, 0])
+                if variable.kind == "gaussian":
+                    log_density = rows[0] - (numbers - rows[1]) ** 2 * rows[2]
+                else:
+                    # A rate of 0 gives a count of 0 for sure: 0 log 0 is 0.
+                    log_density = xlogy(numbers, rows[1]) - rows[1] - gammaln(numbers + 1)
+                terms[:, j] = np.where(used[:, j, None], log_density, 0.0)
+            else:
+                used[:, j] = False
+        return log_prior, terms, used
+
+    def _domains(self) -> list[Domain]:
+        self._refuse_unfitted()
+        tables = self.tables_
+        return [
+            domain_of(variable, tables[variable.name].values if variable.is_numeric else None)
+            for variable in self.schema_
+        ]
+
+    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """Return columns of rows drawn from the model: a class, then each column given the class."""
+        y = rng.choice(len(self.classes_), size=n_rows, p=self.class_prior_)
+        columns = []
+        for variable, domain in zip(self.schema_, self._domains(), strict=True):
+            column = np.full(n_rows, None, dtype=object)
+            table = self.tables_[variable.name].values if variable.kind != "unknown" else np.empty((0, 0))
+            for c in range(len(self.classes_)):
+                mine = np.flatnonzero(y == c)
+                if variable.is_discrete:
+                    share = table[:, c] / table[:, c].sum()  # an unseen slot keeps a share, which is never drawn
+                    column[mine] = as_column(domain.values)[rng.choice(len(share), size=len(mine), p=share)]
+                elif variable.kind == "gaussian":
+                    column[mine] = rng.normal(table[0, c], table[1, c], size=len(mine))
+                elif variable.kind == "poisson":
+                    column[mine] = rng.poisson(table[0, c], size=len(mine))
+            columns.append(column)
+        return columns
+
+    def _summary(self) -> Summary:
+        counts: TableCounts = self.counts_
+        known = np.zeros((len(self.schema_), len(self.classes_)))
+        for k, j in enumerate(self.schema_.discrete):
+            known[j] = counts.values.n_value[counts.values.offsets[k] : counts.values.offsets[k + 1]].sum(axis=0)
+        for k, j in enumerate(self.schema_.numeric):
+            known[j] = counts.moments.weight[k]
+        tables = self.tables_
+        densities = {
+            variable.name: dict(zip(map(str, tables[variable.name].rows), tables[variable.name].values, strict=True))
+            for variable in self.schema_
+            if variable.is_numeric
+        }
+        return summarise(self, np.asarray(counts.n_class), 1.0 - known.sum(axis=1) / counts.n_rows, densities)
 
     @property
     def class_count_(self) -> NDArray[Any]:

@@ -111,10 +111,10 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         actions = tuple(read.actions[k] for k in keep)
         labels: NDArray[Any] = self.classes_
         if not set(actions) <= set(read.classes):
-            return labels[bayes_action(posterior, read_loss(None, read.classes))]
+            return np.asarray(labels[bayes_action(posterior, read_loss(None, read.classes))])
         classes_only = Loss(read.classes, actions, np.ascontiguousarray(read.matrix[:, keep]))
         numbers = np.array([read.classes.index(action) for action in actions])
-        return labels[numbers[bayes_action(posterior, classes_only)]]
+        return np.asarray(labels[numbers[bayes_action(posterior, classes_only)]])
 
     def decide(self, X: Any, loss: Any = None) -> NDArray[Any]:
         """Return the name of the action of least risk for each row.

@@ -1,0 +1,154 @@
+"""One row in any form: its cells are read, hidden or replaced, and given back as a table that a model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of one row, None where missing, and the frame it came in, whose dtypes new tables keep."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    named: bool
+    frame: Any = None
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing, shape (n_features,)."""
+        return np.array([value is None for value in self.values], dtype=bool)
+
+
+def read_row(model: Any, row: Any) -> Row:
+    """Read one row: a dict, a list or 1-D array, a Series, or a table with one row.
+
+    Cells are matched by name where the row has names and the model was fitted with names; a dict may leave features
+    out, which are then missing.
+    """
+    names, named = feature_names(model)
+    frame = None
+    if isinstance(row, Mapping):
+        cells = {str(name): _only(value, str(name)) for name, value in row.items()}
+        return Row(names, _by_name(cells, names, allow_absent=True), named)
+    if nw.dependencies.is_into_dataframe(row):
+        table = nw.from_native(row, eager_only=True)
+        if len(table) != 1:
+            raise TableError(f"explain takes one row; got a frame with {len(table)} rows.")
+        frame = row
+        cells = {str(name): plain(table[name].to_list()[0]) for name in table.columns}
+        return Row(names, _by_name(cells, names, allow_absent=False), named, frame)
+    if nw.dependencies.is_pandas_like_series(row):
+        cells = {str(name): plain(value) for name, value in row.items()}
+        return Row(names, _by_name(cells, names, allow_absent=False) if named else tuple(cells.values()), named)
+    array = np.asarray(row, dtype=object)
+    if array.ndim == 2 and len(array) == 1:
+        array = array[0]
+    if array.shape != (len(names),):
+        raise TableError(f"the row must have {len(names)} cells, one per feature; got shape {np.shape(row)}.")
+    return Row(names, tuple(plain(value) for value in array), named)
+
+
+def feature_names(model: Any) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the features, and whether the model was fitted with them."""
+    given = getattr(model, "feature_names_in_", None)
+    if given is not None:
+        return tuple(str(name) for name in given), True
+    if not hasattr(model, "n_features_in_"):
+        raise TableError(f"this {type(model).__name__} is not fitted; call fit first.")
+    return tuple(f"x{j}" for j in range(model.n_features_in_)), False
+
+
+def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
+    """Return columns of values (None is missing) as a table of the kind that the row came in.
+
+    Where it came as a dict or a list, it is a dict of lists for our models, which read one, and a pandas frame for
+    others that were fitted with names; without names it is an array.
+    """
+    if row.frame is not None:
+        return _like_frame(row, columns)
+    if not row.named:
+        return _as_array(columns)
+    table = {name: column.tolist() for name, column in zip(row.names, columns, strict=True)}
+    if hasattr(model, "schema_"):
+        return table
+    import pandas as pd
+
+    return pd.DataFrame({name: _plain_column(column) for name, column in zip(row.names, columns, strict=True)})
+
+
+def hidden_copies(row: Row, hidden: NDArray[np.bool_]) -> list[NDArray[Any]]:
+    """Return the columns of copies of the row; copy i misses the cells that ``hidden[i]`` marks."""
+    columns = []
+    for j, value in enumerate(row.values):
+        column = np.full(len(hidden), None, dtype=object)
+        column[~hidden[:, j]] = value
+        columns.append(column)
+    return columns
+
+
+def plain(value: Any) -> Any:
+    """Return a cell as a plain Python value; NaN, NaT and NA become None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return value
+
+
+def _only(value: Any, name: str) -> Any:
+    if isinstance(value, list | tuple | np.ndarray):
+        if len(value) != 1:
+            raise TableError(f"feature {name!r}: one row has one value; got {len(value)}.")
+        value = value[0]
+    return plain(value)
+
+
+def _by_name(cells: dict[str, Any], names: tuple[str, ...], *, allow_absent: bool) -> tuple[Any, ...]:
+    unknown = [name for name in cells if name not in names]
+    absent = [name for name in names if name not in cells]
+    if allow_absent and unknown:
+        raise TableError(f"the model has no feature {unknown[0]!r}; its features are {', '.join(names)}.")
+    if not allow_absent and absent:
+        raise TableError(f"the row lacks the feature {absent[0]!r}; the features are {', '.join(names)}.")
+    return tuple(cells.get(name) for name in names)
+
+
+def _like_frame(row: Row, columns: Sequence[NDArray[Any]]) -> Any:
+    frame = nw.from_native(row.frame, eager_only=True)
+    schema = frame.schema
+    if nw.dependencies.is_pandas_dataframe(row.frame):
+        import pandas as pd
+
+        table = pd.DataFrame({name: _plain_column(column) for name, column in zip(row.names, columns, strict=True)})
+        categories = {name: row.frame[name].dtype for name in row.names if schema[name] in (nw.Categorical, nw.Enum)}
+        return table.astype(categories)
+    data = {name: column.tolist() for name, column in zip(row.names, columns, strict=True)}
+    kept = {name: schema[name] for name in row.names}
+    return nw.to_native(nw.from_dict(data, schema=kept, backend=nw.get_native_namespace(frame)))
+
+
+def _as_array(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    stacked = np.stack(columns, axis=1)
+    if all(map(_is_number, stacked.ravel())):
+        return stacked.astype(np.float64)  # None becomes NaN
+    return stacked
+
+
+def _plain_column(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as floats with NaN, so that a frame does not hold them as objects."""
+    if all(map(_is_number, column)):
+        return column.astype(np.float64)
+    return column
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

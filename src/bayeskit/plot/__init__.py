@@ -1,0 +1,1 @@
+"""Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out."""
