@@ -271,7 +271,7 @@ def _log_proba(model: Any, table: Any) -> NDArray[np.float64]:
         ) from error
 
 
-def _pairs(log_joint: NDArray[np.float64], classes: tuple[Any, Any] | None, known: Any) -> NDArray[np.int64]:
+def _pairs(log_joint: NDArray[np.float64], classes: Sequence[Any] | None, known: Any) -> NDArray[np.int64]:
     """Return the numbers of the two classes to compare in each row, shape (n_rows, 2)."""
     if len(known) < 2:
         raise BayeskitError(f"odds need two classes; the model knows {list(known)} only.")

@@ -1,1 +1,9 @@
 """Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out."""
+
+from bayeskit.plot.balance import class_balance
+from bayeskit.plot.confusion import confusion_matrix
+from bayeskit.plot.reliability import reliability_curve
+from bayeskit.plot.tables import value_table
+from bayeskit.plot.waterfall import waterfall
+
+__all__ = ["class_balance", "confusion_matrix", "reliability_curve", "value_table", "waterfall"]

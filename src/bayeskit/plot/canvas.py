@@ -1,0 +1,89 @@
+"""The ground of every picture: axes to draw on, colours, and a font that has all characters."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from bayeskit.errors import BayeskitWarning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Readable side by side for all kinds of colour vision (Okabe & Ito).
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8c8c8c"
+
+# Families that hold Chinese, in the order of preference.
+CJK_FAMILIES = (
+    "Noto Sans CJK SC", "Source Han Sans SC", "Source Han Sans CN", "PingFang SC", "Hiragino Sans GB",
+    "Microsoft YaHei", "Noto Sans SC", "Noto Sans CJK JP", "Noto Sans CJK TC", "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei", "SimHei", "Droid Sans Fallback", "Arial Unicode MS", "AR PL UMing CN", "SimSun",
+)  # fmt: skip
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the axes to draw on: those given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'bayeskit[plot]'.") from error
+    axes: Axes = pyplot.subplots(figsize=size, layout="constrained")[1]
+    return axes
+
+
+def finish(ax: Axes) -> Axes:
+    """Take away what does not tell anything, and give every text a font that has its characters."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    choose_fonts(ax)
+    return ax
+
+
+def choose_fonts(ax: Axes) -> None:
+    """Give the texts of the axes a font for characters that the usual font lacks, or warn which none has."""
+    from matplotlib.text import Text
+
+    texts = [text for text in ax.findobj(Text) if text.get_text()]
+    usual = texts[0].get_fontfamily() if texts else ["sans-serif"]
+    lacking = {char for text in texts for char in text.get_text() if not char.isspace()} - _characters(usual)
+    if not lacking:
+        return
+    found = _family_with(frozenset(lacking))
+    if found is None:
+        shown = "".join(sorted(lacking)[:20])
+        warnings.warn(
+            f"no font on this machine has the characters {shown!r}, so the picture shows boxes in their place; install "
+            "a font that has them, such as Noto Sans CJK.",
+            BayeskitWarning,
+            stacklevel=4,
+        )
+        return
+    for text in texts:
+        if lacking.intersection(text.get_text()):
+            text.set_fontfamily([*usual, found])
+
+
+@lru_cache(maxsize=64)
+def _character_set(path: str) -> frozenset[str]:
+    from matplotlib.ft2font import FT2Font
+
+    return frozenset(chr(code) for code in FT2Font(path).get_charmap())
+
+
+def _characters(families: list[str]) -> frozenset[str]:
+    from matplotlib.font_manager import FontProperties, findfont
+
+    return frozenset().union(*(_character_set(findfont(FontProperties(family=[name]))) for name in families))
+
+
+@lru_cache(maxsize=64)
+def _family_with(lacking: frozenset[str]) -> str | None:
+    """Return the first family that has all these characters."""
+    from matplotlib import font_manager
+
+    paths = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
+    present = (family for family in CJK_FAMILIES if family in paths)
+    return next((family for family in present if lacking <= _character_set(paths[family])), None)

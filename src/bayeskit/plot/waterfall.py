@@ -1,0 +1,72 @@
+"""The waterfall: how evidence moves the log-odds from the prior to the posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayeskit.errors import BayeskitError
+from bayeskit.plot.canvas import BLUE, GREY, RED, finish, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def waterfall(
+    labels: Sequence[str],
+    terms: ArrayLike,
+    *,
+    start: float = 0.0,
+    used: ArrayLike | None = None,
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw terms as steps from ``start`` to their sum, one line per term, and return the Axes.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        What each term is.
+    terms : array of shape (n_terms,)
+        The steps; blue to the right and red to the left.
+    start : float
+        Where the first step begins, such as the prior log-odds.
+    used : bool array of shape (n_terms,), optional
+        False for terms that play no part; they are drawn grey.
+    """
+    steps = np.asarray(terms, dtype=np.float64)
+    if steps.ndim != 1 or len(labels) != len(steps):
+        raise BayeskitError(f"a waterfall needs one label per term; got {len(labels)} labels and shape {steps.shape}.")
+    if not np.isfinite(steps).all() or not np.isfinite(start):
+        raise BayeskitError("a waterfall needs finite terms; an infinite one means that a class is ruled out.")
+    active = np.ones(len(steps), dtype=bool) if used is None else np.asarray(used, dtype=bool)
+    n_lines = len(steps) + 2
+    ax = new_axes(ax, (7.0, 0.9 + 0.34 * n_lines))
+    after = start + np.cumsum(steps)
+    before = after - steps
+    end = float(after[-1]) if len(after) else float(start)
+    reach = np.concatenate([[0.0, start], after])
+    span = float(np.ptp(reach)) or 1.0
+    lines = np.arange(1, len(steps) + 1)
+    colours = [GREY if not on else BLUE if step >= 0 else RED for on, step in zip(active, steps, strict=True)]
+    ax.barh([0, n_lines - 1], [start, end], color="#404040", height=0.55)
+    ax.barh(lines, steps, left=before, color=colours, height=0.55)
+    joints = np.concatenate([[start], after])
+    ax.vlines(joints, np.arange(n_lines - 1) - 0.28, np.arange(1, n_lines) + 0.28, color=GREY, lw=0.7, zorder=0)
+    ax.axvline(0.0, color="black", lw=0.8)
+    texts = [f"{start:+.2f}", *(f"{s:+.2f}" if on else "" for s, on in zip(steps, active, strict=True)), f"{end:+.2f}"]
+    right = np.concatenate([[max(start, 0.0)], np.maximum(before, after), [max(end, 0.0)]])
+    for line, (place, text) in enumerate(zip(right, texts, strict=True)):
+        ax.text(place + 0.012 * span, line, text, va="center", ha="left", fontsize="small")
+    ax.set_yticks(np.arange(n_lines), ["prior", *labels, "posterior"])
+    for tick, on in zip(ax.get_yticklabels()[1:-1], active, strict=True):
+        tick.set_color("black" if on else GREY)
+    ax.set_ylim(n_lines - 0.4, -0.6)
+    ax.set_xlim(reach.min() - 0.03 * span, reach.max() + 0.13 * span)
+    ax.set_xlabel("log-odds")
+    ax.set_title(title, loc="left")
+    ax.tick_params(axis="y", length=0)
+    return finish(ax)
