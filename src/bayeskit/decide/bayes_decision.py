@@ -81,8 +81,11 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit the estimator; ``params`` go to its ``fit``, by metadata routing where that is switched on."""
         self._check_estimator()
-        read = self._read_loss(_classes(y))
+        classes = _classes(y)
+        read = self._read_loss(classes)
         fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
+        if len(fitted.classes_) != len(classes):  # a class whose rows all have weight 0 is none to some classifiers
+            read = self._read_loss(fitted.classes_)
         self.estimator_ = fitted
         return self._keep(read)
 
@@ -174,8 +177,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
-        tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
-        tags.target_tags = inner.target_tags
+        tags.classifier_tags.multi_class = inner.classifier_tags is None or inner.classifier_tags.multi_class
         tags.non_deterministic = inner.non_deterministic
         return tags
 
@@ -195,7 +197,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return hasattr(self, "loss_")
 
     def _check_estimator(self) -> None:
-        if not is_classifier(self.estimator) or not hasattr(self.estimator, "predict_proba"):
+        if not hasattr(self.estimator, "predict_proba") or not is_classifier(self.estimator):
             raise BayeskitError(
                 f"BayesDecision needs a classifier with predict_proba; {type(self.estimator).__name__} has none. "
                 "CalibratedClassifierCV around it gives probabilities."

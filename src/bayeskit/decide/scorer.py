@@ -27,16 +27,16 @@ class MeanLoss:
     -25.0
     """
 
-    def __init__(self, loss: Any = None, reject: Any = None) -> None:
-        self._loss = loss
-        self._reject = reject
+    def __init__(self, fixed: tuple[Any, Any] | None = None) -> None:
+        # The loss and the reject to score by, or None for those of the estimator.
+        self._fixed = fixed
         self._request = MetadataRequest(owner="mean_loss")
         for name in ("sample_weight", "loss"):
             self._request.score.add_request(param=name, alias=None)
 
     def using(self, loss: Any, reject: Any = None) -> MeanLoss:
         """Return a scorer with a loss of its own, for classifiers that have none."""
-        return MeanLoss(loss, reject)
+        return MeanLoss((loss, reject))
 
     def __call__(
         self, estimator: Any, X: Any, y_true: Any, sample_weight: NDArray[Any] | None = None, loss: Any = None
@@ -49,7 +49,7 @@ class MeanLoss:
 
     def set_score_request(self, **requests: bool | str | None) -> MeanLoss:
         """Return a scorer that asks for ``sample_weight`` or ``loss`` when metadata is routed."""
-        asking = MeanLoss(self._loss, self._reject)
+        asking = MeanLoss(self._fixed)
         for name, alias in requests.items():
             if name not in ("sample_weight", "loss"):
                 raise TypeError(f"mean_loss can ask for sample_weight and loss; got {name!r}.")
@@ -61,19 +61,19 @@ class MeanLoss:
         return self._request
 
     def __repr__(self) -> str:
-        return "mean_loss" if self._loss is None else "mean_loss.using(loss)"
+        return "mean_loss" if self._fixed is None else "mean_loss.using(loss)"
 
     def _read(self, estimator: Any, loss: Any) -> Loss:
-        own = getattr(estimator, "loss_", None)
-        if loss is None and self._loss is None:
+        if loss is None and self._fixed is None:
+            own = getattr(estimator, "loss_", None)
             if not isinstance(own, Loss):
                 raise BayeskitError(
                     f"mean_loss does not know the loss of {type(estimator).__name__}; wrap it in BayesDecision, or "
                     "score with mean_loss.using(loss)."
                 )
             return own
-        reject = self._reject if self._reject is not None else getattr(estimator, "reject", None)
-        return with_reject(read_loss(self._loss if loss is None else loss, estimator.classes_), reject)
+        fixed, reject = self._fixed or (None, getattr(estimator, "reject", None))
+        return with_reject(read_loss(fixed if loss is None else loss, estimator.classes_), reject)
 
 
 def _numbers(y: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
