@@ -81,6 +81,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit the estimator; ``params`` go to its ``fit``, by metadata routing where that is switched on."""
         self._check_estimator()
+        y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
         classes = _classes(y)
         read = self._read_loss(classes)
         fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
