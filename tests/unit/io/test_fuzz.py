@@ -10,6 +10,8 @@ import zipfile
 import numpy as np
 import pytest
 
+import bayeskit
+from bayeskit import NaiveBayes
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
 
@@ -153,6 +155,52 @@ def test_mutated_files_are_refused_or_read_in_bounded_memory(tmp_path):
     print(f"\n{MUTATIONS} mutations: {refused} refused, {MUTATIONS - refused} read, at most {peak} bytes of memory")
     assert refused > MUTATIONS / 2
     assert peak < 40 * len(original)
+
+
+def fitted_model():
+    """A model with a column of every kind, weights and text classes, so that every part of its file is there."""
+    rng = np.random.default_rng(0)
+    frame = {
+        "色泽": rng.choice(["青绿", "乌黑"], 30).tolist(),
+        "size": rng.normal(size=30).tolist(),
+        "count": rng.poisson(2, 30).tolist(),
+        "flag": rng.integers(0, 2, 30).tolist(),
+        "bin": rng.random(30).tolist(),
+    }
+    kinds = {"count": "poisson", "flag": "bernoulli", "bin": "equal-width"}
+    model = NaiveBayes(kinds=kinds, bins=3, class_weight={"是": 2.0})
+    return model.fit(frame, np.array(["是", "否"])[rng.integers(0, 2, 30)]), {k: v[:1] for k, v in frame.items()}
+
+
+@pytest.mark.fuzz
+def test_mutated_models_are_refused_or_predict(tmp_path):
+    model, row = fitted_model()
+    path = tmp_path / "model.bayes"
+    model.save(path)
+    original = path.read_bytes()
+    expected = model.predict_proba(row)
+    rng = random.Random(7)
+    refused = 0
+    tracemalloc.start()
+    try:
+        for number in range(MUTATIONS):
+            mutate = ALL[number % len(ALL)]
+            path.write_bytes(bytes(mutate(rng, bytearray(original))))
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            try:
+                loaded = bayeskit.load(path)
+            except ModelFileError:
+                refused += 1
+                loaded = None
+            peak = tracemalloc.get_traced_memory()[1] - before
+            assert peak < 100 * len(original), f"mutation {number} took {peak} bytes"
+            if loaded is not None and mutate not in (change_header, change_entry):
+                np.testing.assert_array_equal(loaded.predict_proba(row), expected)
+    finally:
+        tracemalloc.stop()
+    print(f"\n{MUTATIONS} mutations of a model: {refused} refused, {MUTATIONS - refused} loaded")
+    assert refused > MUTATIONS / 2
 
 
 def read_or_none(path):
