@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import twins
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit._kernels import least_risk
+from kernels import twins
 
 ROUNDING = 1e-14
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 from bayeskit import CategoricalNB, GaussianNB, NaiveBayes, datasets
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TableError
@@ -21,6 +22,13 @@ TENNIS = datasets.load_tennis()
 FRAME = pd.DataFrame(TENNIS)
 DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
 SUM = 1e-9
+
+
+@pytest.fixture
+def one_thread():
+    """Gradient boosting starts a thread per core, and on a busy machine they wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 def log_odds(model, table, pair):
@@ -96,6 +104,7 @@ def test_the_fast_way_gives_the_terms_of_hiding_and_revealing():
         assert fast.probability == pytest.approx(slow.probability, rel=1e-12)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_any_classifier_that_accepts_missing_cells_is_explained():
     rng = np.random.default_rng(0)
     table = rng.normal(size=(400, 3))
@@ -113,6 +122,7 @@ def test_any_classifier_that_accepts_missing_cells_is_explained():
     assert found.terms[0] == pytest.approx(math.log(only_x2[1] / only_x2[0]) - found.prior, abs=SUM)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_categories_of_a_frame_stay_categories_for_other_classifiers():
     table = FRAME.drop(columns="play").astype("category")
     model = HistGradientBoostingClassifier(categorical_features="from_dtype", min_samples_leaf=1).fit(table, FRAME.play)
@@ -156,6 +166,7 @@ def test_many_rows_are_explained_as_each_of_them_is(form):
         assert many.log_odds[i] == pytest.approx(alone.log_odds, rel=1e-12)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_many_rows_of_another_classifier_are_explained_too():
     table = np.random.default_rng(0).normal(size=(60, 2))
     model = HistGradientBoostingClassifier(max_iter=3).fit(table, table[:, 0] > 0)
