@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bayeskit import NaiveBayes
+from bayeskit import NaiveBayes, bayes_risk
 from bayeskit.datasets import load_tennis, load_watermelon
+from bayeskit.decide.loss import read_loss
+from bayeskit.decide.regions import threshold
+from bayeskit.decide.risk import bayes_action
 from bayeskit.estimate.discrete import laplace, m_estimate
 from bayeskit.estimate.em import expectation_maximisation
 
@@ -91,3 +94,23 @@ def test_ems_mean_divides_by_the_expected_number_of_rows():
     assert expect(right)[1] > before > expect(printed)[1]
     found = expectation_maximisation(start, expect, lambda z: z.T @ x / z.sum(axis=0), tolerance=1e-12)
     assert_allclose(found.parameters, [2.5, 7.5], atol=1e-3)
+
+
+def test_a_loss_read_the_wrong_way_round_decides_the_opposite():
+    loss = np.array([[0, 1], [50, 0]])  # truth healthy, ill; actions home, treat
+    assert bayes_action([[0.9, 0.1]], loss).tolist() == [1]
+    assert bayes_action([[0.9, 0.1]], loss.T).tolist() == [0]
+
+
+def test_the_threshold_is_a_share_of_both_costs_not_their_ratio():
+    loss = [[0, 1], [9, 0]]  # a miss costs nine false alarms
+    assert_allclose(threshold(read_loss(loss, ["well", "ill"])), 1 / (1 + 9), rtol=EXACT)
+    between = 0.5 * (1 / 10 + 1 / 9)
+    assert bayes_action([[1 - between, between]], loss).tolist() == [1]
+
+
+def test_only_under_0_1_loss_the_bayes_risk_is_one_minus_an_accuracy():
+    model = NaiveBayes().fit(load_tennis(), target="play")
+    plain, costly = bayes_risk(model), bayes_risk(model, [[0, 5], [1, 0]])
+    assert_allclose(plain.risk, 1 - plain.best_accuracy, rtol=EXACT)
+    assert abs(costly.risk - (1 - costly.best_accuracy)) > 0.01

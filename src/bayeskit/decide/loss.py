@@ -184,7 +184,8 @@ def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> list[A
     unknown = [name for name in by_name if name not in names]
     lacking = [name for name in names if name not in by_name]
     if unknown or lacking or len(found) != len(names):
-        parts = [f"names {_listed(unknown)}, which is no class"] if unknown else []
+        verb = "which is no class" if len(unknown) == 1 else "which are no classes"
+        parts = [f"names {_listed(unknown)}, {verb}"] if unknown else []
         parts += [f"lacks {_listed(lacking)}"] if lacking else []
         parts = parts or ["names a class twice"]
         raise BayeskitError(f"{where} {' and '.join(parts)}; the classes are {_listed(names)}.")

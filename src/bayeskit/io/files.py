@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Protocol, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError
@@ -62,7 +63,9 @@ def load(path: str | PathLike[str]) -> Any:
     """
     contents = container.read(path)
     try:
-        return model_class(contents.model)._from_file(contents.meta, contents.arrays)
+        # Numbers so large that they overflow were never learned from rows.
+        with np.errstate(over="raise", invalid="raise"):
+            return model_class(contents.model)._from_file(contents.meta, contents.arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{container.shown(path)}: {error}") from error
     except (KeyError, IndexError, AttributeError, TypeError, ValueError, ArithmeticError) as error:
