@@ -9,3 +9,15 @@ def classifiers():
 
     models = [model_class(name)() for name in sorted(MODELS)]
     return [model for model in models if is_classifier(model)]
+
+
+def decisions():
+    """BayesDecision around classifiers of scikit-learn and around ours."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    from bayeskit import BayesDecision, NaiveBayes
+
+    inner = [LogisticRegression(), GaussianNB(), DecisionTreeClassifier(random_state=0), NaiveBayes()]
+    return [BayesDecision(classifier) for classifier in inner]

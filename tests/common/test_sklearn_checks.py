@@ -1,4 +1,4 @@
-"""Every registered classifier passes every check of scikit-learn, with nothing skipped."""
+"""Every registered classifier, and BayesDecision, passes every check of scikit-learn, with nothing skipped."""
 
 import warnings
 
@@ -6,9 +6,9 @@ import pytest
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from common.registry import classifiers
+from common.registry import classifiers, decisions
 
-_checks = parametrize_with_checks(classifiers())
+_checks = parametrize_with_checks([*classifiers(), *decisions()])
 _names, _cases = _checks.args
 
 

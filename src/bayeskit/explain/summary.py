@@ -67,7 +67,7 @@ class Summary:
         return [f"{self.title}: {self.n_rows:g} rows, {len(self.features)} features, {len(self.classes)} classes"]
 
     def _classes(self) -> list[str]:
-        lines = ["", "classes, and the values that speak most for each (weight of evidence)"]
+        lines = ["classes, and the values that speak most for each (weight of evidence)"]
         places = max(width(str(name)) for name in self.classes)
         for number, name in enumerate(self.classes):
             line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  rows {self.n_class[number]:g}"
@@ -76,7 +76,7 @@ class Summary:
         return lines
 
     def _features(self) -> list[str]:
-        lines = ["", "features"]
+        lines = ["features"]
         places = max(width(feature.name) for feature in self.features)
         kinds = max(len(feature.kind) for feature in self.features)
         for feature in self.features:
