@@ -17,6 +17,7 @@ from bayeskit.classify.parameters import from_json, refuse_parameters, to_json
 from bayeskit.classify.tell import domain_of, summarise
 from bayeskit.classify.validate import (
     check_columns,
+    in_order,
     in_place,
     keep_weighted,
     refuse_target_among_features,
@@ -175,8 +176,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         elif y is None:
             raise TableError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         else:
-            refuse_target_among_features(source, y)
+            if isinstance(y, str):
+                raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
+            refuse_target_among_features(X, source, y)
         if like is not None:
+            source = in_order(X, source, like.schema.names)
             check_columns(source, like.schema.names, like.schema.named, type(self).__name__)
         weight = read_weight(sample_weight, source.n_rows)
         classes, codes = read_labels(y, source.n_rows)
@@ -266,10 +270,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
         source = read_table(X)
         if self._target is not None and source.named and self._target in source.names:
             source = source.without(self._target)  # fitted with target=: the whole table may come again
+        source = in_order(X, source, self.schema_.names)
         check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         return source
 
     # -- likelihood -------------------------------------------------------------------------------------------------
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
+        """Return the share of rows whose class is predicted right."""
+        if target is not None:
+            X, y = split_target(X, read_table(X), target)
+        return float(super().score(X, y, sample_weight))
 
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return Σ log P(x, y) over the rows, by the natural logarithm."""

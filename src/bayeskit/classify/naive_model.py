@@ -133,15 +133,16 @@ class NaiveModel(BayesClassifier):
         """P(x | c) of each discrete column, and the parameters of each density."""
         self._refuse_unfitted()
         classes = tuple(self.classes_.tolist())
+        target = self._target or "class"
         tables = {}
         for variable, rows in zip(self.schema_, self._beliefs.parameters, strict=True):
-            title = f"P({variable.name} | class)"
+            title = f"P({variable.name} | {target})"
             if variable.is_discrete:
                 tables[variable.name] = NamedTable(title, variable.values, classes, np.exp(rows[: variable.n_values]))
             elif variable.kind == "gaussian":
                 values = np.stack([rows[1], np.sqrt(0.5 / rows[2])])
                 tables[variable.name] = NamedTable(
-                    f"p({variable.name} | class)", ("mean", "deviation"), classes, values
+                    f"p({variable.name} | {target})", ("mean", "deviation"), classes, values
                 )
             elif variable.kind == "poisson":
                 tables[variable.name] = NamedTable(title, ("rate",), classes, rows[1:])

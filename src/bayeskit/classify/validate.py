@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,14 @@ def _different_names(now: tuple[str, ...], then: tuple[str, ...]) -> str:
     return message
 
 
-def refuse_target_among_features(source: Source, y: Any) -> None:
-    """Refuse a table that still holds the target: a column of y's name with y's values."""
+def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
+    """Refuse a table that still holds the target: a column of y's name with y's values, or y itself in a dict."""
+    if isinstance(X, Mapping):
+        name = next((str(key) for key, column in X.items() if column is y), None)
+        if name is not None:
+            raise TableError(
+                f"the target '{name}' is still among the features; leave that column out, or pass target='{name}'."
+            )
     name = getattr(y, "name", None)
     if isinstance(name, str) and source.named and name in source.names:
         target: Column = read_values(y, name)
@@ -65,6 +72,14 @@ def split_target(X: Any, source: Source, target: str) -> tuple[Source, Any]:
     if target not in source.names:
         raise TableError(f"target '{target}' is not a column of the table; the columns are {', '.join(source.names)}.")
     return source.without(target), X[target]
+
+
+def in_order(X: Any, source: Source, names: tuple[str, ...]) -> Source:
+    """Return the columns of dicts in the order of the fit: they are matched by name, as their order means nothing."""
+    records = isinstance(X, Sequence) and bool(X) and isinstance(X[0], Mapping)
+    if not (isinstance(X, Mapping) or records) or source.names == names or set(source.names) != set(names):
+        return source
+    return source.select(names)
 
 
 def in_place(X: Any, n_features: int) -> bool:

@@ -74,7 +74,11 @@ class Moments:
         delta = np.where(empty, 0.0, (self.mean - other.mean) * other.weight / safe)
         mean = np.where(empty, 0.0, self.mean + delta)
         lost = other.scatter + (other.mean - mean) ** 2 * other.weight * weight / np.where(empty, 1.0, self.weight)
-        return Moments(weight, mean, np.where(empty, 0.0, np.maximum(self.scatter - lost, 0.0)))
+        scatter = self.scatter - lost
+        # What rounding leaves below zero is small beside what was taken away; more than that was never there.
+        if (~empty & (scatter < -1e-9 * (self.scatter + lost))).any():
+            raise MergeError("cannot take away rows that were never counted: a variance would fall below zero.")
+        return Moments(weight, mean, np.where(empty, 0.0, np.maximum(scatter, 0.0)))
 
     def remap(
         self, n_features: int, features: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]

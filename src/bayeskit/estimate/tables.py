@@ -30,7 +30,9 @@ class NamedTable:
     columns: tuple[Any, ...]
     values: NDArray[np.float64]  # (n_rows, n_columns)
 
-    def __getitem__(self, key: tuple[Any, Any]) -> float:
+    def __getitem__(self, key: Any) -> float:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise KeyError(f"a cell is named by its row and its column, such as {self.rows[0]!r}, {self.columns[0]!r}.")
         row, column = key
         return float(self.values[self._find(self.rows, row), self._find(self.columns, column)])
 

@@ -43,9 +43,12 @@ class Source:
 
     def without(self, name: str) -> Source:
         """Return the table without one of its columns."""
-        kept = [j for j, other in enumerate(self.names) if other != name]
-        names = tuple(self.names[j] for j in kept)
-        return Source(names, self.named, self.n_rows, tuple(self.column(j) for j in kept))
+        return self.select(tuple(other for other in self.names if other != name))
+
+    def select(self, names: tuple[str, ...]) -> Source:
+        """Return some of the columns, in the order given."""
+        columns = tuple(self.column(self.names.index(name)) for name in names)
+        return Source(names, self.named, self.n_rows, columns)
 
 
 def read_table(X: Any, *, min_rows: int = 1) -> Source:
@@ -116,7 +119,9 @@ def _unmasked(array: Any) -> NDArray[Any]:
         return np.asarray(array)
     if array.dtype.kind in "iuf":
         return np.asarray(array.astype(np.float64).filled(np.nan))
-    return np.where(array.mask, None, np.asarray(array))  # filled(None) would fill in NumPy's own default
+    objects = np.asarray(array).astype(object)  # filled(None) would fill in NumPy's own default
+    objects[array.mask] = None
+    return objects
 
 
 def _holds_objects(values: Sequence[Any]) -> bool:
@@ -160,8 +165,12 @@ def _as_array(X: Any) -> NDArray[Any]:
 def _read_rows(X: Any) -> Source:
     if not isinstance(X, Sequence) or isinstance(X, str | bytes):
         raise TypeError(
-            f"a table is a 2D array, a frame, a dict of columns or a list of rows; got {type(X).__name__} {X!r:.60}."
+            "a table is a 2D array, a frame, a dict of columns, a list of rows or of dicts; "
+            f"got {type(X).__name__} {X!r:.60}."
         )
+    if X and all(isinstance(row, Mapping) for row in X):  # records: a name that a row lacks is a missing cell
+        names = dict.fromkeys(name for row in X for name in row)
+        return _read_mapping({name: [row.get(name) for row in X] for name in names})
     if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) for row in X):
         return _read_array(_as_array(X))
     odd = next((i for i, row in enumerate(X) if len(row) != len(X[0])), None)

@@ -266,3 +266,21 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             learn({"u": ["z"], "h": [9.0]}, ["maybe"])
     assert model.predict_proba(TABLE).tobytes() == before
+
+
+def test_numbers_that_were_never_learned_cannot_be_unlearned():
+    model = NaiveBayes().fit({"a": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1])
+    with pytest.raises(MergeError, match="a variance would fall below zero"):
+        model.unlearn({"a": [77.0]}, [0])
+    assert model.class_count_.tolist() == [2, 2]
+
+
+def test_the_target_left_in_a_dict_is_noticed():
+    table = {"a": ["x", "y"], "b": ["p", "q"]}
+    with pytest.raises(TableError, match="the target 'b' is still among the features"):
+        NaiveBayes().fit(table, table["b"])
+
+
+def test_a_name_given_as_y_is_pointed_to_target():
+    with pytest.raises(TableError, match="pass target='b'"):
+        NaiveBayes().fit({"a": ["x", "y"], "b": ["p", "q"]}, "b")
