@@ -172,7 +172,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         mapping = mapping.add(caller="predict", callee="predict_proba").add(caller="score", callee="predict_proba")
         mapping = mapping.add(caller="predict_proba", callee="predict_proba")
         mapping = mapping.add(caller="predict_log_proba", callee="predict_log_proba")
-        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

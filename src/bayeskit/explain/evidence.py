@@ -196,8 +196,15 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
     first, second = pairs.T
     with np.errstate(invalid="ignore"):
         changes = terms[rows, :, first] - terms[rows, :, second]
-    peak = log_joint.max(axis=1, keepdims=True)
-    share = np.exp(log_joint - peak)
+    # Infinite terms of both signs cancel to NaN as well: then neither class can give the row.
+    with np.errstate(invalid="ignore"):
+        undefined = np.isnan(changes.sum(axis=1))
+    if undefined.any():
+        raise ImpossibleEvidenceError(
+            f"row {int(undefined.argmax())}: neither of its two classes can give it, so they have no odds; pass "
+            "smoothing > 0 to the model, or other classes."
+        )
+    share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     probability = share[rows, first] / share.sum(axis=1)
     values = _columns_of(X, names, len(rows))
     return Explanations(

@@ -60,7 +60,8 @@ def reliability_curve(
         share = 0.18 * rows / rows.max()
         ax.bar(edges[:-1], share, width=1 / bins, align="edge", color="#dddddd", edgecolor="white", zorder=0)
     ax.errorbar(
-        given, seen, yerr=np.stack([seen - low, high - seen]), color=colour, marker="o", ms=5, lw=1.5, elinewidth=1, capsize=2,
+        given, seen, yerr=np.stack([seen - low, high - seen]),
+        color=colour, marker="o", ms=5, lw=1.5, elinewidth=1, capsize=2,
         label=f"{name}calibration error {error:.3f}", clip_on=False,
     )  # fmt: skip
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability given", ylabel="share that happened", aspect="equal")

@@ -156,6 +156,23 @@ def test_weights_reach_the_scorer_by_routing():
     assert (scores < plain).all()  # misses are in the class that weighs more
 
 
+def test_weights_reach_its_own_score_by_routing():
+    weight = np.where(Y == 0, 5.0, 1.0)
+    with config_context(enable_metadata_routing=True):
+        inner = GaussianNB().set_fit_request(sample_weight=False)
+        model = BayesDecision(inner).set_score_request(sample_weight=True)
+        scores = cross_val_score(model, X, Y, cv=3, params={"sample_weight": weight})
+        plain = cross_val_score(BayesDecision(inner), X, Y, cv=3)
+    assert not np.allclose(scores, plain)
+
+
+def test_a_class_without_weight_is_no_class_for_our_models():
+    weight = (Y == 1).astype(float)
+    model = BayesDecision(NaiveBayes()).fit(X, Y, sample_weight=weight)
+    assert list(model.classes_) == [1]
+    assert set(model.predict(X)) == {1}
+
+
 @pytest.mark.parametrize("estimator", [LinearSVC(), Ridge(), "naive"])
 def test_what_gives_no_probabilities_is_refused(estimator):
     with pytest.raises(BayeskitError, match="needs a classifier with predict_proba"):

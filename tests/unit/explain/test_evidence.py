@@ -1,5 +1,6 @@
 import io
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -201,6 +202,42 @@ def test_classes_that_both_cannot_be_have_no_odds():
     model = NaiveBayes(smoothing=0).fit({"x": ["a", "b", "c"]}, ["A", "B", "C"])
     with pytest.raises(ImpossibleEvidenceError, match="neither 'B' nor 'C' can give this row"):
         model.explain({"x": "a"}, classes=("B", "C"))
+
+
+def test_rows_that_neither_class_can_give_are_refused_by_number():
+    model = NaiveBayes(smoothing=0).fit({"x": ["a", "b", "c"]}, ["A", "B", "C"])
+    with pytest.raises(ImpossibleEvidenceError, match="row 2: neither of its two classes can give it"):
+        model.explain_rows({"x": ["b", "c", "a"]}, classes=("B", "C"))
+    assert model.explain_rows({"x": ["b", "c"]}, classes=("B", "C")).log_odds.tolist() == [np.inf, -np.inf]
+
+
+def test_in_a_terminal_the_evidence_has_colours(monkeypatch):
+    pytest.importorskip("rich", reason="rich is an extra")
+    found = MODEL.explain(DAY)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "\x1b[" in str(found)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert "\x1b[" not in str(found)
+    assert "outlook = sunny" in str(found)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("form", [dict, pd.DataFrame, pl.DataFrame])
+def test_a_classifier_fitted_with_names_is_explained_from_any_table(form):
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=60), "b": rng.normal(size=60)}
+    model = HistGradientBoostingClassifier(max_iter=3).fit(pd.DataFrame(table), table["a"] > 0)
+    few = {name: column[:3] for name, column in table.items()}
+    many = explain_rows(model, form(few), classes=(True, False))
+    probability = model.predict_proba(pd.DataFrame(few))
+    assert_allclose(many.log_odds, np.log(probability[:, 1] / probability[:, 0]), atol=SUM)
+    assert [each.values for each in many] == list(zip(few["a"], few["b"], strict=True))
+
+
+def test_a_series_without_names_is_read_by_position():
+    table = np.random.default_rng(0).normal(size=(30, 2))
+    model = NaiveBayes().fit(table, table[:, 0] > 0)
+    assert_allclose(explain(model, pd.Series(table[0])).terms, explain(model, table[0]).terms, rtol=1e-12)
 
 
 def test_it_prints_as_text_rich_and_html():

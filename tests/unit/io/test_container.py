@@ -281,6 +281,7 @@ def test_every_cut_of_a_file_is_refused(path):
             container.read(path)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_a_folder_a_pipe_and_an_absent_file_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match="not an ordinary file"):
         container.read(tmp_path)
