@@ -127,6 +127,22 @@ def test_what_a_file_cannot_hold_is_refused_before_anything_is_written(tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_more_than_a_file_may_hold_is_refused_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(container, "MAX_ARRAYS", 2)
+    with pytest.raises(ModelFileError, match="at most 2 arrays; got 3"):
+        container.write(tmp_path / "m", "M", {}, {name: np.zeros(1) for name in "abc"})
+    monkeypatch.setattr(container, "MAX_HEADER_BYTES", 300)
+    with pytest.raises(ModelFileError, match="may take 300 bytes of JSON"):
+        container.write(tmp_path / "m", "M", {"long": "x" * 300}, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_header_longer_than_is_read_is_refused(path, monkeypatch):
+    monkeypatch.setattr(container, "MAX_HEADER_BYTES", 300)
+    with pytest.raises(ModelFileError, match="at most 300 are read"):
+        container.read(path)
+
+
 def set_array(**fields):
     return lambda head: head["arrays"][0].update(fields)
 

@@ -1,5 +1,7 @@
 """Each picture draws what it is given, on Chinese labels too; a missing glyph would be a warning, and so an error."""
 
+import sys
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -103,6 +105,12 @@ def test_characters_that_no_font_has_are_named(monkeypatch):
     with pytest.warns(BayeskitWarning, match="no font on this machine has the characters '患病'"):
         class_balance([1], ["患病"])
     canvas._family_with.cache_clear()
+
+
+def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'bayeskit\[plot\]'"):
+        class_balance([1], ["a"])
 
 
 def test_other_texts_keep_the_usual_font():
