@@ -54,7 +54,7 @@ uint64_t count_bytes_in(const Table& table, const Classes& y, const double* w, i
     // Sums of weights are added chunk by chunk, in order, so that the number of threads does not show in the last bit;
     // few chunks keep the tables few.
     const bool ordered = std::is_floating_point_v<Count>;
-    const int64_t chunk_rows = ordered ? std::max<int64_t>(CHUNK_ROWS, (n + 15) / 16) : CHUNK_ROWS;
+    const int64_t chunk_rows = ordered ? std::max<int64_t>(CHUNK_ROWS, (n + 7) / 8) : CHUNK_ROWS;
     const int64_t n_chunks = (n + chunk_rows - 1) / chunk_rows;
     int shift = 0;
     while ((int64_t{1} << shift) < d) ++shift;

@@ -243,9 +243,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):
                 column = source.column(j)
                 refuse_infinite(getattr(column, "values", np.empty(0)), name)
         if impossible >= 0:
+            way_out = " Pass impossible='prior' to answer such rows with the prior." * (
+                "impossible" in self.get_params()
+            )
             raise ImpossibleEvidenceError(
-                f"row {impossible}: no class can give this x, since under each of them some value has probability 0. "
-                "Pass smoothing > 0, or impossible='prior' to answer such rows with the prior."
+                f"row {impossible}: no class can give this x, since under each of them some value has probability 0: a "
+                f"value that smoothing > 0 would allow, or a number too far out.{way_out}"
             )
         return scores
 

@@ -42,7 +42,7 @@ class NaiveBayes(NaiveModel):
     bins : int, default 10
         How many bins to cut at the most. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"ml", "unbiased"}, default "ml"
-        Divide the scatter of a Gaussian column by n, or by n − 1. No variance is taken to be less than 1e-9 of the
+        Divide the scatter of a Gaussian column by n, or by n − 1. No variance is taken to be less than 1e-6 of the
         variance of its own column.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         A value at prediction that no row of the fit had: leave the feature out for that row, refuse, or keep one more
