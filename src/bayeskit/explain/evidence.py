@@ -80,9 +80,10 @@ class Explanation:
         )
 
     def __str__(self) -> str:
-        return show.in_terminal(self) or show.text(self)
+        return show.text(self)  # without colours, since it may go to a file
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return show.in_terminal(self) or show.text(self)
 
     def __rich__(self) -> Any:
         return show.rich_table(self)
