@@ -5,6 +5,10 @@ NB_MODULE(_native, m) {
     nanobind::set_leak_warnings(false);
     bayeskit::bind_count(m);
     bayeskit::bind_encode(m);
+    bayeskit::bind_average(m);
+    bayeskit::bind_dependence(m);
+    bayeskit::bind_family(m);
+    bayeskit::bind_mdl(m);
     bayeskit::bind_moments(m);
     bayeskit::bind_naive(m);
     bayeskit::bind_risk(m);

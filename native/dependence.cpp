@@ -1,0 +1,427 @@
+// log P(c) + sum of log P(x_j | parents of j, c) for any structure whose features may have parents besides the class.
+// Hidden cells are summed out exactly. Leave-one-out takes each row's own count out of the tables that it is in.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "codes.hpp"
+#include "elimination.hpp"
+#include "kernels.hpp"
+#include "posterior.hpp"
+
+namespace bayeskit {
+namespace {
+
+constexpr int64_t CHUNK_ROWS = 256;
+// Tables on the way through an elimination may have at most this many numbers.
+constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
+
+template <int fixed>
+BAYESKIT_INLINE void add_rows_lanes(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t runtime) {
+    const int64_t lanes = fixed ? fixed : runtime;
+    for (int64_t r = 0; r < n; ++r) {
+        const double* row = table + cell[r] * lanes;
+        for (int64_t k = 0; k < lanes; ++k) acc[r * lanes + k] += row[k];
+    }
+}
+
+BAYESKIT_SIMD void add_rows(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t lanes) {
+    if (lanes == 2) add_rows_lanes<2>(acc, table, cell, n, 2);
+    else if (lanes == 4) add_rows_lanes<4>(acc, table, cell, n, 4);
+    else if (lanes == 8) add_rows_lanes<8>(acc, table, cell, n, 8);
+    else add_rows_lanes<0>(acc, table, cell, n, lanes);
+}
+
+// The levels of a chunk of rows; HIDDEN marks a cell that is missing, or unseen where that counts as missing.
+struct Chunk {
+    static constexpr uint32_t HIDDEN = ~uint32_t{0};
+    int64_t begin = 0, n = 0;
+    std::vector<uint32_t> level;    // (d, CHUNK_ROWS)
+    std::vector<uint8_t> hides;     // (CHUNK_ROWS,) whether the row has a hidden cell
+    bool any = false;
+};
+
+// What was counted, for leave-one-out.
+struct Evidence {
+    std::vector<uint32_t> y;
+    std::vector<double> own;           // how much of each row is in the counts and leaves: at most 1
+    std::vector<double> weight;
+    std::vector<double> n_class, class_pseudo;
+    std::vector<double> counts;        // (cells, K)
+    std::vector<double> margin;        // (cells, K) the counts summed over the feature's levels, at its level 0
+    std::vector<double> pseudo;        // of each feature's levels, one after the other
+    std::vector<double> pseudo_sum;    // (d,)
+    std::vector<int64_t> first_value;  // (d,)
+    double total = 0.0;
+};
+
+std::vector<double> doubles(const Array& array, int64_t length) {
+    if (static_cast<int64_t>(array.shape(0)) != length) throw std::invalid_argument("an array has the wrong length.");
+    std::vector<double> out(length);
+    read_doubles(column_of(array), 0, length, out.data(), 1);
+    return out;
+}
+
+class FamilyScorer {
+public:
+    // Families stand in an order in which parents come before their children. Tables are (cells, n_classes) of all
+    // families, flat; with `smooth` each column has one more level than its size, for values that were never seen.
+    FamilyScorer(Array log_prior, Array log_tables, std::vector<int64_t> sizes, std::vector<std::vector<int64_t>> families,
+                 bool smooth)
+        : sizes_(sizes) {
+        n_classes_ = static_cast<int64_t>(log_prior.shape(0));
+        lanes_ = n_classes_ <= 2 ? 2 : (n_classes_ + 3) / 4 * 4;
+        log_prior_ = doubles(log_prior, n_classes_);
+        for (int64_t size : sizes_) levels_.push_back(size + (smooth ? 1 : 0));
+        for (auto& members : families) {
+            Family family;
+            family.members = members;
+            family.first_cell = n_cells_;
+            family.strides.resize(members.size());
+            family.n_cells = 1;
+            for (size_t m = members.size(); m-- > 0;) {
+                family.strides[m] = family.n_cells;
+                family.n_cells *= levels_.at(members[m]);
+            }
+            n_cells_ += family.n_cells;
+            families_.push_back(std::move(family));
+        }
+        const std::vector<double> flat = doubles(log_tables, n_cells_ * n_classes_);
+        tables_.assign(n_cells_ * lanes_, 0.0);
+        for (int64_t cell = 0; cell < n_cells_; ++cell)
+            std::copy_n(flat.data() + cell * n_classes_, n_classes_, tables_.data() + cell * lanes_);
+    }
+
+    // (answer, first row that no class can give or -1)
+    nb::tuple score(nb::list columns, int wanted, bool fallback, int n_threads) {
+        const Answer answer = static_cast<Answer>(wanted);
+        const Table table = checked(columns);
+        const bool one = answer == Answer::best_class || answer == Answer::log_evidence;
+        std::vector<size_t> shape = {static_cast<size_t>(table.n_rows)};
+        if (!one) shape.push_back(static_cast<size_t>(n_classes_));
+        const std::vector<size_t> nothing = {0};
+        Owned<double> out(answer == Answer::best_class ? nothing : shape);
+        Owned<int64_t> best(answer == Answer::best_class ? shape : nothing);
+        const double* prior = fallback ? log_prior_.data() : nullptr;
+        const int64_t impossible = for_chunks(table, n_threads, [&](const Chunk& chunk, Room& room) {
+            int64_t bad = -1;
+            fill_log_joint(chunk, room);
+            for (int64_t r = 0; r < chunk.n; ++r)
+                if (!write_answer(room.acc.data() + r * lanes_, prior, static_cast<int>(n_classes_), answer,
+                                  chunk.begin + r, out.data, best.data) && bad < 0)
+                    bad = chunk.begin + r;
+            return bad;
+        });
+        return nb::make_tuple(answer == Answer::best_class ? best.to_numpy() : out.to_numpy(), impossible);
+    }
+
+    // (log posterior of each row without itself, first impossible row or -1)
+    nb::tuple leave_one_out(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
+                            Array class_pseudo, Array pseudo, bool fallback, int n_threads) {
+        const Table table = checked(columns);
+        const Evidence evidence = gather(table, y, weight, n_class, counts, class_pseudo, pseudo);
+        Owned<double> out({static_cast<size_t>(table.n_rows), static_cast<size_t>(n_classes_)});
+        const int64_t impossible = for_chunks(table, n_threads, [&](const Chunk& chunk, Room& room) {
+            int64_t bad = -1;
+            for (int64_t r = 0; r < chunk.n; ++r) {
+                const double* joint = left_out(chunk, room, evidence, r, [](int64_t, const double*) {});
+                if (!write_answer(joint, fallback ? log_prior_.data() : nullptr, static_cast<int>(n_classes_),
+                                  Answer::log_posterior, chunk.begin + r, out.data, nullptr) && bad < 0)
+                    bad = chunk.begin + r;
+            }
+            return bad;
+        });
+        return nb::make_tuple(out.to_numpy(), impossible);
+    }
+
+    // (n_families + 1, 3): weighted sums of 0-1 error, log-loss and (1 - P(true class))², leave-one-out, of the
+    // classifiers that keep only the first 0, 1, 2, … families.
+    nb::object leave_one_out_prefixes(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
+                                      Array class_pseudo, Array pseudo, int n_threads) {
+        const Table table = checked(columns);
+        const Evidence evidence = gather(table, y, weight, n_class, counts, class_pseudo, pseudo);
+        const int64_t n_prefixes = static_cast<int64_t>(families_.size()) + 1;
+        const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+        // Groups of chunks are summed apart and then in order, so that the number of threads leaves no trace.
+        const int64_t per_group = std::max<int64_t>(1, n_chunks / 64), n_groups = (n_chunks + per_group - 1) / per_group;
+        std::vector<double> sums(n_groups * n_prefixes * 3, 0.0);
+        for_groups(table, n_threads, per_group, [&](const Chunk& chunk, Room& room) {
+            double* group = sums.data() + chunk.begin / CHUNK_ROWS / per_group * n_prefixes * 3;
+            for (int64_t r = 0; r < chunk.n; ++r) {
+                const int64_t row = chunk.begin + r, label = evidence.y[row];
+                left_out(chunk, room, evidence, r, [&](int64_t prefix, const double* joint) {
+                    add_losses(joint, label, evidence.weight[row], group + prefix * 3);
+                });
+            }
+            return int64_t{-1};
+        });
+        Owned<double> out({static_cast<size_t>(n_prefixes), 3}, true);
+        for (int64_t g = 0; g < n_groups; ++g)
+            for (int64_t k = 0; k < n_prefixes * 3; ++k) out.data[k] += sums[g * n_prefixes * 3 + k];
+        return out.to_numpy();
+    }
+
+private:
+    int64_t n_classes_ = 0, lanes_ = 0, n_cells_ = 0;
+    std::vector<int64_t> sizes_, levels_;
+    std::vector<Family> families_;
+    std::vector<double> log_prior_, tables_;
+    std::vector<double> probabilities_;  // (cells, K), made when the first hidden cell comes
+    std::once_flag probabilities_made_;
+
+    // A thread's room: plans for the patterns of hidden cells that it met, and scratch.
+    struct Room {
+        std::unordered_map<std::string, Elimination> plans;
+        Eliminator eliminator;
+        std::vector<double> acc, joint, hidden_part;
+        std::vector<int64_t> cell;
+        std::vector<uint8_t> hidden;
+        bool too_large = false;
+    };
+
+    Table checked(nb::list columns) const {
+        Table table = table_of(columns);
+        if (table.columns.size() != sizes_.size()) throw std::invalid_argument("wrong number of columns.");
+        return table;
+    }
+
+    template <typename Work>
+    int64_t for_chunks(const Table& table, int n_threads, Work&& work) {
+        return for_groups(table, n_threads, 1, std::forward<Work>(work));
+    }
+
+    // Calls work(chunk, room) -> first bad row or -1 for each chunk; gives the first bad row of all.
+    template <typename Work>
+    int64_t for_groups(const Table& table, int n_threads, int64_t per_group, Work&& work) {
+        const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
+        const int64_t n_groups = (n_chunks + per_group - 1) / per_group;
+        std::vector<int64_t> bad(n_chunks, -1);
+        std::vector<Room> rooms(threads_used(n_groups, n_threads));
+        {
+            std::optional<nb::gil_scoped_release> release;
+            if (table.n_rows > 64) release.emplace();
+            parallel_chunks(n_groups, n_threads, [&](int64_t group, int thread) {
+                Chunk chunk;
+                chunk.level.resize(sizes_.size() * CHUNK_ROWS);
+                chunk.hides.resize(CHUNK_ROWS);
+                for (int64_t c = group * per_group; c < std::min(n_chunks, (group + 1) * per_group); ++c) {
+                    read(table, c * CHUNK_ROWS, chunk);
+                    bad[c] = work(chunk, rooms[thread]);
+                }
+            });
+        }
+        for (const Room& room : rooms)
+            if (room.too_large)
+                throw std::overflow_error("summing out the missing cells of a row needs too large a table.");
+        for (int64_t row : bad)
+            if (row >= 0) return row;
+        return -1;
+    }
+
+    void read(const Table& table, int64_t begin, Chunk& chunk) {
+        chunk.begin = begin;
+        chunk.n = std::min(CHUNK_ROWS, table.n_rows - begin);
+        chunk.any = false;
+        std::fill(chunk.hides.begin(), chunk.hides.end(), 0);
+        for (size_t j = 0; j < sizes_.size(); ++j) {
+            uint32_t* level = chunk.level.data() + j * CHUNK_ROWS;
+            decode<true>(table.columns[j], begin, chunk.n, 0, static_cast<uint32_t>(sizes_[j]), level);
+            const uint32_t known = static_cast<uint32_t>(levels_[j]);
+            uint32_t highest = 0;
+            for (int64_t r = 0; r < chunk.n; ++r) highest = std::max(highest, level[r]);
+            if (highest < known) continue;
+            chunk.any = true;
+            for (int64_t r = 0; r < chunk.n; ++r)
+                if (level[r] >= known) {
+                    level[r] = Chunk::HIDDEN;
+                    chunk.hides[r] = 1;
+                }
+        }
+        if (chunk.any) std::call_once(probabilities_made_, [&] {
+            probabilities_.resize(n_cells_ * n_classes_);
+            for (int64_t cell = 0; cell < n_cells_; ++cell)
+                for (int64_t c = 0; c < n_classes_; ++c)
+                    probabilities_[cell * n_classes_ + c] = std::exp(tables_[cell * lanes_ + c]);
+        });
+    }
+
+    int64_t cell_of(const Family& family, const uint32_t* level) const {
+        int64_t cell = family.first_cell;
+        for (size_t m = 0; m < family.members.size(); ++m)
+            cell += family.strides[m] * level[family.members[m] * CHUNK_ROWS];
+        return cell;
+    }
+
+    void fill_log_joint(const Chunk& chunk, Room& room) const {
+        room.acc.resize(CHUNK_ROWS * lanes_);
+        room.cell.resize(CHUNK_ROWS);
+        for (int64_t r = 0; r < chunk.n; ++r) {
+            std::copy_n(log_prior_.data(), n_classes_, room.acc.data() + r * lanes_);
+            if (chunk.hides[r]) add_hidden_row(chunk, room, r, room.acc.data() + r * lanes_);
+        }
+        for (const Family& family : families_) {
+            if (chunk.any) {
+                for (int64_t r = 0; r < chunk.n; ++r) {
+                    if (chunk.hides[r]) continue;
+                    const double* row = tables_.data() + cell_of(family, chunk.level.data() + r) * lanes_;
+                    for (int64_t k = 0; k < lanes_; ++k) room.acc[r * lanes_ + k] += row[k];
+                }
+                continue;
+            }
+            std::fill(room.cell.begin(), room.cell.end(), family.first_cell);
+            for (size_t m = 0; m < family.members.size(); ++m) {
+                const uint32_t* level = chunk.level.data() + family.members[m] * CHUNK_ROWS;
+                const int64_t stride = family.strides[m];
+                for (int64_t r = 0; r < chunk.n; ++r) room.cell[r] += stride * level[r];
+            }
+            add_rows(room.acc.data(), tables_.data(), room.cell.data(), chunk.n, lanes_);
+        }
+    }
+
+    const Elimination* plan_for(const Chunk& chunk, Room& room, int64_t r, int64_t n_families) const {
+        std::string key(reinterpret_cast<const char*>(&n_families), sizeof n_families);
+        room.hidden.assign(sizes_.size(), 0);
+        for (size_t j = 0; j < sizes_.size(); ++j) room.hidden[j] = chunk.level[j * CHUNK_ROWS + r] == Chunk::HIDDEN;
+        key.append(reinterpret_cast<const char*>(room.hidden.data()), room.hidden.size());
+        auto at = room.plans.find(key);
+        if (at == room.plans.end()) {
+            if (room.plans.size() > 10000) room.plans.clear();  // a bound on the memory of tables with many patterns
+            at = room.plans.emplace(key, Elimination(families_, n_families, levels_, room.hidden)).first;
+        }
+        if (at->second.largest <= MOST_NUMBERS / n_classes_) return &at->second;
+        room.too_large = true;
+        return nullptr;
+    }
+
+    void add_hidden_row(const Chunk& chunk, Room& room, int64_t r, double* joint) const {
+        const Elimination* plan = plan_for(chunk, room, r, static_cast<int64_t>(families_.size()));
+        if (!plan) return;
+        const uint32_t* level = chunk.level.data() + r;
+        for (int64_t f : plan->plain) {
+            const double* row = tables_.data() + cell_of(families_[f], level) * lanes_;
+            for (int64_t c = 0; c < n_classes_; ++c) joint[c] += row[c];
+        }
+        room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, level, CHUNK_ROWS, joint);
+    }
+
+    Evidence gather(const Table& table, const Array& y, const std::optional<Array>& weight, const Array& n_class,
+                    const Array& counts, const Array& class_pseudo, const Array& pseudo) const {
+        Evidence evidence;
+        evidence.y = class_codes(y);
+        if (static_cast<int64_t>(evidence.y.size()) != table.n_rows)
+            throw std::invalid_argument("y and the table differ in length.");
+        for (uint32_t c : evidence.y)
+            if (c >= n_classes_) throw std::invalid_argument("a class code is out of range.");
+        evidence.weight = weight ? doubles(*weight, table.n_rows) : std::vector<double>(table.n_rows, 1.0);
+        evidence.own = evidence.weight;
+        for (double& own : evidence.own) own = std::min(own, 1.0);
+        evidence.n_class = doubles(n_class, n_classes_);
+        evidence.class_pseudo = doubles(class_pseudo, n_classes_);
+        for (int64_t c = 0; c < n_classes_; ++c) evidence.total += evidence.n_class[c] + evidence.class_pseudo[c];
+        evidence.counts = doubles(counts, n_cells_ * n_classes_);
+        int64_t n_values = 0;
+        for (int64_t size : levels_) {
+            evidence.first_value.push_back(n_values);
+            n_values += size;
+        }
+        evidence.pseudo = doubles(pseudo, n_values);
+        for (size_t j = 0; j < levels_.size(); ++j) {
+            double sum = 0.0;
+            for (int64_t v = 0; v < levels_[j]; ++v) sum += evidence.pseudo[evidence.first_value[j] + v];
+            evidence.pseudo_sum.push_back(sum);
+        }
+        evidence.margin.assign(n_cells_ * n_classes_, 0.0);
+        for (const Family& family : families_) {
+            const int64_t size = levels_[family.feature()];
+            for (int64_t cell = family.first_cell; cell < family.first_cell + family.n_cells; ++cell) {
+                const int64_t first = cell - (cell - family.first_cell) % size;
+                for (int64_t c = 0; c < n_classes_; ++c)
+                    evidence.margin[first * n_classes_ + c] += evidence.counts[cell * n_classes_ + c];
+            }
+        }
+        return evidence;
+    }
+
+    // log P(x_j | parents, label) when the row itself is not counted
+    double log_without(const Evidence& evidence, const Family& family, int64_t cell, uint32_t level, int64_t label,
+                       double own) const {
+        const int64_t j = family.feature();
+        const double n = std::max(0.0, evidence.counts[cell * n_classes_ + label] - own);
+        const double all = std::max(0.0, evidence.margin[(cell - level) * n_classes_ + label] - own) + evidence.pseudo_sum[j];
+        if (all <= 0.0) return -std::log(static_cast<double>(levels_[j]));
+        return std::log((n + evidence.pseudo[evidence.first_value[j] + level]) / all);
+    }
+
+    // log P(x, c) of one row without itself. after(m, log_joint) is called for the first m families, m = 0, 1, …
+    template <typename After>
+    const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r, After&& after) const {
+        const int64_t row = chunk.begin + r, label = evidence.y[row];
+        const double own = evidence.own[row], log_total = std::log(evidence.total - own);
+        const uint32_t* level = chunk.level.data() + r;
+        room.joint.assign(n_classes_, 0.0);
+        room.hidden_part.assign(n_classes_, 0.0);
+        for (int64_t c = 0; c < n_classes_; ++c) {
+            const double n = std::max(0.0, evidence.n_class[c] - (c == label ? own : 0.0));
+            room.joint[c] = std::log(n + evidence.class_pseudo[c]) - log_total;
+        }
+        std::vector<double>& both = room.acc;
+        both = room.joint;
+        after(0, both.data());
+        for (size_t f = 0; f < families_.size(); ++f) {
+            const Family& family = families_[f];
+            bool known = true;
+            for (int64_t member : family.members) known = known && level[member * CHUNK_ROWS] != Chunk::HIDDEN;
+            if (known) {
+                const int64_t cell = cell_of(family, level);
+                const double* line = tables_.data() + cell * lanes_;
+                for (int64_t c = 0; c < n_classes_; ++c)
+                    room.joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, own)
+                                                : line[c];
+            } else if (level[family.feature() * CHUNK_ROWS] != Chunk::HIDDEN) {
+                // A family with a hidden member did not count this row, so its table stands as it is.
+                std::fill(room.hidden_part.begin(), room.hidden_part.end(), 0.0);
+                if (const Elimination* plan = plan_for(chunk, room, r, static_cast<int64_t>(f) + 1))
+                    room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, level, CHUNK_ROWS,
+                                        room.hidden_part.data());
+            }
+            for (int64_t c = 0; c < n_classes_; ++c) both[c] = room.joint[c] + room.hidden_part[c];
+            after(static_cast<int64_t>(f) + 1, both.data());
+        }
+        return both.data();
+    }
+
+    void add_losses(const double* joint, int64_t label, double weight, double* sums) const {
+        const int best = argmax(joint, static_cast<int>(n_classes_));
+        if (!(joint[best] > -INFINITY)) joint = log_prior_.data();
+        const double peak = joint[argmax(joint, static_cast<int>(n_classes_))];
+        double sum = 0.0;
+        for (int64_t c = 0; c < n_classes_; ++c) sum += std::exp(joint[c] - peak);
+        const double log_true = joint[label] - peak - std::log(sum), miss = 1.0 - std::exp(log_true);
+        sums[0] += argmax(joint, static_cast<int>(n_classes_)) == label ? 0.0 : weight;
+        sums[1] -= weight * log_true;
+        sums[2] += weight * miss * miss;
+    }
+};
+
+}  // namespace
+
+void bind_dependence(nb::module_& m) {
+    using namespace nb::literals;
+    nb::class_<FamilyScorer>(m, "FamilyScorer")
+        .def(nb::init<Array, Array, std::vector<int64_t>, std::vector<std::vector<int64_t>>, bool>(), "log_prior"_a,
+             "log_tables"_a, "sizes"_a, "families"_a, "smooth"_a)
+        .def("score", &FamilyScorer::score, "columns"_a, "answer"_a, "fallback"_a, "n_threads"_a)
+        .def("leave_one_out", &FamilyScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "n_class"_a, "counts"_a,
+             "class_pseudo"_a, "pseudo"_a, "fallback"_a, "n_threads"_a)
+        .def("leave_one_out_prefixes", &FamilyScorer::leave_one_out_prefixes, "columns"_a, "y"_a, "weight"_a.none(),
+             "n_class"_a, "counts"_a, "class_pseudo"_a, "pseudo"_a, "n_threads"_a);
+}
+
+}  // namespace bayeskit

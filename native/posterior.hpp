@@ -1,0 +1,59 @@
+// From log P(x, c) of one row to what was asked for.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace bayeskit {
+
+enum class Answer : int { log_joint = 0, log_posterior = 1, posterior = 2, best_class = 3, log_evidence = 4 };
+
+inline int argmax(const double* values, int n) {
+    int best = 0;
+    for (int k = 1; k < n; ++k)
+        if (values[k] > values[best]) best = k;
+    return best;
+}
+
+// Writes the answer of row `row`. A row that no class can give is refused (false), or gets `log_prior` if that is given.
+inline bool write_answer(const double* log_joint, const double* log_prior, int n_classes, Answer answer, int64_t row,
+                         double* out, int64_t* classes) {
+    if (answer == Answer::log_joint) {
+        std::memcpy(out + row * n_classes, log_joint, n_classes * sizeof(double));
+        return true;
+    }
+    int best = argmax(log_joint, n_classes);
+    if (!(log_joint[best] > -INFINITY)) {
+        if (answer == Answer::log_evidence) {
+            out[row] = -INFINITY;
+            return true;
+        }
+        if (!log_prior) return false;
+        log_joint = log_prior;
+        best = argmax(log_joint, n_classes);
+    }
+    if (answer == Answer::best_class) {
+        classes[row] = best;
+        return true;
+    }
+    // Shifted by the row's peak, exp() cannot overflow and one term is 1.
+    const double peak = log_joint[best];
+    double* line = out + (answer == Answer::log_evidence ? row : row * n_classes);
+    double sum = 0.0;
+    for (int k = 0; k < n_classes; ++k) {
+        const double share = k == best ? 1.0 : std::exp(log_joint[k] - peak);
+        if (answer == Answer::posterior) line[k] = share;
+        sum += share;
+    }
+    if (answer == Answer::posterior) {
+        for (int k = 0; k < n_classes; ++k) line[k] /= sum;
+    } else if (answer == Answer::log_posterior) {
+        const double log_evidence = peak + std::log(sum);
+        for (int k = 0; k < n_classes; ++k) line[k] = log_joint[k] - log_evidence;
+    } else {
+        line[0] = peak + std::log(sum);
+    }
+    return true;
+}
+
+}  // namespace bayeskit
