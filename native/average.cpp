@@ -74,7 +74,8 @@ public:
     std::vector<int64_t> denominator_exponent;
     std::vector<int64_t> parent_cell;       // first cell of a parent set in the two above
 
-    int64_t levels(int64_t j) const { return sizes[j] + (smooth ? 1 : 0); }
+    // A column that never had a value has no level at all, not even the one for unseen values.
+    int64_t levels(int64_t j) const { return sizes[j] + (smooth && sizes[j] > 0 ? 1 : 0); }
     int64_t pair(int64_t i, int64_t j) const { return i * (2 * d - i - 1) / 2 + j - i - 1; }
     // triples that begin with a smaller feature, then those with the same first and a smaller second
     int64_t triple(int64_t i, int64_t j, int64_t k) const { return triple_first[pair(i, j)] + k - j - 1; }

@@ -73,14 +73,17 @@ class FamilyScorer {
 public:
     // Families stand in an order in which parents come before their children. Tables are (cells, n_classes) of all
     // families, flat; with `smooth` each column has one more level than its size, for values that were never seen.
+    // `prior_feature`: the feature in which a row must be known to be counted in the prior, or -1.
     FamilyScorer(Array log_prior, Array log_tables, std::vector<int64_t> sizes, std::vector<std::vector<int64_t>> families,
-                 bool smooth)
-        : sizes_(sizes) {
+                 bool smooth, int64_t prior_feature)
+        : sizes_(sizes), prior_feature_(prior_feature) {
         n_classes_ = static_cast<int64_t>(log_prior.shape(0));
         lanes_ = n_classes_ <= 2 ? 2 : (n_classes_ + 3) / 4 * 4;
         log_prior_ = doubles(log_prior, n_classes_);
-        for (int64_t size : sizes_) levels_.push_back(size + (smooth ? 1 : 0));
+        for (int64_t size : sizes_) levels_.push_back(size + (smooth && size > 0 ? 1 : 0));
+        used_.assign(sizes_.size(), 0);
         for (auto& members : families) {
+            for (int64_t member : members) used_.at(member) = 1;
             Family family;
             family.members = members;
             family.first_cell = n_cells_;
@@ -171,6 +174,8 @@ public:
 private:
     int64_t n_classes_ = 0, lanes_ = 0, n_cells_ = 0;
     std::vector<int64_t> sizes_, levels_;
+    std::vector<uint8_t> used_;  // whether a column is in any family; the others are not read
+    int64_t prior_feature_;
     std::vector<Family> families_;
     std::vector<double> log_prior_, tables_;
     std::vector<double> probabilities_;  // (cells, K), made when the first hidden cell comes
@@ -231,6 +236,7 @@ private:
         chunk.any = false;
         std::fill(chunk.hides.begin(), chunk.hides.end(), 0);
         for (size_t j = 0; j < sizes_.size(); ++j) {
+            if (!used_[j]) continue;
             uint32_t* level = chunk.level.data() + j * CHUNK_ROWS;
             decode<true>(table.columns[j], begin, chunk.n, 0, static_cast<uint32_t>(sizes_[j]), level);
             const uint32_t known = static_cast<uint32_t>(levels_[j]);
@@ -363,12 +369,14 @@ private:
     template <typename After>
     const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r, After&& after) const {
         const int64_t row = chunk.begin + r, label = evidence.y[row];
-        const double own = evidence.own[row], log_total = std::log(evidence.total - own);
         const uint32_t* level = chunk.level.data() + r;
+        const bool in_prior = prior_feature_ < 0 || level[prior_feature_ * CHUNK_ROWS] != Chunk::HIDDEN;
+        const double own = evidence.own[row], prior_own = in_prior ? own : 0.0;
+        const double log_total = std::log(evidence.total - prior_own);
         room.joint.assign(n_classes_, 0.0);
         room.hidden_part.assign(n_classes_, 0.0);
         for (int64_t c = 0; c < n_classes_; ++c) {
-            const double n = std::max(0.0, evidence.n_class[c] - (c == label ? own : 0.0));
+            const double n = std::max(0.0, evidence.n_class[c] - (c == label ? prior_own : 0.0));
             room.joint[c] = std::log(n + evidence.class_pseudo[c]) - log_total;
         }
         std::vector<double>& both = room.acc;
@@ -415,8 +423,8 @@ private:
 void bind_dependence(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<FamilyScorer>(m, "FamilyScorer")
-        .def(nb::init<Array, Array, std::vector<int64_t>, std::vector<std::vector<int64_t>>, bool>(), "log_prior"_a,
-             "log_tables"_a, "sizes"_a, "families"_a, "smooth"_a)
+        .def(nb::init<Array, Array, std::vector<int64_t>, std::vector<std::vector<int64_t>>, bool, int64_t>(), "log_prior"_a,
+             "log_tables"_a, "sizes"_a, "families"_a, "smooth"_a, "prior_feature"_a)
         .def("score", &FamilyScorer::score, "columns"_a, "answer"_a, "fallback"_a, "n_threads"_a)
         .def("leave_one_out", &FamilyScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "n_class"_a, "counts"_a,
              "class_pseudo"_a, "pseudo"_a, "fallback"_a, "n_threads"_a)

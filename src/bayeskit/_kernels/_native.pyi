@@ -50,3 +50,89 @@ def least_risk(
     risk: NDArray[np.float64] | None,
     n_threads: int,
 ) -> int: ...
+
+Weight = NDArray[np.float64] | None
+
+class AverageScorer:
+    def __init__(
+        self,
+        n_class: Numbers,
+        n_value: Numbers,
+        pairs: Numbers,
+        triples: Numbers | None,
+        sizes: Sequence[int],
+        class_pseudo: Numbers,
+        pseudo: Numbers,
+        joint_pseudo: Numbers,
+        pair_joint_pseudo: Numbers,
+        min_count: float,
+        smooth: bool,
+    ) -> None: ...
+    def score(
+        self, columns: list[Numbers], answer: int, fallback: bool, n_threads: int
+    ) -> tuple[NDArray[Any], int]: ...
+    def leave_one_out(
+        self, columns: list[Numbers], y: Numbers, weight: Weight, fallback: bool, n_threads: int
+    ) -> tuple[NDArray[np.float64], int]: ...
+
+class FamilyScorer:
+    def __init__(
+        self,
+        log_prior: Numbers,
+        log_tables: Numbers,
+        sizes: Sequence[int],
+        families: Sequence[Sequence[int]],
+        smooth: bool,
+        prior_feature: int,
+    ) -> None: ...
+    def score(
+        self, columns: list[Numbers], answer: int, fallback: bool, n_threads: int
+    ) -> tuple[NDArray[Any], int]: ...
+    def leave_one_out(
+        self,
+        columns: list[Numbers],
+        y: Numbers,
+        weight: Weight,
+        n_class: Numbers,
+        counts: Numbers,
+        class_pseudo: Numbers,
+        pseudo: Numbers,
+        fallback: bool,
+        n_threads: int,
+    ) -> tuple[NDArray[np.float64], int]: ...
+    def leave_one_out_prefixes(
+        self,
+        columns: list[Numbers],
+        y: Numbers,
+        weight: Weight,
+        n_class: Numbers,
+        counts: Numbers,
+        class_pseudo: Numbers,
+        pseudo: Numbers,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
+
+def mdl_edges(
+    table: Table, y: Numbers, weight: Weight, n_classes: int, n_threads: int
+) -> list[NDArray[np.float64]]: ...
+def count_subsets(
+    columns: list[Numbers],
+    y: Numbers,
+    weight: Weight,
+    n_classes: int,
+    sizes: Sequence[int],
+    order: int,
+    n_threads: int,
+) -> NDArray[Any]: ...
+def count_families(
+    columns: list[Numbers],
+    y: Numbers,
+    weight: Weight,
+    n_classes: int,
+    sizes: Sequence[int],
+    families: Sequence[Sequence[int]],
+    n_threads: int,
+) -> NDArray[Any]: ...
+def conditional_information(
+    counts: Numbers, sizes: Sequence[int], n_classes: int, n_threads: int
+) -> NDArray[np.float64]: ...

@@ -37,8 +37,8 @@ class NaiveBayes(NaiveModel):
         λ: 0 is maximum likelihood, 1 is Laplace. For a Poisson column λ counts as so many rows at the column's mean.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c): smoothed by λ, the relative frequencies, all the same, or given (a dict maps class to probability).
-    numeric : {"gaussian", "poisson", "equal-width", "equal-frequency"}, default "gaussian"
-        What a column of numbers is.
+    numeric : {"gaussian", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
+        What a column of numbers is; "mdl" cuts bins where the classes part.
     bins : int, default 10
         How many bins to cut at the most. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"ml", "unbiased"}, default "ml"
@@ -51,7 +51,7 @@ class NaiveBayes(NaiveModel):
         A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
     kinds : dict or str, optional
         What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
-        "gaussian", "poisson", "equal-width", "equal-frequency". One word speaks for all columns.
+        "gaussian", "poisson", "equal-width", "equal-frequency", "mdl". One word speaks for all columns.
     class_weight : dict or "balanced", optional
         How often a row of each class counts. Counts stay as they are; the weight enters when they become beliefs.
 

@@ -89,7 +89,7 @@ class TableCounts:
             quick = cls._of_small_integers(source, y, classes, weight)
             if quick is not None:
                 return quick
-        return cls.of(source, learn_schema(source, kinds, numeric, bins, weight, like), y, classes, weight)
+        return cls.of(source, learn_schema(source, kinds, numeric, bins, weight, like, y), y, classes, weight)
 
     @classmethod
     def _of_small_integers(

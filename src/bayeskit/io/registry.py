@@ -9,9 +9,14 @@ from bayeskit.errors import ModelFileError
 
 # Name in the file → "module:class". A file can only ask for a class that stands here.
 MODELS: dict[str, str] = {
+    "AODE": "bayeskit.classify.aode:AODE",
     "CategoricalNB": "bayeskit.classify.categorical_nb:CategoricalNB",
     "GaussianNB": "bayeskit.classify.gaussian_nb:GaussianNB",
+    "KDB": "bayeskit.classify.kdb:KDB",
     "NaiveBayes": "bayeskit.classify.naive:NaiveBayes",
+    "ODE": "bayeskit.classify.ode:ODE",
+    "SPODE": "bayeskit.classify.spode:SPODE",
+    "TAN": "bayeskit.classify.tan:TAN",
 }
 
 

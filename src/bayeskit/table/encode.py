@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import digitise, recode, whole_levels
 from bayeskit.errors import TableError, UnseenValueError
 from bayeskit.table.column import LOOKUP_UNSEEN, Coded, Column, Numbers, code_bytes, missing_code, unseen_code
-from bayeskit.table.discretise import METHODS, learn_edges
+from bayeskit.table.discretise import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Value, Variable
 
@@ -30,6 +30,7 @@ def learn_schema(
     bins: int = 10,
     weight: NDArray[np.float64] | None = None,
     like: Schema | None = None,
+    y: NDArray[Any] | None = None,
 ) -> Schema:
     """Say what each column is: text, categories and booleans are categorical, numbers are as ``numeric`` says.
 
@@ -38,8 +39,8 @@ def learn_schema(
     source : Source
         The table that was read.
     kinds : dict of column name or position to kind, or one kind for all, optional
-        Overrides the dtype: "categorical", "bernoulli", "numeric", "gaussian", "poisson", "equal-width" or
-        "equal-frequency".
+        Overrides the dtype: "categorical", "bernoulli", "numeric", "gaussian", "poisson", "equal-width",
+        "equal-frequency" or "mdl".
     numeric : str
         What a column of numbers is unless ``kinds`` says otherwise: "gaussian", "poisson", or a way to cut bins.
     bins : int
@@ -48,9 +49,12 @@ def learn_schema(
         Row weights, for the cutting of bins.
     like : Schema, optional
         The schema of earlier rows: a column keeps the kind and the bins that it has there.
+    y : array of shape (n_rows,), optional
+        Class codes, which the cutting of bins by "mdl" needs.
     """
     wanted = _wanted_kinds(source, kinds)
-    variables = []
+    variables: list[Variable] = []
+    by_class: list[int] = []
     for j, name in enumerate(source.names):
         column = source.column(j)
         known = like[j] if like is not None else None
@@ -60,7 +64,17 @@ def learn_schema(
             )
             continue
         kind = wanted.get(name) or ("categorical" if _is_categorical(column) else "numeric")
-        variables.append(_learn_variable(column, name, numeric if kind == "numeric" else kind, bins, weight))
+        kind = numeric if kind == "numeric" else kind
+        if kind == "mdl" and not column.missing().all():
+            by_class.append(j)
+        variables.append(_learn_variable(column, name, kind, bins, weight))
+    if by_class:
+        if y is None:
+            raise TableError(f"column '{source.names[by_class[0]]}' cannot be cut by 'mdl' without class labels.")
+        numbers = [_as_numbers(source.column(j), variables[j], "mdl") for j in by_class]
+        edges = learn_mdl_edges(numbers, y, int(y.max()) + 1, weight)
+        for j, cuts in zip(by_class, edges, strict=True):
+            variables[j] = Variable(source.names[j], "binned", edges=cuts)
     return Schema(tuple(variables), source.named)
 
 
@@ -172,6 +186,8 @@ def _learn_variable(column: Column, name: str, kind: str, bins: int, weight: NDA
         refuse_uncountable(numbers, name)
         return Variable(name, "poisson")
     refuse_infinite(numbers, name)
+    if kind == "mdl":
+        return Variable(name, "binned")  # all such columns are cut in one go, with the classes at hand
     return Variable(name, "binned", edges=learn_edges(numbers, kind, bins, weight))  # type: ignore[arg-type]
 
 

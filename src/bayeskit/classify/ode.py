@@ -1,0 +1,119 @@
+"""One-dependence estimators: each feature has at most one parent besides the class, and the user says which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from bayeskit.classify.semi_naive import SemiNaive
+from bayeskit.classify.structure import Structure, find_feature
+from bayeskit.counts.families import Families, FamilyCounts
+from bayeskit.counts.table import TableCounts
+from bayeskit.errors import BayeskitError
+
+
+class ODE(SemiNaive):
+    r"""One-dependence estimator with a structure that you give.
+
+    .. math:: P(c \mid x) \propto P(c) \prod_j P(x_j \mid c, x_{pa(j)}), \quad
+              P(x_j \mid c, u) = \frac{|D_{c,u,x_j}| + λ}{|D_{c,u,\,x_j\ known}| + λ S_j}
+
+    A missing cell is summed out at prediction; at training it takes no part in the tables that it would be in
+    (the available-case estimate).
+
+    Parameters
+    ----------
+    parents : dict, optional
+        Feature → its parent, by name or position. A feature that is not named has the class as its only parent.
+    smoothing : float, default 1.0
+        λ: 0 is maximum likelihood, 1 is Laplace.
+    numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
+        How a column of numbers is cut into bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
+    bins : int, default 10
+        How many bins to cut at the most; "mdl" finds the number itself.
+    unseen : {"ignore", "error", "smooth"}, default "ignore"
+        A value at prediction that no row of the fit had: as if it were missing, refuse, or keep one more slot for it in
+        every table (S_j + 1 in every denominator).
+    impossible : {"error", "prior"}, default "error"
+        A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
+    kinds : dict or str, optional
+        What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
+        "mdl", "equal-width", "equal-frequency". One word speaks for all columns.
+    max_memory : float, default 4.0
+        The most GiB that the counts may take; more is refused before any counting, with the sizes named.
+
+    Attributes
+    ----------
+    structure_ : Structure
+        The parents of each feature; prints, and gives DOT text by ``to_dot()``.
+    counts_ : FamilyCounts
+        The sufficient statistics, which add and subtract.
+    schema_, classes_ : Schema, array
+        The columns and the class labels.
+
+    Examples
+    --------
+    >>> from bayeskit import ODE, datasets
+    >>> model = ODE(parents={"humidity": "outlook"}).fit(datasets.load_tennis(), target="play")
+    >>> print(model.structure_)
+    outlook     | play
+    temperature | play
+    humidity    | play, outlook
+    wind        | play
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        **SemiNaive._rules,
+        "parents": ("a dict of feature to parent, or None", lambda value: value is None or isinstance(value, Mapping)),
+    }
+
+    def __init__(
+        self,
+        parents: Any = None,
+        *,
+        smoothing: float = 1.0,
+        numeric: str = "mdl",
+        bins: int = 10,
+        unseen: str = "ignore",
+        impossible: str = "error",
+        kinds: Any = None,
+        max_memory: float = 4.0,
+    ) -> None:
+        self.parents = parents
+        self.smoothing = smoothing
+        self.numeric = numeric
+        self.bins = bins
+        self.unseen = unseen
+        self.impossible = impossible
+        self.kinds = kinds
+        self.max_memory = max_memory
+
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
+        names = alone.schema.names
+        parents: list[tuple[int, ...]] = [()] * len(names)
+        for child, parent in (self.parents or {}).items():
+            j = find_feature(child, names, "a key of parents")
+            if parent is None:
+                continue
+            if isinstance(parent, list | tuple | set):
+                raise BayeskitError(
+                    f"the parent of '{names[j]}' is {parent!r}; a one-dependence estimator has one parent a feature. "
+                    "KDB learns structures with more."
+                )
+            i = find_feature(parent, names, f"the parent of '{names[j]}'")
+            parents[j] = (i,)
+        return Structure(names, tuple(parents)).families
+
+    def _structure(self, counts: FamilyCounts) -> Structure:
+        return given_structure(counts)
+
+
+def given_structure(counts: FamilyCounts) -> Structure:
+    """Read the structure off the families that were counted; a parent that never had a value is left out."""
+    parents: list[tuple[int, ...] | None] = [None] * len(counts.schema)
+    for members in counts.families:
+        known = all(counts.schema[j].n_values for j in members[:-1])
+        parents[members[-1]] = members[:-1] if known else ()
+    return Structure(counts.schema.names, tuple(parents))

@@ -1,0 +1,240 @@
+"""What all classifiers with a structure share: bins, family counts, leave-one-out, and the network that they are."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.parameters import at_least, one_of
+from bayeskit.classify.structure import Structure
+from bayeskit.classify.validate import check_columns, split_target
+from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
+from bayeskit.counts.table import TableCounts
+from bayeskit.errors import BayeskitWarning, TableError
+from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.table.discretise import METHODS
+from bayeskit.table.encode import encode
+from bayeskit.table.labels import read_labels, read_weight
+from bayeskit.table.read import Source, read_table
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """How a classifier does on each row of its fit when that row is left out; structure, bins and levels are kept."""
+
+    error: float
+    log_loss: float
+    # The root of the mean of (1 − P(true class))².
+    rmse: float
+    log_posterior: NDArray[np.float64]  # (n_rows, n_classes)
+
+    def __repr__(self) -> str:
+        return f"LeaveOneOut(error={self.error:.6g}, log_loss={self.log_loss:.6g}, rmse={self.rmse:.6g})"
+
+
+class SemiNaive(BayesClassifier):
+    """A classifier over :class:`FamilyCounts`: it says which families it counts and which structure it believes in."""
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "smoothing": at_least(0),
+        "numeric": one_of(*METHODS),
+        "bins": at_least(1, whole=True),
+        "unseen": one_of("ignore", "error", "smooth"),
+        "impossible": one_of("error", "prior"),
+        "max_memory": at_least(0),
+    }
+    # What ``partial_fit`` cannot change after the first call, or None.
+    _frozen: str | None = None
+
+    # Set by the models' own __init__, where they are documented.
+    smoothing: float
+    numeric: str
+    bins: int
+    kinds: Any
+    max_memory: float
+
+    @abstractmethod
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | Families:
+        """Say which families to count, given the first table."""
+
+    @abstractmethod
+    def _structure(self, counts: FamilyCounts) -> Structure:
+        """Say which structure the counts give."""
+
+    def _count(
+        self,
+        source: Source,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        like: FamilyCounts | None,
+    ) -> FamilyCounts:
+        kinds = self._kinds_of(source)
+        alone = TableCounts.learn(
+            source, y, classes, weight, kinds, self.numeric, self.bins, None if like is None else like.schema
+        )
+        columns = encode(source, alone.schema)
+        if like is not None:
+            families: Kind | Families = like.kind if like.kind != "given" else like.families
+        else:
+            empty = [variable.name for variable in alone.schema if variable.kind == "unknown"]
+            if empty:
+                warnings.warn(
+                    f"column '{empty[0]}' has no value in any row; it is left out until rows come that have one.",
+                    BayeskitWarning,
+                    stacklevel=4,
+                )
+            families = self._families(alone, columns, y, weight)
+        return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
+
+    @property
+    def _limit(self) -> float:
+        return float(self.max_memory) * 2**30
+
+    def _kinds_of(self, source: Source) -> Any:
+        kinds = self.kinds
+        said = kinds.values() if isinstance(kinds, dict) else [kinds]
+        for kind in said:
+            if kind in ("gaussian", "poisson"):
+                raise TableError(
+                    f"kinds says '{kind}', but {type(self).__name__} counts values: numbers are cut into bins. "
+                    f"Use one of {', '.join(METHODS)}, or 'categorical'."
+                )
+        return kinds
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, *, target: str | None = None
+    ) -> Any:
+        """Learn from more rows; new values and new classes may come. Parameters are those of :meth:`fit`.
+
+        Bin edges, and a structure that needs all rows, are those of the first call; a warning says so once.
+        """
+        first = not hasattr(self, "counts_")
+        super().partial_fit(X, y, classes, sample_weight, target=target)
+        if first:
+            binned = any(variable.kind == "binned" for variable in self.schema_)
+            frozen = [self._frozen] if self._frozen else []
+            frozen += ["the bin edges"] if binned else []
+            if frozen:
+                warnings.warn(
+                    f"{' and '.join(frozen)} of this {type(self).__name__} come from the rows of the first partial_fit "
+                    "and stay as they are; call fit on all rows to learn them anew.",
+                    BayeskitWarning,
+                    stacklevel=2,
+                )
+        return self
+
+    def _believe(self, counts: FamilyCounts) -> Any:
+        structure = self._structure(counts)
+        return FamilyBeliefs(counts, structure.families, self.smoothing, self.unseen == "smooth")
+
+    def _counts_from_file(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FamilyCounts:
+        return FamilyCounts.from_parts(meta, arrays)
+
+    # -- reading the model ------------------------------------------------------------------------------------------
+
+    @property
+    def structure_(self) -> Any:
+        """The parents of each feature besides the class."""
+        self._refuse_unfitted()
+        families = {members[-1]: members[:-1] for members in self._beliefs.families}
+        parents = tuple(families.get(j) for j in range(len(self.schema_)))
+        return Structure(self.schema_.names, parents, self._class_name)
+
+    @property
+    def _class_name(self) -> str:
+        name = self._target or "class"
+        while name in self.schema_.names:
+            name += "_"
+        return name
+
+    @property
+    def class_prior_(self) -> NDArray[np.float64]:
+        """P(c)."""
+        self._refuse_unfitted()
+        return np.asarray(np.exp(self._beliefs.log_prior))
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        self._refuse_unfitted()
+        sizes, n_classes = sizes_of(self.schema_), len(self.classes_)
+        free = sum(
+            prod(sizes[j] for j in members[:-1]) * max(0, sizes[members[-1]] - 1) for members in self._beliefs.families
+        )
+        return n_classes * free + n_classes - 1
+
+    def to_network(self) -> dict[str, Any]:
+        """Return the Bayesian network that the classifier is, as plain data.
+
+        The dict has ``states`` (variable → names of its states), ``parents`` (variable → its parents) and ``tables``
+        (variable → array of shape (states of each parent …, states of the variable)). The class comes first among the
+        parents.
+        """
+        self._refuse_unfitted()
+        return network_data(self._beliefs, self._class_name, self.classes_)
+
+    # -- leave-one-out ----------------------------------------------------------------------------------------------
+
+    def leave_one_out(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
+    ) -> LeaveOneOut:
+        """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
+
+        One pass takes each row out of the counts; structure, bins and levels stay those of all rows. The rows must
+        be rows that the model has learned from. An integer weight stands for so many copies, which leave one by one.
+        A row that no class can give without itself (smoothing 0) is answered with the prior.
+        """
+        self._refuse_unfitted()
+        source = read_table(X)
+        if target is not None:
+            source, y = split_target(X, source, target)
+        check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
+        labels, codes = read_labels(y, source.n_rows)
+        strange = [label for label in labels.tolist() if label not in self.classes_.tolist()]
+        if strange:
+            raise TableError(
+                f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
+            )
+        codes = np.searchsorted(self.classes_, labels)[codes]
+        weight = read_weight(sample_weight, source.n_rows)
+        log_posterior = self._beliefs.leave_one_out(encode(source, self.schema_), codes, weight)
+        return losses(log_posterior, codes, weight)
+
+
+def losses(
+    log_posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None
+) -> LeaveOneOut:
+    """Sum up log posteriors against the true classes."""
+    log_true = log_posterior[np.arange(len(y)), y]
+    wrong = log_posterior.argmax(axis=1) != y
+    miss = (1.0 - np.exp(log_true)) ** 2
+
+    def mean(values: NDArray[Any]) -> float:
+        return float(np.average(values, weights=weight))
+
+    return LeaveOneOut(mean(wrong), -mean(log_true), float(np.sqrt(mean(miss))), log_posterior)
+
+
+def network_data(beliefs: FamilyBeliefs, class_name: str, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return a classifier's beliefs as the data of a Bayesian network."""
+    schema = beliefs.counts.schema
+    extra = ("(unseen)",) if beliefs.smooth else ()
+    states: dict[str, tuple[Any, ...]] = {class_name: tuple(classes.tolist())}
+    parents: dict[str, tuple[str, ...]] = {class_name: ()}
+    tables: dict[str, NDArray[np.float64]] = {class_name: np.exp(beliefs.log_prior)}
+    for members, table in zip(beliefs.families, beliefs.log_tables, strict=True):
+        variable = schema[members[-1]]
+        if not variable.n_values:
+            continue
+        states[variable.name] = (*variable.values, *extra)
+        parents[variable.name] = (class_name, *(schema.names[j] for j in members[:-1]))
+        tables[variable.name] = np.ascontiguousarray(np.exp(np.moveaxis(table, -1, 0)))
+    return {"states": states, "parents": parents, "tables": tables}

@@ -1,0 +1,245 @@
+"""How many rows of each class have each combination of values, for families of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import count_families, count_subsets, n_threads
+from bayeskit.counts.memory import refuse_too_large
+from bayeskit.counts.table import TableCounts
+from bayeskit.counts.values import ragged
+from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.table.schema import Schema
+
+Members = tuple[int, ...]
+Families = tuple[Members, ...]
+# All pairs, all pairs and all triples, or the families that somebody named.
+Kind = Literal["pairs", "triples", "given"]
+
+# Counts are kept in four bytes while they must fit.
+_MOST_ROWS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class FamilyCounts:
+    """Counts of families of discrete columns within each class, beside the counts of each column alone.
+
+    A family is a tuple of column positions, the feature last. Its table has shape (values of each member …,
+    n_classes); a row in which a member is missing is not counted there. Counts add and subtract; levels and classes
+    may grow. Nothing is smoothed here.
+
+    Examples
+    --------
+    >>> from bayeskit.table.encode import encode
+    >>> from bayeskit.table.read import read_table
+    >>> table = read_table({"wind": ["weak", "strong", "weak"], "sky": ["clear", "grey", "grey"]})
+    >>> alone = TableCounts.learn(table, np.array([0, 0, 1]), np.array(["no", "yes"]))
+    >>> counts = FamilyCounts.of(alone, encode(table, alone.schema), np.array([0, 0, 1]), "pairs")
+    >>> counts.table((0, 1))[:, :, 0]  # class "no": strong, weak by clear, grey
+    array([[0, 1],
+           [1, 0]], dtype=int32)
+    """
+
+    alone: TableCounts
+    kind: Kind
+    families: Families
+    cells: NDArray[Any]  # (n_cells,), family after family
+
+    @classmethod
+    def of(
+        cls,
+        alone: TableCounts,
+        columns: list[NDArray[Any]],
+        y: NDArray[Any],
+        families: Kind | Families,
+        weight: NDArray[np.float64] | None = None,
+        limit: float | None = None,
+    ) -> FamilyCounts:
+        """Count coded columns; ``limit`` bytes are the most that the tables may take."""
+        sizes, n_classes = sizes_of(alone.schema), len(alone.classes)
+        kind: Kind = families if isinstance(families, str) else "given"
+        named = _all_families(len(sizes), kind) if isinstance(families, str) else families
+        if limit is not None:
+            refuse_too_large(sizes, n_classes, named, alone.schema, limit, weighted=weight is not None)
+        threads = n_threads(len(y) * max(1, len(named)))
+        if kind == "given":
+            cells = count_families(columns, y, weight, n_classes, sizes, named, threads)
+        else:
+            cells = count_subsets(columns, y, weight, n_classes, sizes, 2, threads)
+            if kind == "triples":
+                cells = np.concatenate([cells, count_subsets(columns, y, weight, n_classes, sizes, 3, threads)])
+        return cls(alone, kind, named, cells)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.alone.schema
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels."""
+        return self.alone.classes
+
+    @property
+    def n_class(self) -> NDArray[Any]:
+        """Rows of each class, or their weight."""
+        return self.alone.n_class
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each family's cells begin, and where the last ends."""
+        return ragged([prod(shape) for shape in _shapes(self.families, self.schema, len(self.classes))])
+
+    @cached_property
+    def position(self) -> dict[Members, int]:
+        """Each family's place."""
+        return {members: k for k, members in enumerate(self.families)}
+
+    @property
+    def pairs(self) -> NDArray[Any]:
+        """The cells of all pairs, of "pairs" and "triples"."""
+        n_columns = len(self.schema)
+        return self.cells[: self.offsets[n_columns * (n_columns - 1) // 2]]
+
+    @property
+    def triples(self) -> NDArray[Any]:
+        """The cells of all triples, of "triples"."""
+        n_columns = len(self.schema)
+        return self.cells[self.offsets[n_columns * (n_columns - 1) // 2] :]
+
+    def column(self, j: int) -> NDArray[Any]:
+        """Return the counts of one column, of shape (n_values, n_classes)."""
+        if not self.schema[j].is_discrete:
+            return np.zeros((0, len(self.classes)), dtype=self.alone.values.n_value.dtype)
+        k = self.schema.discrete.index(j)
+        values = self.alone.values
+        return np.asarray(values.n_value[values.offsets[k] : values.offsets[k + 1]])
+
+    def table(self, members: Members) -> NDArray[Any]:
+        """Return the counts of a family, of shape (values of each member …, n_classes), in the order asked for."""
+        if len(members) == 1:
+            return self.column(members[0])
+        k = self.position.get(members)
+        if k is not None:
+            return self._table(k)
+        stored = tuple(sorted(members))
+        return self._table(self.position[stored]).transpose(*(stored.index(j) for j in members), len(members))
+
+    def _table(self, k: int) -> NDArray[Any]:
+        shape = [*(self.schema[j].n_values for j in self.families[k]), len(self.classes)]
+        return self.cells[self.offsets[k] : self.offsets[k + 1]].reshape(shape)
+
+    def __add__(self, other: FamilyCounts) -> FamilyCounts:
+        self._refuse_other_families(other)
+        alone = self.alone + other.alone
+        dtype = np.result_type(self.cells, other.cells)
+        if dtype == np.int32 and alone.n_rows > _MOST_ROWS:
+            dtype = np.dtype(np.int64)
+        cells = self._recount(alone, dtype) + other._recount(alone, dtype)
+        return replace(self, alone=alone, cells=cells)
+
+    def __sub__(self, other: FamilyCounts) -> FamilyCounts:
+        self._refuse_other_families(other)
+        alone = self.alone - other.alone  # refuses what was never counted, and drops levels that no row has
+        dtype = np.result_type(self.cells, other.cells)
+        cells = self._recount(alone, dtype) - other._recount(alone, dtype)
+        slack = 0.0 if dtype.kind == "i" else 1e-9 * max(1.0, float(self.n_class.sum()))
+        if (cells < -slack).any():
+            raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+        if slack:
+            cells = np.where(np.abs(cells) <= slack, 0.0, cells)
+        return replace(self, alone=alone, cells=cells)
+
+    def declare(self, classes: NDArray[Any]) -> FamilyCounts:
+        """Return the counts with classes announced that may have no row yet."""
+        alone = self.alone.declare(classes)
+        return replace(self, alone=alone, cells=self._recount(alone, self.cells.dtype))
+
+    def keep(self, families: Families) -> FamilyCounts:
+        """Return the counts of some families only, out of all pairs or triples."""
+        parts = [self.table(members).ravel() for members in families]
+        cells = np.concatenate([*parts, np.empty(0, dtype=self.cells.dtype)]).astype(self.cells.dtype, copy=False)
+        return FamilyCounts(self.alone, "given", families, cells)
+
+    def _recount(self, alone: TableCounts, dtype: np.dtype[Any]) -> NDArray[Any]:
+        # The same cells under other levels and classes: those that both sides know.
+        if alone.schema.variables == self.schema.variables and np.array_equal(alone.classes, self.classes):
+            return self.cells.astype(dtype, copy=False)
+        known = {label: c for c, label in enumerate(alone.classes.tolist())}
+        shared = [(c, known[label]) for c, label in enumerate(self.classes.tolist()) if label in known]
+        levels = [_shared_levels(ours, theirs) for ours, theirs in zip(self.schema, alone.schema, strict=True)]
+        class_levels = np.array(shared, dtype=np.int64).reshape(-1, 2)
+        parts = []
+        for k, shape in enumerate(_shapes(self.families, alone.schema, len(alone.classes))):
+            axes = [*(levels[j] for j in self.families[k]), class_levels]
+            part = np.zeros(shape, dtype=dtype)
+            part[np.ix_(*(axis[:, 1] for axis in axes))] = self._table(k)[np.ix_(*(axis[:, 0] for axis in axes))]
+            parts.append(part.ravel())
+        return np.concatenate([*parts, np.empty(0, dtype=dtype)])
+
+    def _refuse_other_families(self, other: FamilyCounts) -> None:
+        if self.families != other.families:
+            raise MergeError(
+                "the two sides count different families of columns, since they have different structures; "
+                "learn the second from the first by partial_fit, or give both the same structure."
+            )
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        meta, arrays = self.alone.to_parts()
+        given = [list(members) for members in self.families] if self.kind == "given" else []
+        return {**meta, "family_kind": self.kind, "families": given}, {**arrays, "family_cells": self.cells}
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FamilyCounts:
+        """Read what :meth:`to_parts` gave; every size is checked against the schema."""
+        alone = TableCounts.from_parts(meta, arrays)
+        n_columns = len(alone.schema)
+        kind: Any = expect_field(meta, "family_kind", str)
+        if kind not in ("pairs", "triples", "given") or alone.schema.numeric:
+            raise ModelFileError("families are of discrete columns: all pairs, all triples, or given.")
+        given = expect_field(meta, "families", list)
+        families = tuple(tuple(members) for members in given) if kind == "given" else _all_families(n_columns, kind)
+        for members in families:
+            whole = all(type(j) is int and 0 <= j < n_columns for j in members)
+            if not members or not whole or len(set(members)) < len(members):
+                raise ModelFileError("a family names a column that is not there, or one column twice.")
+        n_cells = sum(prod(shape) for shape in _shapes(families, alone.schema, len(alone.classes)))
+        dtype = arrays["family_cells"].dtype if "family_cells" in arrays else np.dtype(np.int32)
+        if dtype not in (np.int32, np.int64, np.float64):
+            raise ModelFileError(f"family counts are {dtype}; they must be int32, int64 or float64.")
+        cells = expect_array(arrays, "family_cells", dtype, (n_cells,))
+        if (cells < 0).any() or not np.isfinite(cells).all():
+            raise ModelFileError("a count is below zero or not a finite number.")
+        return cls(alone, kind, families, cells)
+
+
+def sizes_of(schema: Schema) -> list[int]:
+    """Return the number of values of each column; a column that never had a value has none."""
+    return [variable.n_values if variable.is_discrete else 0 for variable in schema]
+
+
+def _all_families(n_columns: int, kind: str) -> Families:
+    pairs: Families = tuple(combinations(range(n_columns), 2))
+    return pairs if kind == "pairs" else (*pairs, *combinations(range(n_columns), 3))
+
+
+def _shapes(families: Families, schema: Schema, n_classes: int) -> Iterator[Sequence[int]]:
+    sizes = sizes_of(schema)
+    return ([*(sizes[j] for j in members), n_classes] for members in families)
+
+
+def _shared_levels(ours: Any, theirs: Any) -> NDArray[np.int64]:
+    """Return (n_shared, 2): the code of each shared value here and there."""
+    codes = theirs.code_of
+    pairs = [(code, codes[value]) for code, value in enumerate(ours.values) if value in codes]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

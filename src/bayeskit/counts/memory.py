@@ -1,0 +1,61 @@
+"""How much memory tables of counts take, said before the work and refused above a limit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import prod
+
+from bayeskit.errors import BayeskitWarning, TooLargeError
+from bayeskit.table.schema import Schema
+
+# From here on the size is worth a word before the work starts.
+WORTH_SAYING = 2**30
+
+
+def table_bytes(sizes: Sequence[int], n_classes: int, families: Sequence[Sequence[int]], item: int = 4) -> int:
+    """Return the bytes that the tables of some families take.
+
+    >>> table_bytes([4, 4, 4], 3, [(0, 1), (0, 2), (1, 2)])
+    576
+    """
+    return item * n_classes * sum(prod(sizes[j] for j in members) for members in families)
+
+
+def refuse_too_large(
+    sizes: Sequence[int],
+    n_classes: int,
+    families: Sequence[Sequence[int]],
+    schema: Schema,
+    limit: float,
+    *,
+    weighted: bool = False,
+) -> None:
+    """Refuse tables of more than ``limit`` bytes, naming the sizes; warn of large ones."""
+    need = table_bytes(sizes, n_classes, families, 8 if weighted else 4)
+    if need <= min(limit, WORTH_SAYING):
+        return
+    widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
+    columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
+    what = (
+        f"the counts of {len(families)} families of columns for {n_classes} classes need {readable(need)}; "
+        f"the columns with most values are {columns}"
+    )
+    if need > limit:
+        raise TooLargeError(
+            f"{what}. The limit is {readable(limit)}: leave such columns out, cut them into fewer values, "
+            "choose a simpler model, or raise max_memory."
+        )
+    warnings.warn(f"{what}.", BayeskitWarning, stacklevel=6)
+
+
+def readable(n_bytes: float) -> str:
+    """Write a number of bytes with the unit that suits it.
+
+    >>> readable(576), readable(3 * 2**30)
+    ('576 bytes', '3.0 GiB')
+    """
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes:.0f} bytes"

@@ -1,0 +1,80 @@
+"""What averaged n-dependence believes: counts of pairs (and triples) from which every SPODE follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import AverageScorer, n_threads
+from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.estimate.discrete import dirichlet
+from bayeskit.estimate.naive import Score
+
+
+@dataclass(frozen=True, eq=False)
+class AverageBeliefs:
+    r"""The mean over super-parents u of P(c, x_u) ∏ P(x_j | c, x_u), straight from the counts.
+
+    .. math:: P(c, x_u) = \frac{|D_{c,x_u}| + λ}{N_u + λ K S_u} \qquad
+              P(x_j \mid c, x_u) = \frac{|D_{c,x_u,x_j}| + λ}{|D_{c,x_u,\, x_j\ known}| + λ S_j}
+
+    N_u is the number of rows in which x_u is known. u is one feature, or a pair of them where triples were counted.
+    """
+
+    counts: FamilyCounts
+    smoothing: float
+    min_count: float
+    smooth: bool = False
+    log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
+
+    in_place = False
+
+    def __post_init__(self) -> None:
+        counts, λ = self.counts, float(self.smoothing)
+        sizes, n_classes = sizes_of(counts.schema), len(counts.classes)
+        n_pairs = len(list(combinations(sizes, 2)))
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(dirichlet(counts.n_class, λ))
+        # The kernel reads four-byte counts or weights; longer counts are exact as floats far beyond any table.
+        cells = counts.cells if counts.cells.dtype != np.int64 else counts.cells.astype(np.float64)
+        n_pair_cells = len(counts.pairs)
+        scorer = AverageScorer(
+            counts.n_class,
+            counts.alone.values.n_value.ravel(),
+            cells[:n_pair_cells],
+            cells[n_pair_cells:] if counts.kind == "triples" else None,
+            sizes,
+            np.full(n_classes, λ),
+            np.full(sum(sizes), λ),
+            np.full(len(sizes), λ),
+            np.full(n_pairs, λ),
+            float(self.min_count),
+            self.smooth,
+        )
+        object.__setattr__(self, "log_prior", log_prior)
+        object.__setattr__(self, "_scorer", scorer)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AverageBeliefs, (self.counts, self.smoothing, self.min_count, self.smooth)
+
+    def score(
+        self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
+    ) -> tuple[NDArray[Any], int, int]:
+        """Score encoded columns: the scores, the first row that no class can give, and −1 (codes are all finite)."""
+        scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
+        return scores, impossible, -1
+
+    def leave_one_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the log posterior of each counted row when that row is taken out of the counts."""
+        posterior, _ = self._scorer.leave_one_out(columns, y, weight, True, self._threads(columns))  # type: ignore[attr-defined]
+        return np.asarray(posterior)
+
+    @staticmethod
+    def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
+        return n_threads(len(columns) ** 2 * len(columns[0]))

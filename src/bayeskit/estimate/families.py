@@ -1,0 +1,110 @@
+"""What a classifier with a structure believes: P(c) and one table P(x_j | parents, c) per feature, ready to score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import FamilyScorer, n_threads
+from bayeskit.counts.families import Families, FamilyCounts, sizes_of
+from bayeskit.errors import TooLargeError
+from bayeskit.estimate.discrete import dirichlet
+from bayeskit.estimate.naive import Score
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyBeliefs:
+    r"""log P(c) and log P(x_j | parents of j, c), estimated from counts with λ.
+
+    .. math:: P(c) = \frac{|D_c| + λ}{N + Kλ} \qquad
+              P(x_j \mid c, u) = \frac{|D_{c,u,x_j}| + λ}{|D_{c,u,\, x_j\ known}| + S_j λ}
+
+    Families stand in an order in which parents come before their children. With ``super_parent`` the prior is that of
+    the rows in which this feature i is known, with λ S_i in place of λ, so that P(c) P(x_i | c) is the smoothed joint
+    (n + λ)/(N_i + λ K S_i) that AODE averages over.
+    """
+
+    counts: FamilyCounts
+    families: Families
+    smoothing: float
+    smooth: bool = False
+    super_parent: int = -1
+    log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
+    # One array a family, of shape (values of each parent …, values of the feature, n_classes).
+    log_tables: tuple[NDArray[np.float64], ...] = field(init=False)
+
+    in_place = False
+
+    def __post_init__(self) -> None:
+        n_class, class_pseudo = self._prior_counts()
+        log_prior = _log(dirichlet(n_class, class_pseudo))
+        padded = [self._padded(members) for members in self.families]
+        tables = tuple(
+            _log(np.moveaxis(dirichlet(np.moveaxis(table, -2, 0), self.smoothing), 0, -2)) for table in padded
+        )
+        flat = np.concatenate([*(table.ravel() for table in tables), np.empty(0)])
+        sizes = sizes_of(self.counts.schema)
+        scorer = FamilyScorer(log_prior, flat, sizes, self.families, self.smooth, self.super_parent)
+        for name, value in (("log_prior", log_prior), ("log_tables", tables), ("_scorer", scorer)):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FamilyBeliefs, (self.counts, self.families, self.smoothing, self.smooth, self.super_parent)
+
+    def score(
+        self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
+    ) -> tuple[NDArray[Any], int, int]:
+        """Score encoded columns: the scores, the first row that no class can give, and −1 (codes are all finite)."""
+        try:
+            scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
+        except OverflowError as error:
+            raise TooLargeError(f"{error} Fill some of them in, or choose fewer parents.") from None
+        return scores, impossible, -1
+
+    def leave_one_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the log posterior of each counted row when that row is taken out of the counts."""
+        posterior, _ = self._scorer.leave_one_out(columns, y, weight, *self._evidence(), True, self._threads(columns))  # type: ignore[attr-defined]
+        return np.asarray(posterior)
+
+    def leave_one_out_prefixes(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the leave-one-out losses (error, log-loss, squared) of the first 0, 1, 2, … families alone."""
+        return np.asarray(
+            self._scorer.leave_one_out_prefixes(columns, y, weight, *self._evidence(), self._threads(columns))  # type: ignore[attr-defined]
+        )
+
+    def _evidence(self) -> tuple[NDArray[Any], ...]:
+        n_class, class_pseudo = self._prior_counts()
+        cells = np.concatenate([*(self._padded(members).ravel() for members in self.families), np.empty(0)])
+        n_values = sum(size + self.smooth for size in sizes_of(self.counts.schema) if size)
+        return n_class, cells, class_pseudo, np.full(n_values, float(self.smoothing))
+
+    def _prior_counts(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        n_class, pseudo = self.counts.n_class, float(self.smoothing)
+        if self.super_parent >= 0:
+            known = self.counts.column(self.super_parent)
+            n_class, pseudo = known.sum(axis=0), pseudo * (len(known) + self.smooth)
+        return n_class, np.full(len(n_class), pseudo)
+
+    def _padded(self, members: tuple[int, ...]) -> NDArray[np.float64]:
+        # One more level of each column, without rows, for values that were never seen.
+        table = self.counts.table(members).astype(np.float64)
+        if not self.smooth:
+            return np.ascontiguousarray(table)
+        return np.pad(table, [(0, 1 if size else 0) for size in table.shape[:-1]] + [(0, 0)])
+
+    @staticmethod
+    def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
+        return n_threads(len(columns) * len(columns[0]) * 4)
+
+
+def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    # log 0 = -inf is meant: what was never seen, without smoothing, is impossible.
+    with np.errstate(divide="ignore"):
+        return np.log(p)
