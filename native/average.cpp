@@ -23,12 +23,31 @@ constexpr int LANES = 4;
 constexpr int FACTORS = 8;
 constexpr uint32_t HIDDEN = ~uint32_t{0};
 
-// Numbers mantissa * 2 ** exponent, one for each class.
-struct Scaled {
-    double* mantissa;
-    int64_t* exponent;
+// Four classes side by side, spelled out: left alone, a compiler must fear that the products overlap.
+#if defined(__GNUC__)
+typedef double Quad __attribute__((vector_size(32), aligned(8)));
+typedef int32_t Whole __attribute__((vector_size(16), aligned(4)));
+BAYESKIT_INLINE Quad read_quad(const int32_t* counts) {
+    return __builtin_convertvector(*reinterpret_cast<const Whole*>(counts), Quad);
+}
+BAYESKIT_INLINE Quad read_quad(const double* counts) { return *reinterpret_cast<const Quad*>(counts); }
+BAYESKIT_INLINE Quad quad_of(double x) { return Quad{x, x, x, x}; }
+#else
+struct Quad {
+    double lane[LANES];
+    friend Quad operator+(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] += b.lane[k]; return a; }
+    friend Quad operator*(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] *= b.lane[k]; return a; }
 };
+template <typename Count>
+BAYESKIT_INLINE Quad read_quad(const Count* counts) {
+    Quad quad;
+    for (int k = 0; k < LANES; ++k) quad.lane[k] = static_cast<double>(counts[k]);
+    return quad;
+}
+BAYESKIT_INLINE Quad quad_of(double x) { return {{x, x, x, x}}; }
+#endif
 
+// A product is mantissa * 2 ** exponent; this brings the mantissa back into [1, 2).
 BAYESKIT_INLINE void normalise(double* mantissa, int64_t* exponent, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
         int64_t bits;
@@ -70,9 +89,12 @@ public:
     std::vector<double> log_prior, class_pseudo, pseudo, pseudo_sum, joint_pseudo, pair_joint_pseudo;
     Tables<Count> pairs, triples;
     std::vector<double> pair_sum;           // rows with both levels, (pair cells)
-    std::vector<double> denominator;        // product over the children, mantissa, (parent cells, lanes)
-    std::vector<int64_t> denominator_exponent;
-    std::vector<int64_t> parent_cell;       // first cell of a parent set in the two above
+    // P(c, parent) / product of the children's denominators, as mantissa and exponent, (parent cells, lanes): all of a
+    // term that depends on the parent alone. `enough`: whether the cell has min_count rows.
+    std::vector<double> factor;
+    std::vector<int64_t> factor_exponent;
+    std::vector<uint8_t> enough;
+    std::vector<int64_t> parent_cell;       // first cell of each parent set
 
     // A column that never had a value has no level at all, not even the one for unseen values.
     int64_t levels(int64_t j) const { return sizes[j] + (smooth && sizes[j] > 0 ? 1 : 0); }
@@ -105,7 +127,7 @@ public:
                 complete = complete && std::abs(known[j * n_classes + c] - n_class[c]) <= 1e-12 * n_class[c];
         exact = false;
         for (double alpha : pseudo) exact = exact || alpha <= 0.0;
-        if (!exact) lay_denominators();
+        if (!exact) lay_factors();
     }
 
     // counts of the cell (a = v, b = w) of a pair in any order
@@ -140,7 +162,7 @@ public:
         }
     }
 
-    void lay_denominators() {
+    void lay_factors() {
         parent_cell.clear();
         int64_t cells = 0;
         for (int64_t i = 0; i < d; ++i) {
@@ -153,61 +175,234 @@ public:
                 cells += sizes[i] * sizes[j];
             }
         }
-        denominator.assign(cells * lanes, 1.0);
-        denominator_exponent.assign(cells * lanes, 0);
-        std::vector<double> margin(n_classes);
+        factor.assign(cells * lanes, 1.0);
+        factor_exponent.assign(cells * lanes, 0);
+        enough.assign(cells, 0);
         int64_t cell = 0;
-        auto lay = [&](int64_t i, uint32_t u, int64_t j, uint32_t v) {
-            double* mantissa = denominator.data() + cell * lanes;
-            int64_t* exponent = denominator_exponent.data() + cell * lanes;
-            for (int64_t k = 0; k < d; ++k) {
-                if (k == i || k == j) continue;
-                parent_margin(i, u, j, v, k, margin.data());
-                for (int64_t c = 0; c < n_classes; ++c) mantissa[c] *= margin[c] + pseudo_sum[k];
-                normalise(mantissa, exponent, lanes);
-            }
-            ++cell;
-        };
         for (int64_t i = 0; i < d; ++i) {
-            for (uint32_t u = 0; order == 1 && u < sizes[i]; ++u) lay(i, u, -1, 0);
+            for (uint32_t u = 0; order == 1 && u < sizes[i]; ++u) lay_factor(cell++, i, u, -1, 0);
             for (int64_t j = i + 1; order == 2 && j < d; ++j)
                 for (uint32_t u = 0; u < sizes[i]; ++u)
-                    for (uint32_t v = 0; v < sizes[j]; ++v) lay(i, u, j, v);
+                    for (uint32_t v = 0; v < sizes[j]; ++v) lay_factor(cell++, i, u, j, v);
         }
     }
+
+    void lay_factor(int64_t cell, int64_t i, uint32_t u, int64_t j, uint32_t v) {
+        double* mantissa = factor.data() + cell * lanes;
+        int64_t* exponent = factor_exponent.data() + cell * lanes;
+        std::vector<double> margin(n_classes);
+        for (int64_t k = 0; k < d; ++k) {
+            if (k == i || k == j) continue;
+            parent_margin(i, u, j, v, k, margin.data());
+            for (int64_t c = 0; c < n_classes; ++c) mantissa[c] *= 1.0 / (margin[c] + pseudo_sum[k]);
+            normalise(mantissa, exponent, lanes);
+        }
+        const Count* both = j < 0 ? nullptr : pair_counts(i, u, j, v);
+        const double alpha = j < 0 ? joint_pseudo[i] : pair_joint_pseudo[pair(i, j)];
+        const double total = parent_total(i, j) + alpha * static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
+        double rows = 0.0;
+        for (int64_t c = 0; c < n_classes; ++c) {
+            const double n = both ? static_cast<double>(both[c]) : n_value[(first_value[i] + u) * n_classes + c];
+            rows += n;
+            mantissa[c] *= (n + alpha) / total;
+        }
+        normalise(mantissa, exponent, lanes);
+        enough[cell] = rows >= min_count;
+    }
+
+    // rows in which the parent is known
+    double parent_total(int64_t i, int64_t j) const {
+        if (j >= 0) return pair_sum[pair(i, j)];
+        double total = 0.0;
+        for (int64_t c = 0; c < n_classes; ++c) total += known[i * n_classes + c];
+        return total;
+    }
 };
+
+// Rows that are known throughout are scored in blocks, pair after pair, so that a pair's table is read from memory once
+// for all of them.
+constexpr int64_t BLOCK = 32;
+
+template <int fixed, typename Count>
+BAYESKIT_INLINE void multiply_pairs_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha,
+                                          int64_t rows, double* product, int64_t* exponent, int64_t runtime) {
+    const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes, width = BLOCK * lanes;
+    std::fill(product, product + d * width, 1.0);
+    std::fill(exponent, exponent + d * width, 0);
+    int64_t pair = 0;
+    for (int64_t i = 0; i < d; ++i) {
+        const uint32_t* x = level + i * BLOCK;
+        const double* x_alpha = alpha + i * BLOCK;
+        double* mine = product + i * width;
+        if (i % FACTORS == 0) normalise(mine, exponent + i * width, (d - i) * width);
+        for (int64_t j = i + 1; j < d; ++j, ++pair) {
+            const uint32_t* y = level + j * BLOCK;
+            const double* y_alpha = alpha + j * BLOCK;
+            double* other = product + j * width;
+            const Count* table = m.pairs.first[pair];
+            const int64_t size = m.sizes[j];
+            for (int64_t r = 0; r < rows; ++r) {
+                const Count* counts = table + (x[r] * size + y[r]) * K;
+                Quad *here = reinterpret_cast<Quad*>(mine + r * lanes), *there = reinterpret_cast<Quad*>(other + r * lanes);
+                for (int64_t g = 0; g < lanes / LANES; ++g) {
+                    const Quad n = read_quad(counts + g * LANES);
+                    here[g] = here[g] * (n + quad_of(y_alpha[r]));
+                    there[g] = there[g] * (n + quad_of(x_alpha[r]));
+                }
+            }
+            if ((j - i) % FACTORS == 0) normalise(mine, exponent + i * width, width);
+        }
+        normalise(mine, exponent + i * width, width);
+    }
+}
+
+// product[i, j] for i < j: three parent sets take their factor from one cell of a triple
+template <int fixed, typename Count>
+BAYESKIT_INLINE void multiply_triples_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha,
+                                            int64_t rows, double* product, int64_t* exponent, int64_t runtime) {
+    const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes, width = BLOCK * lanes;
+    const int64_t n_pairs = d * (d - 1) / 2;
+    std::fill(product, product + n_pairs * width, 1.0);
+    std::fill(exponent, exponent + n_pairs * width, 0);
+    int64_t triple = 0;
+    uint32_t cell[BLOCK];
+    for (int64_t i = 0; i < d; ++i) {
+        const uint32_t* x = level + i * BLOCK;
+        const double* x_alpha = alpha + i * BLOCK;
+        if (i % FACTORS == 0 && i + 1 < d) {
+            const int64_t first = m.pair(i, i + 1) * width;
+            normalise(product + first, exponent + first, n_pairs * width - first);
+        }
+        for (int64_t j = i + 1; j + 1 < d; ++j) {
+            const uint32_t* y = level + j * BLOCK;
+            const double* y_alpha = alpha + j * BLOCK;
+            double *ij = product + m.pair(i, j) * width, *ik = ij + width, *jk = product + m.pair(j, j + 1) * width;
+            if ((j - i) % FACTORS == 0) normalise(ij, exponent + m.pair(i, j) * width, (d - j) * width);
+            for (int64_t r = 0; r < rows; ++r) cell[r] = x[r] * static_cast<uint32_t>(m.sizes[j]) + y[r];
+            for (int64_t k = j + 1; k < d; ++k, ++triple, ik += width, jk += width) {
+                const uint32_t* z = level + k * BLOCK;
+                const double* z_alpha = alpha + k * BLOCK;
+                const Count* table = m.triples.first[triple];
+                const int64_t size = m.sizes[k];
+                for (int64_t r = 0; r < rows; ++r) {
+                    const Count* counts = table + (cell[r] * size + z[r]) * K;
+                    Quad *a = reinterpret_cast<Quad*>(ij + r * lanes), *b = reinterpret_cast<Quad*>(ik + r * lanes),
+                         *c = reinterpret_cast<Quad*>(jk + r * lanes);
+                    for (int64_t g = 0; g < lanes / LANES; ++g) {
+                        const Quad n = read_quad(counts + g * LANES);
+                        a[g] = a[g] * (n + quad_of(z_alpha[r]));
+                        b[g] = b[g] * (n + quad_of(y_alpha[r]));
+                        c[g] = c[g] * (n + quad_of(x_alpha[r]));
+                    }
+                }
+                if ((k - j) % FACTORS == 0) normalise(ij, exponent + m.pair(i, j) * width, width);
+            }
+        }
+    }
+    normalise(product, exponent, n_pairs * width);
+}
+
+template <int fixed, typename Count>
+BAYESKIT_INLINE void multiply_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha, int64_t rows,
+                                    double* product, int64_t* exponent, int64_t lanes) {
+    if (m.order == 1) multiply_pairs_lanes<fixed>(m, level, alpha, rows, product, exponent, lanes);
+    else multiply_triples_lanes<fixed>(m, level, alpha, rows, product, exponent, lanes);
+}
+
+// One of the two for each type of count, since a template cannot have versions for several CPUs everywhere.
+BAYESKIT_SIMD void multiply(const Averager<int32_t>& m, const uint32_t* level, const double* alpha, int64_t rows,
+                            double* product, int64_t* exponent) {
+    if (m.lanes == LANES) multiply_lanes<LANES>(m, level, alpha, rows, product, exponent, LANES);
+    else multiply_lanes<0>(m, level, alpha, rows, product, exponent, m.lanes);
+}
+
+BAYESKIT_SIMD void multiply(const Averager<double>& m, const uint32_t* level, const double* alpha, int64_t rows,
+                            double* product, int64_t* exponent) {
+    if (m.lanes == LANES) multiply_lanes<LANES>(m, level, alpha, rows, product, exponent, LANES);
+    else multiply_lanes<0>(m, level, alpha, rows, product, exponent, m.lanes);
+}
+
+// sum[c] * 2 ** peak[c] = the sum over the parents in `cells` (or -1) of product times factor
+BAYESKIT_SIMD void sum_parents(const double* factor, const int64_t* factor_exponent, const int64_t* cells,
+                               int64_t n_parents, int64_t lanes, double* product, int64_t* exponent, int64_t width,
+                               double* sum, int64_t* peak) {
+    std::fill(sum, sum + lanes, 0.0);
+    std::fill(peak, peak + lanes, INT64_MIN / 4);
+    for (int64_t p = 0; p < n_parents; ++p) {
+        if (cells[p] < 0) continue;
+        for (int64_t c = 0; c < lanes; ++c) {
+            product[p * width + c] *= factor[cells[p] * lanes + c];
+            exponent[p * width + c] += factor_exponent[cells[p] * lanes + c];
+            peak[c] = std::max(peak[c], exponent[p * width + c]);
+        }
+    }
+    for (int64_t p = 0; p < n_parents; ++p) {
+        if (cells[p] < 0) continue;
+        for (int64_t c = 0; c < lanes; ++c) {
+            const int64_t bits = (std::max<int64_t>(exponent[p * width + c] - peak[c], -1023) + 1023) << 52;
+            double power;  // 2 ** (exponent - peak), or 0
+            std::memcpy(&power, &bits, sizeof power);
+            sum[c] += product[p * width + c] * power;
+        }
+    }
+}
 
 // What a thread needs to score rows one after the other.
 template <typename Count>
 class Worker {
 public:
     explicit Worker(const Averager<Count>& model)
-        : m_(model), level_(model.d), product_((model.order == 1 ? model.d : model.d * model.d) * model.lanes),
-          exponent_(product_.size()), up_(model.lanes), down_(model.lanes), up_exponent_(model.lanes),
-          down_exponent_(model.lanes), margin_(model.n_classes), sum_(model.lanes), sum_exponent_(model.lanes) {}
+        : m_(model), level_(model.d), n_parents_max_(model.order == 1 ? model.d : model.d * (model.d - 1) / 2),
+          up_(model.lanes), down_(model.lanes), up_exponent_(model.lanes), down_exponent_(model.lanes),
+          margin_(model.n_classes), sum_(model.lanes), sum_exponent_(model.lanes) {}
 
-    // own: how much of the row is in the counts itself, under its class `label`; 0 for a new row.
+    // Whether the row is known throughout and was seen: such rows may go into a block.
+    bool is_plain(const uint32_t* level, int64_t stride) const {
+        bool plain = !m_.exact && n_parents_max_ > 0;
+        for (int64_t j = 0; j < m_.d; ++j) plain = plain && level[j * stride] < m_.sizes[j];
+        return plain;
+    }
+
+    // log P(x, c) of up to BLOCK plain rows, (rows, n_classes)
+    void log_joints(const uint32_t* level, int64_t stride, const int64_t* rows, int64_t n, double* out) {
+        const int64_t d = m_.d, lanes = m_.lanes, width = BLOCK * lanes;
+        block_level_.resize(d * BLOCK);
+        block_alpha_.resize(d * BLOCK);
+        product_.resize(n_parents_max_ * width);
+        exponent_.resize(n_parents_max_ * width);
+        cells_.resize(n_parents_max_);
+        for (int64_t j = 0; j < d; ++j)
+            for (int64_t r = 0; r < n; ++r) {
+                const uint32_t here = level[j * stride + rows[r]];
+                block_level_[j * BLOCK + r] = here;
+                block_alpha_[j * BLOCK + r] = m_.pseudo[m_.first_value[j] + here];
+            }
+        multiply(m_, block_level_.data(), block_alpha_.data(), n, product_.data(), exponent_.data());
+        for (int64_t r = 0; r < n; ++r) {
+            const int64_t some = find_cells(r);
+            if (!some) {  // no super-parent has enough rows
+                log_joint(level + rows[r], stride, 0.0, -1, out + r * m_.n_classes);
+                continue;
+            }
+            sum_parents(m_.factor.data(), m_.factor_exponent.data(), cells_.data(), n_parents_max_, lanes,
+                        product_.data() + r * lanes, exponent_.data() + r * lanes, width, sum_.data(),
+                        sum_exponent_.data());
+            write_sum(some, out + r * m_.n_classes);
+        }
+    }
+
+    // log P(x, c) of any row. own: how much of the row is in the counts itself, under its class `label`; 0 for a new row.
     void log_joint(const uint32_t* level, int64_t stride, double own, int64_t label, double* out) {
         own_ = own;
         label_ = label;
-        bool plain = own == 0.0 && !m_.exact;
-        for (int64_t j = 0; j < m_.d; ++j) {
-            const uint32_t here = level[j * stride];
-            level_[j] = here < m_.levels(j) ? here : HIDDEN;
-            plain = plain && here < m_.sizes[j];
-        }
+        for (int64_t j = 0; j < m_.d; ++j) level_[j] = level[j * stride] < m_.levels(j) ? level[j * stride] : HIDDEN;
         for (int order = m_.order; order >= 1; --order) {
-            clear_sum();
-            if (plain && order == m_.order) {
-                if (order == 1) average_pairs();
-                else average_triples();
-            } else {
-                walk(order);
-            }
+            n_parents_ = 0;
+            std::fill(sum_.begin(), sum_.end(), 0.0);
+            std::fill(sum_exponent_.begin(), sum_exponent_.end(), 0);
+            walk(order);
             if (n_parents_) {
-                const double log_n = std::log(static_cast<double>(n_parents_));
-                for (int64_t c = 0; c < m_.n_classes; ++c)
-                    out[c] = std::log(sum_[c]) + static_cast<double>(sum_exponent_[c]) * std::log(2.0) - log_n;
+                write_sum(n_parents_, out);
                 return;
             }
         }
@@ -217,20 +412,35 @@ public:
 private:
     const Averager<Count>& m_;
     std::vector<uint32_t> level_;
-    std::vector<double> product_;
-    std::vector<int64_t> exponent_;
+    int64_t n_parents_max_;
+    std::vector<uint32_t> block_level_;
+    std::vector<double> block_alpha_, product_;
+    std::vector<int64_t> exponent_, cells_;
     std::vector<double> up_, down_;
     std::vector<int64_t> up_exponent_, down_exponent_;
     std::vector<double> margin_, sum_;
     std::vector<int64_t> sum_exponent_;
     double own_ = 0.0;
-    int64_t label_ = 0;
-    int64_t n_parents_ = 0;
+    int64_t label_ = 0, n_parents_ = 0;
 
-    void clear_sum() {
-        n_parents_ = 0;
-        std::fill(sum_.begin(), sum_.end(), 0.0);
-        std::fill(sum_exponent_.begin(), sum_exponent_.end(), 0);
+    // The cell of each parent set in row r of the block, or -1 where it has too few rows; how many have enough.
+    int64_t find_cells(int64_t r) {
+        int64_t p = 0, some = 0;
+        for (int64_t i = 0; i < m_.d; ++i) {
+            const int64_t x = block_level_[i * BLOCK + r];
+            for (int64_t j = i + 1; j <= (m_.order == 1 ? i + 1 : m_.d - 1); ++j, ++p) {
+                const int64_t cell = m_.parent_cell[p] + (m_.order == 1 ? x : x * m_.sizes[j] + block_level_[j * BLOCK + r]);
+                cells_[p] = m_.enough[cell] ? cell : -1;
+                some += m_.enough[cell];
+            }
+        }
+        return some;
+    }
+
+    void write_sum(int64_t n_parents, double* out) const {
+        const double log_n = std::log(static_cast<double>(n_parents));
+        for (int64_t c = 0; c < m_.n_classes; ++c)
+            out[c] = std::log(sum_[c]) + static_cast<double>(sum_exponent_[c]) * std::log(2.0) - log_n;
     }
 
     // sum += mantissa * 2 ** exponent, class by class
@@ -258,126 +468,6 @@ private:
         std::memcpy(&value, &bits, sizeof value);
         return value;
     }
-
-    BAYESKIT_SIMD static void multiply_pairs(const Averager<Count>& m, const uint32_t* level, double* product,
-                                             int64_t* exponent) {
-        if (m.lanes == LANES) multiply_pairs_lanes<LANES>(m, level, product, exponent, LANES);
-        else multiply_pairs_lanes<0>(m, level, product, exponent, m.lanes);
-    }
-
-    template <int fixed>
-    BAYESKIT_INLINE static void multiply_pairs_lanes(const Averager<Count>& m, const uint32_t* level, double* product,
-                                                     int64_t* exponent, int64_t runtime) {
-        const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes;
-        std::fill(product, product + d * lanes, 1.0);
-        std::fill(exponent, exponent + d * lanes, 0);
-        int64_t pair = 0;
-        for (int64_t i = 0; i < d; ++i) {
-            double* mine = product + i * lanes;
-            const double own_pseudo = m.pseudo[m.first_value[i] + level[i]];
-            if (i % FACTORS == 0) normalise(product + i * lanes, exponent + i * lanes, (d - i) * lanes);
-            for (int64_t j = i + 1; j < d; ++j, ++pair) {
-                const Count* counts = m.pairs.first[pair] + (level[i] * m.sizes[j] + level[j]) * K;
-                const double pseudo = m.pseudo[m.first_value[j] + level[j]];
-                double* other = product + j * lanes;
-                for (int64_t g = 0; g < lanes; g += LANES)
-                    for (int l = 0; l < LANES; ++l) {
-                        const double n = static_cast<double>(counts[g + l]);
-                        mine[g + l] *= n + pseudo;
-                        other[g + l] *= n + own_pseudo;
-                    }
-                if ((j - i) % FACTORS == 0) normalise(mine, exponent + i * lanes, lanes);
-            }
-            normalise(mine, exponent + i * lanes, lanes);
-        }
-    }
-
-    void average_pairs() {
-        multiply_pairs(m_, level_.data(), product_.data(), exponent_.data());
-        for (int64_t i = 0; i < m_.d; ++i) {
-            const int64_t value = m_.first_value[i] + level_[i];
-            if (m_.value_sum[value] < m_.min_count) continue;
-            double n_known = 0.0;
-            for (int64_t c = 0; c < m_.n_classes; ++c) n_known += m_.known[i * m_.n_classes + c];
-            const double scale = 1.0 / (n_known + m_.joint_pseudo[i] * static_cast<double>(m_.n_classes * m_.levels(i)));
-            const double* down = m_.denominator.data() + (m_.parent_cell[i] + level_[i]) * m_.lanes;
-            const int64_t* down_exponent = m_.denominator_exponent.data() + (m_.parent_cell[i] + level_[i]) * m_.lanes;
-            finish_parent(product_.data() + i * m_.lanes, exponent_.data() + i * m_.lanes, down, down_exponent,
-                          m_.n_value.data() + value * m_.n_classes, m_.joint_pseudo[i], scale);
-        }
-    }
-
-    template <typename Number>
-    void finish_parent(double* up, int64_t* up_exponent, const double* down, const int64_t* down_exponent,
-                       const Number* counts, double pseudo, double scale) {
-        for (int64_t c = 0; c < m_.n_classes; ++c) {
-            up[c] *= (static_cast<double>(counts[c]) + pseudo) * scale / down[c];
-            up_exponent[c] -= down_exponent[c];
-        }
-        normalise(up, up_exponent, m_.lanes);
-        add(up, up_exponent);
-        ++n_parents_;
-    }
-
-    BAYESKIT_SIMD static void multiply_triples(const Averager<Count>& m, const uint32_t* level, double* product,
-                                               int64_t* exponent) {
-        if (m.lanes == LANES) multiply_triples_lanes<LANES>(m, level, product, exponent, LANES);
-        else multiply_triples_lanes<0>(m, level, product, exponent, m.lanes);
-    }
-
-    // product[i, j] for i < j: three parent sets take their factor from one cell of a triple
-    template <int fixed>
-    BAYESKIT_INLINE static void multiply_triples_lanes(const Averager<Count>& m, const uint32_t* level, double* product,
-                                                       int64_t* exponent, int64_t runtime) {
-        const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes;
-        std::fill(product, product + d * d * lanes, 1.0);
-        std::fill(exponent, exponent + d * d * lanes, 0);
-        int64_t triple = 0;
-        for (int64_t i = 0; i < d; ++i) {
-            const double i_pseudo = m.pseudo[m.first_value[i] + level[i]];
-            if (i % FACTORS == 0) normalise(product + i * d * lanes, exponent + i * d * lanes, (d - i) * d * lanes);
-            for (int64_t j = i + 1; j < d; ++j) {
-                const double j_pseudo = m.pseudo[m.first_value[j] + level[j]];
-                const int64_t both = level[i] * m.sizes[j] + level[j];
-                double *ij = product + (i * d + j) * lanes, *i_row = product + i * d * lanes, *j_row = product + j * d * lanes;
-                if ((j - i) % FACTORS == 0) normalise(i_row, exponent + i * d * lanes, d * lanes);
-                for (int64_t k = j + 1; k < d; ++k, ++triple) {
-                    const Count* counts = m.triples.first[triple] + (both * m.sizes[k] + level[k]) * K;
-                    const double k_pseudo = m.pseudo[m.first_value[k] + level[k]];
-                    double *ik = i_row + k * lanes, *jk = j_row + k * lanes;
-                    for (int64_t g = 0; g < lanes; g += LANES)
-                        for (int l = 0; l < LANES; ++l) {
-                            const double n = static_cast<double>(counts[g + l]);
-                            ij[g + l] *= n + k_pseudo;
-                            ik[g + l] *= n + j_pseudo;
-                            jk[g + l] *= n + i_pseudo;
-                        }
-                    if ((k - j) % FACTORS == 0) normalise(ij, exponent + (i * d + j) * lanes, lanes);
-                }
-                normalise(ij, exponent + (i * d + j) * lanes, lanes);
-            }
-        }
-    }
-
-    void average_triples() {
-        multiply_triples(m_, level_.data(), product_.data(), exponent_.data());
-        const int64_t d = m_.d;
-        for (int64_t i = 0; i < d; ++i)
-            for (int64_t j = i + 1; j < d; ++j) {
-                const Count* counts = m_.pair_counts(i, level_[i], j, level_[j]);
-                double rows = 0.0;
-                for (int64_t c = 0; c < m_.n_classes; ++c) rows += static_cast<double>(counts[c]);
-                if (rows < m_.min_count) continue;
-                const int64_t pair = m_.pair(i, j), cell = m_.parent_cell[pair] + level_[i] * m_.sizes[j] + level_[j];
-                const double pseudo = m_.pair_joint_pseudo[pair];
-                const double scale = 1.0 / (pair_total(pair) + pseudo * static_cast<double>(m_.n_classes * m_.levels(i) * m_.levels(j)));
-                finish_parent(product_.data() + (i * d + j) * m_.lanes, exponent_.data() + (i * d + j) * m_.lanes,
-                              m_.denominator.data() + cell * m_.lanes, m_.denominator_exponent.data() + cell * m_.lanes,
-                              counts, pseudo, scale);
-            }
-    }
-
-    double pair_total(int64_t pair) const { return m_.pair_sum[pair]; }
 
     // Any row: super-parents that are not known are summed over their levels, and the row's own count is taken out of
     // the tables that it is in.
@@ -411,9 +501,8 @@ private:
         const bool two = j >= 0, observed = level_[i] != HIDDEN && (!two || level_[j] != HIDDEN);
         const double own = observed ? own_ : 0.0;
         // P(c, parent)
-        double rows = 0.0, total = two ? m_.pair_sum[m_.pair(i, j)] : 0.0;
-        for (int64_t c = 0; !two && c < K; ++c) total += m_.known[i * K + c];
-        total = std::max(0.0, total - own);
+        double rows = 0.0;
+        const double total = std::max(0.0, m_.parent_total(i, j) - own);
         const double pseudo = two ? m_.pair_joint_pseudo[m_.pair(i, j)] : m_.joint_pseudo[i];
         const double cells = static_cast<double>(K * m_.levels(i) * (two ? m_.levels(j) : 1));
         const Count* both = two ? m_.pair_counts(i, u, j, v) : nullptr;
@@ -431,11 +520,13 @@ private:
         std::fill(down_exponent_.begin(), down_exponent_.end(), 0);
         normalise(up_.data(), up_exponent_.data(), m_.lanes);
         normalise(down_.data(), down_exponent_.data(), m_.lanes);
+        bool margin_known = false;
         for (int64_t k = 0; k < m_.d; ++k) {
             if (k == i || k == j || level_[k] == HIDDEN) continue;
             const Count* counts = two ? m_.triple_counts(i, u, j, v, k, level_[k]) : m_.pair_counts(i, u, k, level_[k]);
             const double alpha = m_.pseudo[m_.first_value[k] + std::min<int64_t>(level_[k], m_.sizes[k] - 1)];
-            m_.parent_margin(i, u, j, v, k, margin_.data());
+            if (!m_.complete || !margin_known) m_.parent_margin(i, u, j, v, k, margin_.data());
+            margin_known = true;
             for (int64_t c = 0; c < K; ++c) {
                 const double mine = c == label_ ? own : 0.0;
                 const double n = std::max(0.0, (counts ? static_cast<double>(counts[c]) : 0.0) - mine);
@@ -611,16 +702,29 @@ private:
                 for (int64_t j = 0; j < model.d; ++j)
                     decode<true>(table.columns[j], begin, rows, 0, static_cast<uint32_t>(model.sizes[j]), level.data() + j * CHUNK_ROWS);
                 Worker<Count> worker(model);
-                std::vector<double> log_joint(K);
+                std::vector<double> log_joint(rows * K), block(BLOCK * K);
+                std::vector<int64_t> waiting;
+                auto flush = [&] {
+                    worker.log_joints(level.data(), CHUNK_ROWS, waiting.data(), static_cast<int64_t>(waiting.size()), block.data());
+                    for (size_t k = 0; k < waiting.size(); ++k)
+                        std::copy_n(block.data() + k * K, K, log_joint.data() + waiting[k] * K);
+                    waiting.clear();
+                };
                 for (int64_t r = 0; r < rows; ++r) {
-                    const int64_t row = begin + r;
-                    const double own = y.empty() ? 0.0 : std::min(1.0, weight[row]);
-                    worker.log_joint(level.data() + r, CHUNK_ROWS, own, y.empty() ? -1 : y[row], log_joint.data());
-                    const double* prior = fallback ? model.log_prior.data() : nullptr;
-                    if (!write_answer(log_joint.data(), prior, static_cast<int>(K), answer, row, out.data, best.data) &&
-                        impossible[chunk] < 0)
-                        impossible[chunk] = row;
+                    if (y.empty() && worker.is_plain(level.data() + r, CHUNK_ROWS)) {
+                        waiting.push_back(r);
+                        if (static_cast<int64_t>(waiting.size()) == BLOCK) flush();
+                        continue;
+                    }
+                    const double own = y.empty() ? 0.0 : std::min(1.0, weight[begin + r]);
+                    worker.log_joint(level.data() + r, CHUNK_ROWS, own, y.empty() ? -1 : y[begin + r], log_joint.data() + r * K);
                 }
+                if (!waiting.empty()) flush();
+                const double* prior = fallback ? model.log_prior.data() : nullptr;
+                for (int64_t r = 0; r < rows; ++r)
+                    if (!write_answer(log_joint.data() + r * K, prior, static_cast<int>(K), answer, begin + r, out.data, best.data) &&
+                        impossible[chunk] < 0)
+                        impossible[chunk] = begin + r;
             });
         }
         int64_t first = -1;
