@@ -36,7 +36,7 @@ class AODE(SemiNaive):
         m′: how many rows a super-parent's value must have.
     order : {1, 2}, default 1
         The number of features in a super-parent.
-    smoothing : float, default 1.0
+    smoothing : float, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -85,7 +85,7 @@ class AODE(SemiNaive):
         min_count: float = 1,
         order: int = 1,
         *,
-        smoothing: float = 1.0,
+        smoothing: float = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",

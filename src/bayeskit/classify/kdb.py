@@ -36,7 +36,7 @@ class KDB(SemiNaive):
         The most parents a feature may have besides the class; 0 is naive Bayes.
     select : bool, default False
         Choose k′ ≤ k and the number of features by leave-one-out.
-    smoothing : float, default 1.0
+    smoothing : float, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -86,7 +86,7 @@ class KDB(SemiNaive):
         k: int = 1,
         *,
         select: bool = False,
-        smoothing: float = 1.0,
+        smoothing: float = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",

@@ -30,7 +30,7 @@ class SPODE(SemiNaive):
     super_parent : str, int or "best", default "best"
         The feature that is a parent of all others, by name or position; "best" takes the one with the least
         leave-one-out error, then log-loss. A feature whose name is "best" is given by position.
-    smoothing : float, default 1.0
+    smoothing : float, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -76,7 +76,7 @@ class SPODE(SemiNaive):
         self,
         super_parent: Any = "best",
         *,
-        smoothing: float = 1.0,
+        smoothing: float = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",

@@ -31,7 +31,7 @@ class TAN(SemiNaive):
     ----------
     root : str or int, optional
         The feature without a parent, by name or position; by default the first. It sets the direction of the edges.
-    smoothing : float, default 1.0
+    smoothing : float, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -81,7 +81,7 @@ class TAN(SemiNaive):
         self,
         root: Any = None,
         *,
-        smoothing: float = 1.0,
+        smoothing: float = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
