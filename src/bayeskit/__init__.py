@@ -12,6 +12,7 @@ _PUBLIC = {
     "BayesDecision": "bayeskit.decide.bayes_decision",
     "AODE": "bayeskit.classify.aode",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
+    "Discretiser": "bayeskit.table.bins",
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "KDB": "bayeskit.classify.kdb",
     "NaiveBayes": "bayeskit.classify.naive",

@@ -109,27 +109,15 @@ class SemiNaive(BayesClassifier):
                 )
         return kinds
 
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, *, target: str | None = None
-    ) -> Any:
-        """Learn from more rows; new values and new classes may come. Parameters are those of :meth:`fit`.
-
-        Bin edges, and a structure that needs all rows, are those of the first call; a warning says so once.
-        """
-        first = not hasattr(self, "counts_")
-        super().partial_fit(X, y, classes, sample_weight, target=target)
-        if first:
-            binned = any(variable.kind == "binned" for variable in self.schema_)
-            frozen = [self._frozen] if self._frozen else []
-            frozen += ["the bin edges"] if binned else []
-            if frozen:
-                warnings.warn(
-                    f"{' and '.join(frozen)} of this {type(self).__name__} come from the rows of the first partial_fit "
-                    "and stay as they are; call fit on all rows to learn them anew.",
-                    BayeskitWarning,
-                    stacklevel=2,
-                )
-        return self
+    def _say_what_is_frozen(self) -> None:
+        super()._say_what_is_frozen()
+        if self._frozen:
+            warnings.warn(
+                f"{self._frozen} was chosen on the first batch and stays as it is, since it needs all rows; make the "
+                "first batch large, or call fit on all rows at once.",
+                BayeskitWarning,
+                stacklevel=3,
+            )
 
     def _believe(self, counts: FamilyCounts) -> Any:
         structure = self._structure(counts)

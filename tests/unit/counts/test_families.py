@@ -1,0 +1,116 @@
+"""Family counts add, subtract, grow and are refused when a file's sizes do not fit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bayeskit.counts.families import FamilyCounts
+from bayeskit.counts.memory import readable, table_bytes
+from bayeskit.counts.table import TableCounts
+from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.table.encode import encode
+from bayeskit.table.labels import read_labels
+from bayeskit.table.read import read_table
+
+X = {"a": ["x", "y", "x", "z"], "b": ["u", "u", "v", None], "c": ["p", "q", "q", "p"]}
+Y = ["no", "yes", "no", "yes"]
+
+
+def count(rows, kind="pairs", weight=None):
+    table = read_table({name: [values[i] for i in rows] for name, values in X.items()})
+    classes, codes = read_labels([Y[i] for i in rows])
+    alone = TableCounts.learn(table, codes, classes, weight)
+    return FamilyCounts.of(alone, encode(table, alone.schema), codes, kind, weight)
+
+
+def test_a_cell_is_the_number_of_rows_that_have_its_values():
+    counts = count(range(4))
+    table = counts.table((0, 1))  # a = x, y, z by b = u, v by class
+    assert table[0, 0].tolist() == [1, 0]
+    assert table[0, 1].tolist() == [1, 0]
+    assert table[1, 0].tolist() == [0, 1]
+    assert table[2].sum() == 0  # b is missing where a is z
+    assert_array_equal(counts.table((1, 0)), table.transpose(1, 0, 2))
+    assert_array_equal(counts.table((2, 0, 1)) if counts.kind == "triples" else table, table)
+
+
+@pytest.mark.parametrize("kind", ["pairs", "triples", ((0,), (0, 1), (2, 1))])
+def test_parts_add_up_to_the_whole_and_subtract_again(kind):
+    whole, first, second = count(range(4), kind), count([0, 1], kind), count([2, 3], kind)
+    assert_array_equal((first + second).cells, whole.cells)
+    assert (first + second).schema == whole.schema
+    back = whole - second
+    assert_array_equal(back.cells, first.cells)
+    assert back.schema == first.schema
+
+
+def test_rows_that_were_never_counted_cannot_be_taken_away():
+    with pytest.raises(MergeError, match="never"):
+        count([0, 1]) - count([2, 3])
+    # Each column alone would allow it; the pairs of the row were never seen together.
+    all_rows, one = count([0, 1, 2]), count([0])
+    swapped = FamilyCounts(one.alone, "pairs", one.families, one.cells * 2)
+    with pytest.raises(MergeError, match="a count would fall below zero"):
+        all_rows - swapped
+
+
+def test_counts_of_more_rows_than_four_bytes_hold_get_longer():
+    half = count(range(4))
+    values = half.alone.values
+    many = FamilyCounts(
+        TableCounts(half.schema, half.classes, type(values)(values.n_class * 2**28, values.n_value * 2**28, values.offsets), half.alone.moments),
+        "pairs",
+        half.families,
+        (half.cells.astype(np.int64) * 2**28).astype(np.int32),
+    )
+    total = many + many
+    assert total.cells.dtype == np.int64
+    assert total.cells.max() == 2**29
+
+
+def test_weighted_counts_are_sums_of_weights():
+    counts = count(range(4), weight=np.array([0.5, 2.0, 1.5, 1.0]))
+    assert counts.cells.dtype == np.float64
+    assert counts.table((0, 1))[0, :, 0].tolist() == [0.5, 1.5]
+    assert_array_equal((counts + counts - counts).cells, counts.cells)
+
+
+def test_some_families_can_be_kept_out_of_all_pairs():
+    pairs = count(range(4))
+    kept = pairs.keep(((0,), (2, 0)))
+    assert_array_equal(kept.table((2, 0)), pairs.table((2, 0)))
+    assert kept.kind == "given"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("family_kind", "all"),
+        ("family_kind", 3),
+        ("families", [[0, 9]]),
+        ("families", [[0, 0]]),
+        ("families", [[]]),
+        ("families", [["a"]]),
+        ("families", [[0, 1, 2]]),
+    ],
+)
+def test_a_file_whose_families_do_not_fit_is_refused(field, value):
+    meta, arrays = count(range(4), ((0,), (0, 1))).to_parts()
+    with pytest.raises(ModelFileError):
+        FamilyCounts.from_parts({**meta, field: value}, arrays)
+
+
+@pytest.mark.parametrize("cells", [[-1], [np.nan], np.ones(3), np.ones(12, dtype=np.uint8)])
+def test_a_file_whose_counts_do_not_fit_is_refused(cells):
+    meta, arrays = count(range(4), ((0,), (0, 1))).to_parts()
+    broken = arrays["family_cells"].astype(float)
+    broken[: len(cells)] = cells
+    array = np.asarray(cells) if len(cells) > 1 else broken
+    with pytest.raises(ModelFileError):
+        FamilyCounts.from_parts(meta, {**arrays, "family_cells": array})
+
+
+def test_sizes_are_said_in_words():
+    assert table_bytes([1000, 1000], 2, [(0, 1)]) == 8_000_000
+    assert readable(8_000_000) == "7.6 MiB"
+    assert readable(2048) == "2.0 KiB"
