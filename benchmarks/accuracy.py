@@ -1,12 +1,11 @@
 """How well the classifiers do on public tables, beside scikit-learn, Khiops and the published numbers.
 
-`python -m benchmarks.accuracy run ours` and `… run peers` work through the tables, smallest first, and keep each result
+`python -m benchmarks.accuracy run ours`, `… run peers` and `… run khiops` work through the tables, smallest first, and keep each result
 in build/accuracy.jsonl, so that a broken run goes on where it stopped; `… write` makes ACCURACY.md from what is there.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
@@ -31,14 +30,14 @@ import bayeskit
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
-PUBLISHED = ROOT.parent / "shared" / "golden" / "published" / "weka-5x3fold-accuracy.csv"
 RESULTS = ROOT / "build" / "accuracy.jsonl"
-REPORT = Path(__file__).with_name("ACCURACY.md")
 
 LEAST_PROBABILITY = 1e-6
 ADULT_TRAINING_ROWS = 32561
+# Sums over several identifiers of hundreds of values, all unseen at once, take minutes a fold.
+LEFT_OUT = {("cylinder-bands", "KDB 2"), ("cylinder-bands", "sel. KDB")}
 # A model that has used so many seconds on a table starts no further fold.
-SECONDS = {"ours": 150.0, "peers": 60.0}
+SECONDS = {"ours": 60.0, "peers": 60.0, "khiops": 30.0}
 
 
 def ours() -> dict[str, Callable[[], Any]]:
@@ -64,8 +63,11 @@ def peers() -> dict[str, Callable[[pd.DataFrame], Any]]:
             [("code", ordinal(X, fill=True)), ("model", RandomForestClassifier(random_state=0))]
         ),
         "sk HistGradientBoosting": boosting,
-        "Khiops": lambda X: khiops(),
     }
+
+
+def khiops_alone() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    return {"Khiops": lambda X: khiops()}
 
 
 def columns_of(X: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -154,11 +156,15 @@ def folds(name: str, X: pd.DataFrame, y: pd.Series, repeats: int) -> list[tuple[
 def run(side: str) -> None:
     schemas = json.loads((DATA / "schema.json").read_text())
     names = sorted((k for k in schemas if k.startswith("tabular/")), key=lambda k: schemas[k]["n_rows"])
-    makers: dict[str, Any] = ours() if side == "ours" else peers()
+    makers: dict[str, Any] = {"ours": ours, "peers": peers, "khiops": khiops_alone}[side]()
     done = {(row["table"], row["model"]) for row in results()}
-    for name in names:
+    # The models that have published numbers go first through all tables.
+    rounds = [("NB MDL", "TAN", "AODE"), ("A2DE", "KDB 1", "NB Gaussian"), ("KDB 2", "sel. KDB")]
+    for name, models in [
+        (name, models) for models in (rounds if side == "ours" else [tuple(makers)]) for name in names
+    ]:
         table = Path(name).name.split(".")[0]
-        waiting = [model for model in makers if (table, model) not in done]
+        waiting = [model for model in models if (table, model) not in done and (table, model) not in LEFT_OUT]
         if not waiting:
             continue
         X, y = load(name, schemas[name])
@@ -179,7 +185,10 @@ def run(side: str) -> None:
                     spent += rows[-1]["wall"]
             if rows:
                 keep({"table": table, "model": model, "rows": len(X), "folds": rows})
-                print(f"{table:22} {model:24} {len(rows):3} folds, error {np.mean([r['error'] for r in rows]):.4f}, {spent:.1f} s", flush=True)
+                print(
+                    f"{table:22} {model:24} {len(rows):3} folds, error {np.mean([r['error'] for r in rows]):.4f}, {spent:.1f} s",
+                    flush=True,
+                )
     adult(makers, side, schemas)
 
 
@@ -208,7 +217,7 @@ def results() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["run"] and sys.argv[2:] in (["ours"], ["peers"]):
+    if sys.argv[1:2] == ["run"] and sys.argv[2:] in (["ours"], ["peers"], ["khiops"]):
         run(sys.argv[2])
     elif sys.argv[1:] == ["write"]:
         from benchmarks.accuracy_report import write

@@ -21,6 +21,7 @@ constexpr int64_t CHUNK_ROWS = 256;
 constexpr int LANES = 4;
 // Factors between two normalisations: (1e38) ** 8 and (1e-38) ** 8 are still doubles.
 constexpr int FACTORS = 8;
+constexpr int64_t MOST_MARGINS = int64_t{1} << 23;
 constexpr uint32_t HIDDEN = ~uint32_t{0};
 
 // Four classes side by side, spelled out: left alone, a compiler must fear that the products overlap.
@@ -88,6 +89,7 @@ public:
     std::vector<double> n_class, n_value, known, value_sum;  // (K), (cells, K), (d, K), (cells)
     std::vector<double> log_prior, class_pseudo, pseudo, pseudo_sum, joint_pseudo, pair_joint_pseudo;
     Tables<Count> pairs, triples;
+    std::vector<double> margins;            // (child, parent cell, K), or empty
     std::vector<double> pair_sum;           // rows with both levels, (pair cells)
     // P(c, parent) / product of the children's denominators, as mantissa and exponent, (parent cells, lanes): all of a
     // term that depends on the parent alone. `enough`: whether the cell has min_count rows.
@@ -125,9 +127,25 @@ public:
             for (int64_t c = 0; c < n_classes; ++c)
                 // Sums of weights in another order differ in the last bits; a missing row differs by more.
                 complete = complete && std::abs(known[j * n_classes + c] - n_class[c]) <= 1e-12 * n_class[c];
+        lay_margins();
         exact = false;
         for (double alpha : pseudo) exact = exact || alpha <= 0.0;
         if (!exact) lay_factors();
+    }
+
+    // With missing cells in training each child has its own margin of a parent; they are summed once where that is small.
+    void lay_margins() {
+        margins.clear();
+        if (complete || d * first_value[d] * n_classes > MOST_MARGINS) return;
+        margins.assign(d * first_value[d] * n_classes, 0.0);
+        for (int64_t k = 0; k < d; ++k)
+            for (int64_t i = 0; i < d; ++i)
+                for (uint32_t u = 0; i != k && u < sizes[i]; ++u)
+                    for (uint32_t w = 0; w < sizes[k]; ++w) {
+                        const Count* counts = pair_counts(i, u, k, w);
+                        double* to = margins.data() + (k * first_value[d] + first_value[i] + u) * n_classes;
+                        for (int64_t c = 0; c < n_classes; ++c) to[c] += static_cast<double>(counts[c]);
+                    }
     }
 
     // counts of the cell (a = v, b = w) of a pair in any order
@@ -154,6 +172,11 @@ public:
             } else if (const Count* counts = pair_counts(i, u, j, v)) {
                 for (int64_t c = 0; c < n_classes; ++c) out[c] = static_cast<double>(counts[c]);
             }
+            return;
+        }
+        if (j < 0 && !margins.empty()) {
+            if (u < sizes[i])
+                std::copy_n(margins.data() + (k * first_value[d] + first_value[i] + u) * n_classes, n_classes, out);
             return;
         }
         for (uint32_t w = 0; w < sizes[k]; ++w) {
@@ -645,7 +668,7 @@ public:
     }
 
     // (answer, first row that no class can give or -1)
-    nb::tuple score(nb::list columns, int answer, bool fallback, int n_threads) const {
+    nb::tuple score(nb::object columns, int answer, bool fallback, int n_threads) const {
         return run(columns, std::nullopt, std::nullopt, static_cast<Answer>(answer), fallback, n_threads);
     }
 
@@ -667,14 +690,14 @@ private:
             throw std::invalid_argument("the counts do not fit the sizes.");
     }
 
-    nb::tuple run(nb::list columns, const std::optional<Array>& y, const std::optional<Array>& weight, Answer answer,
+    nb::tuple run(nb::handle columns, const std::optional<Array>& y, const std::optional<Array>& weight, Answer answer,
                   bool fallback, int n_threads) const {
         return whole_ ? run_in(whole_model_, columns, y, weight, answer, fallback, n_threads)
                       : run_in(weighted_model_, columns, y, weight, answer, fallback, n_threads);
     }
 
     template <typename Count>
-    nb::tuple run_in(const Averager<Count>& model, nb::list columns, const std::optional<Array>& classes,
+    nb::tuple run_in(const Averager<Count>& model, nb::handle columns, const std::optional<Array>& classes,
                      const std::optional<Array>& weights, Answer answer, bool fallback, int n_threads) const {
         const Table table = table_of(columns);
         if (static_cast<int64_t>(table.columns.size()) != model.d) throw std::invalid_argument("wrong number of columns.");

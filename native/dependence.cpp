@@ -103,7 +103,7 @@ public:
     }
 
     // (answer, first row that no class can give or -1)
-    nb::tuple score(nb::list columns, int wanted, bool fallback, int n_threads) {
+    nb::tuple score(nb::object columns, int wanted, bool fallback, int n_threads) {
         const Answer answer = static_cast<Answer>(wanted);
         const Table table = checked(columns);
         const bool one = answer == Answer::best_class || answer == Answer::log_evidence;
@@ -191,7 +191,7 @@ private:
         bool too_large = false;
     };
 
-    Table checked(nb::list columns) const {
+    Table checked(nb::handle columns) const {
         Table table = table_of(columns);
         if (table.columns.size() != sizes_.size()) throw std::invalid_argument("wrong number of columns.");
         return table;

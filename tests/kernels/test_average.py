@@ -40,7 +40,10 @@ def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothin
     for parents in combinations(range(d), order):
         choices = [range(levels[i]) if hidden[i] else [row[i]] for i in parents]
         observed = not any(hidden[i] for i in parents)
-        total, n_levels = rows_with(columns, y, weight, {}, parents, n_classes).sum(), np.prod([levels[i] for i in parents])
+        total, n_levels = (
+            rows_with(columns, y, weight, {}, parents, n_classes).sum(),
+            np.prod([levels[i] for i in parents]),
+        )
         term = np.zeros(n_classes)
         for values in product(*choices):
             cells = dict(zip(parents, values, strict=True))
@@ -57,7 +60,9 @@ def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothin
     if terms:
         return np.mean(terms, axis=0)
     if order > 1:
-        return average_reference(columns, y, weight, n_classes, sizes, row_codes(row, sizes, hidden), order - 1, λ, min_count, smooth)
+        return average_reference(
+            columns, y, weight, n_classes, sizes, row_codes(row, sizes, hidden), order - 1, λ, min_count, smooth
+        )
     n_class = rows_with(columns, y, weight, {}, (), n_classes)
     p = (n_class + λ) / (n_class + λ).sum()
     for j in range(d):

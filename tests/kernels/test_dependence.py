@@ -161,7 +161,12 @@ def test_a_sum_over_too_many_cells_is_refused_rather_than_tried():
 
     many = [np.zeros(40) for _ in range(5)]
     wide = FamilyScorer(
-        np.zeros(1), np.concatenate([*many, np.zeros(40**5)]), [40] * 5 + [1], [*((j,) for j in range(5)), (0, 1, 2, 3, 4, 5)], False, -1
+        np.zeros(1),
+        np.concatenate([*many, np.zeros(40**5)]),
+        [40] * 5 + [1],
+        [*((j,) for j in range(5)), (0, 1, 2, 3, 4, 5)],
+        False,
+        -1,
     )
     row = [np.array([MISSING], dtype=np.uint8)] * 5 + [np.array([0], dtype=np.uint8)]
     with pytest.raises(OverflowError, match="too large a table"):

@@ -19,10 +19,12 @@ from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.table.column import Numbers, code_bytes
 from bayeskit.table.discretise import METHODS
-from bayeskit.table.encode import encode
+from bayeskit.table.encode import contiguous_low, encode, encode_column
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ class SemiNaive(BayesClassifier):
         alone = TableCounts.learn(
             source, y, classes, weight, kinds, self.numeric, self.bins, None if like is None else like.schema
         )
-        columns = encode(source, alone.schema)
+        columns = training_codes(source, alone.schema)
         if like is not None:
             families: Kind | Families = like.kind if like.kind != "given" else like.families
         else:
@@ -195,6 +197,22 @@ class SemiNaive(BayesClassifier):
         weight = read_weight(sample_weight, source.n_rows)
         log_posterior = self._beliefs.leave_one_out(encode(source, self.schema_), codes, weight)
         return losses(log_posterior, codes, weight)
+
+
+def training_codes(source: Source, schema: Schema) -> list[NDArray[Any]]:
+    """Return each column as codes; numbers that are their own codes are read in place."""
+    columns = []
+    for j, variable in enumerate(schema):
+        column = source.column(j)
+        as_it_is = (
+            isinstance(column, Numbers)
+            and column.values.dtype.kind == "u"
+            and column.values.dtype.isnative
+            and code_bytes(variable.n_values) <= column.values.dtype.itemsize <= 4
+            and contiguous_low(variable) == 0
+        )
+        columns.append(column.values if as_it_is else encode_column(column, variable))  # type: ignore[union-attr]
+    return columns
 
 
 def losses(

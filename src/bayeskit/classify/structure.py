@@ -76,9 +76,7 @@ class Structure:
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The arcs between features, parent first, by name."""
         return tuple(
-            (self.names[parent], self.names[j])
-            for j, parents in enumerate(self.parents)
-            for parent in parents or ()
+            (self.names[parent], self.names[j]) for j, parents in enumerate(self.parents) for parent in parents or ()
         )
 
     def to_dot(self) -> str:

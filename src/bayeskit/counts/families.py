@@ -67,9 +67,9 @@ class FamilyCounts:
         """Count coded columns; ``limit`` bytes are the most that the tables may take."""
         sizes, n_classes = sizes_of(alone.schema), len(alone.classes)
         kind: Kind = families if isinstance(families, str) else "given"
-        named = _all_families(len(sizes), kind) if isinstance(families, str) else families
         if limit is not None:
-            refuse_too_large(sizes, n_classes, named, alone.schema, limit, weighted=weight is not None)
+            refuse_too_large(sizes, n_classes, families, alone.schema, limit, weighted=weight is not None)
+        named = _all_families(len(sizes), kind) if isinstance(families, str) else families
         threads = n_threads(len(y) * max(1, len(named)))
         if kind == "given":
             cells = count_families(columns, y, weight, n_classes, sizes, named, threads)

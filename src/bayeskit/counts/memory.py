@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from math import prod
+from math import comb, prod
 
 from bayeskit.errors import BayeskitWarning, TooLargeError
 from bayeskit.table.schema import Schema
@@ -13,32 +13,42 @@ from bayeskit.table.schema import Schema
 WORTH_SAYING = 2**30
 
 
-def table_bytes(sizes: Sequence[int], n_classes: int, families: Sequence[Sequence[int]], item: int = 4) -> int:
-    """Return the bytes that the tables of some families take.
+def table_cells(sizes: Sequence[int], families: str | Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Return how many families there are and how many cells their tables have for one class.
 
-    >>> table_bytes([4, 4, 4], 3, [(0, 1), (0, 2), (1, 2)])
-    576
+    All pairs and all triples are summed without writing them down: the sums of their products are the elementary
+    symmetric polynomials of the sizes.
+
+    >>> table_cells([4, 4, 4], "pairs"), table_cells([4, 4, 4], "triples"), table_cells([4, 4, 4], [(0, 1)])
+    ((3, 48), (4, 112), (1, 16))
     """
-    return item * n_classes * sum(prod(sizes[j] for j in members) for members in families)
+    if not isinstance(families, str):
+        return len(families), sum(prod(sizes[j] for j in members) for members in families)
+    one = two = three = 0
+    for size in sizes:
+        three, two, one = three + size * two, two + size * one, one + size
+    n_pairs, n_triples = comb(len(sizes), 2), comb(len(sizes), 3)
+    return (n_pairs, two) if families == "pairs" else (n_pairs + n_triples, two + three)
 
 
 def refuse_too_large(
     sizes: Sequence[int],
     n_classes: int,
-    families: Sequence[Sequence[int]],
+    families: str | Sequence[Sequence[int]],
     schema: Schema,
     limit: float,
     *,
     weighted: bool = False,
 ) -> None:
     """Refuse tables of more than ``limit`` bytes, naming the sizes; warn of large ones."""
-    need = table_bytes(sizes, n_classes, families, 8 if weighted else 4)
+    n_families, cells = table_cells(sizes, families)
+    need = cells * n_classes * (8 if weighted else 4)
     if need <= min(limit, WORTH_SAYING):
         return
     widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
     columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
     what = (
-        f"the counts of {len(families)} families of columns for {n_classes} classes need {readable(need)}; "
+        f"the counts of {n_families} families of columns for {n_classes} classes need {readable(need)}; "
         f"the columns with most values are {columns}"
     )
     if need > limit:

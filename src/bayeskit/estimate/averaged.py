@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import AverageScorer, n_threads
 from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.estimate.discrete import dirichlet
+from bayeskit.estimate.families import first_infinite, values_are_codes
 from bayeskit.estimate.naive import Score
 
 
@@ -30,8 +31,8 @@ class AverageBeliefs:
     min_count: float
     smooth: bool = False
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
-
-    in_place = False
+    # Whether an array of numbers can be scored as it is, since all values are their own codes.
+    in_place: bool = field(init=False)
 
     def __post_init__(self) -> None:
         counts, λ = self.counts, float(self.smoothing)
@@ -56,6 +57,7 @@ class AverageBeliefs:
             self.smooth,
         )
         object.__setattr__(self, "log_prior", log_prior)
+        object.__setattr__(self, "in_place", not self.smooth and values_are_codes(counts.schema))
         object.__setattr__(self, "_scorer", scorer)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -64,9 +66,10 @@ class AverageBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Score encoded columns: the scores, the first row that no class can give, and −1 (codes are all finite)."""
+        """Return the scores, the first row that no class can give, and the first with an infinite number (or −1)."""
+        infinite = first_infinite(table)
         scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
-        return scores, impossible, -1
+        return scores, impossible, infinite
 
     def leave_one_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
@@ -77,4 +80,5 @@ class AverageBeliefs:
 
     @staticmethod
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
-        return n_threads(len(columns) ** 2 * len(columns[0]))
+        n_rows, n_columns = columns.shape if isinstance(columns, np.ndarray) else (len(columns[0]), len(columns))
+        return n_threads(n_columns**2 * n_rows)

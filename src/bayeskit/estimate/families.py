@@ -13,6 +13,8 @@ from bayeskit.counts.families import Families, FamilyCounts, sizes_of
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.naive import Score
+from bayeskit.table.encode import contiguous_low
+from bayeskit.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +37,8 @@ class FamilyBeliefs:
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
     # One array a family, of shape (values of each parent …, values of the feature, n_classes).
     log_tables: tuple[NDArray[np.float64], ...] = field(init=False)
-
-    in_place = False
+    # Whether an array of numbers can be scored as it is, since all values are their own codes.
+    in_place: bool = field(init=False)
 
     def __post_init__(self) -> None:
         n_class, class_pseudo = self._prior_counts()
@@ -48,7 +50,9 @@ class FamilyBeliefs:
         flat = np.concatenate([*(table.ravel() for table in tables), np.empty(0)])
         sizes = sizes_of(self.counts.schema)
         scorer = FamilyScorer(log_prior, flat, sizes, self.families, self.smooth, self.super_parent)
-        for name, value in (("log_prior", log_prior), ("log_tables", tables), ("_scorer", scorer)):
+        in_place = not self.smooth and values_are_codes(self.counts.schema)
+        made = {"log_prior": log_prior, "log_tables": tables, "in_place": in_place, "_scorer": scorer}
+        for name, value in made.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,12 +61,13 @@ class FamilyBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Score encoded columns: the scores, the first row that no class can give, and −1 (codes are all finite)."""
+        """Return the scores, the first row that no class can give, and the first with an infinite number (or −1)."""
+        infinite = first_infinite(table)
         try:
             scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
         except OverflowError as error:
             raise TooLargeError(f"{error} Fill some of them in, or choose fewer parents.") from None
-        return scores, impossible, -1
+        return scores, impossible, infinite
 
     def leave_one_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
@@ -101,7 +106,21 @@ class FamilyBeliefs:
 
     @staticmethod
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
-        return n_threads(len(columns) * len(columns[0]) * 4)
+        cells = columns.size if isinstance(columns, np.ndarray) else len(columns) * len(columns[0])
+        return n_threads(cells * 4)
+
+
+def values_are_codes(schema: Schema) -> bool:
+    """Say whether every column holds the whole numbers 0, 1, 2, … without a gap, so that values need no codes."""
+    return all(variable.is_discrete and contiguous_low(variable) == 0 for variable in schema)
+
+
+def first_infinite(table: list[NDArray[Any]] | NDArray[Any]) -> int:
+    """Return the first row of an array of numbers that holds an infinite one, or −1; codes are always finite."""
+    if not isinstance(table, np.ndarray) or table.dtype.kind != "f":
+        return -1
+    rows = np.flatnonzero(np.isinf(table).any(axis=1))
+    return int(rows[0]) if len(rows) else -1
 
 
 def _log(p: NDArray[np.float64]) -> NDArray[np.float64]:

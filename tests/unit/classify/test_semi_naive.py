@@ -155,7 +155,10 @@ def test_an_unseen_value_is_as_missing_or_an_error_or_has_a_slot_of_its_own(mode
         strict.predict(foggy)
     smooth = type(model)(**model.get_params()).set_params(unseen="smooth").fit(X, y)
     joint = np.exp(smooth.predict_joint_log_proba(foggy)).sum()
-    every = [np.exp(smooth.predict_joint_log_proba({**hidden, "outlook": [value]})).sum() for value in smooth.schema_["outlook"].values]
+    every = [
+        np.exp(smooth.predict_joint_log_proba({**hidden, "outlook": [value]})).sum()
+        for value in smooth.schema_["outlook"].values
+    ]
     whole = np.exp(smooth.predict_joint_log_proba(hidden)).sum()
     if not isinstance(model, AODE):  # min_count leaves the super-parent with the unseen value out
         assert_allclose(joint + sum(every), whole, rtol=1e-10)

@@ -1,11 +1,13 @@
 """Family counts add, subtract, grow and are refused when a file's sizes do not fit."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from bayeskit.counts.families import FamilyCounts
-from bayeskit.counts.memory import readable, table_bytes
+from bayeskit.counts.memory import readable, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.table.encode import encode
@@ -58,7 +60,12 @@ def test_counts_of_more_rows_than_four_bytes_hold_get_longer():
     half = count(range(4))
     values = half.alone.values
     many = FamilyCounts(
-        TableCounts(half.schema, half.classes, type(values)(values.n_class * 2**28, values.n_value * 2**28, values.offsets), half.alone.moments),
+        TableCounts(
+            half.schema,
+            half.classes,
+            type(values)(values.n_class * 2**28, values.n_value * 2**28, values.offsets),
+            half.alone.moments,
+        ),
         "pairs",
         half.families,
         (half.cells.astype(np.int64) * 2**28).astype(np.int32),
@@ -111,6 +118,9 @@ def test_a_file_whose_counts_do_not_fit_is_refused(cells):
 
 
 def test_sizes_are_said_in_words():
-    assert table_bytes([1000, 1000], 2, [(0, 1)]) == 8_000_000
+    sizes = [3, 1, 4, 1, 5, 9]
+    pairs, triples = list(combinations(range(6), 2)), list(combinations(range(6), 3))
+    assert table_cells(sizes, "pairs") == table_cells(sizes, pairs)
+    assert table_cells(sizes, "triples") == table_cells(sizes, pairs + triples)
     assert readable(8_000_000) == "7.6 MiB"
     assert readable(2048) == "2.0 KiB"

@@ -56,7 +56,14 @@ def test_a_row_of_zero_weight_is_as_if_it_were_not_there():
     assert_array_equal(with_more.edges_[0], Discretiser().fit(X, y).edges_[0])
 
 
-@pytest.mark.parametrize(("options", "message"), [({"method": "magic"}, "method must be one of"), ({"bins": 0}, "bins must be a whole number of at least 1; got 0"), ({"bins": 2.5}, "got 2.5")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"bins": 0}, "bins must be a whole number of at least 1; got 0"),
+        ({"bins": 2.5}, "got 2.5"),
+    ],
+)
 def test_wrong_options_are_refused(options, message):
     with pytest.raises(BayeskitError, match=message):
         Discretiser(**options).fit([[1.0], [2.0]], [0, 1])
