@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from benchmarks.timing import cpu_seconds, seconds, wall_seconds, write_section
 from numpy.typing import NDArray
 
 import bayeskit
+from benchmarks.timing import cpu_seconds, seconds, wall_seconds, write_section
 
 ROWS, COLUMNS, VALUES, CLASSES, TEST_ROWS = 100_000, 30, 4, 3, 10_000
 WEKA = Path("/usr/share/java/weka.jar")

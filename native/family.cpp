@@ -341,9 +341,10 @@ nb::object count_families(nb::list columns, Array classes, std::optional<Array> 
                         });
 }
 
-// Conditional mutual information of one pair given the class, in nats, all margins from the pair's own table.
+// Conditional mutual information of one pair given the class, in nats, all margins from the pair's own table; given
+// `all` rows, times the share of them in which the pair is known: the gain of log-likelihood per row.
 template <typename Count>
-double pair_information(const Count* table, int64_t i_size, int64_t j_size, int64_t n_classes) {
+double pair_information(const Count* table, int64_t i_size, int64_t j_size, int64_t n_classes, double all) {
     std::vector<double> i_margin(i_size * n_classes, 0.0), j_margin(j_size * n_classes, 0.0), margin(n_classes, 0.0);
     double total = 0.0;
     for (int64_t v = 0; v < i_size; ++v)
@@ -363,11 +364,11 @@ double pair_information(const Count* table, int64_t i_size, int64_t j_size, int6
                 const double n = static_cast<double>(table[(v * j_size + w) * n_classes + c]);
                 if (n > 0.0) sum += n * std::log(n * margin[c] / (i_margin[v * n_classes + c] * j_margin[w * n_classes + c]));
             }
-    return std::max(0.0, sum / total);
+    return std::max(0.0, sum / (all > 0.0 ? all : total));
 }
 
 // (d, d), symmetric, from the tables of all pairs
-nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int64_t n_classes, int n_threads) {
+nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int64_t n_classes, double all, int n_threads) {
     const int64_t d = static_cast<int64_t>(sizes.size());
     const auto pairs = all_subsets(d, 2);
     const auto offsets = table_offsets(pairs, sizes, n_classes);
@@ -382,7 +383,7 @@ nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int
                 using T = decltype(zero);
                 const int64_t i = pairs[p][0], j = pairs[p][1];
                 out.data[i * d + j] = out.data[j * d + i] = pair_information(
-                    reinterpret_cast<const T*>(column.data) + offsets[p], sizes[i], sizes[j], n_classes);
+                    reinterpret_cast<const T*>(column.data) + offsets[p], sizes[i], sizes[j], n_classes, all);
             });
         });
     }
@@ -397,7 +398,7 @@ void bind_family(nb::module_& m) {
           "n_threads"_a);
     m.def("count_families", &count_families, "columns"_a, "y"_a, "weight"_a.none(), "n_classes"_a, "sizes"_a,
           "families"_a, "n_threads"_a);
-    m.def("conditional_information", &conditional_information, "counts"_a, "sizes"_a, "n_classes"_a, "n_threads"_a);
+    m.def("conditional_information", &conditional_information, "counts"_a, "sizes"_a, "n_classes"_a, "all"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit

@@ -103,7 +103,7 @@ def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_coun
 
 
 @given(problems())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_kernel_averages_as_the_twin_averages(problem):
     columns, y, weight, n_classes, sizes, test, order, smoothing, min_count, smooth = problem
     scorer = make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_count, smooth)
@@ -115,7 +115,7 @@ def test_kernel_averages_as_the_twin_averages(problem):
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_leave_one_out_equals_counting_again_without_the_row(problem):
     columns, y, _, n_classes, sizes, _, order, smoothing, min_count, _ = problem
     weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)

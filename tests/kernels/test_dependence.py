@@ -58,7 +58,7 @@ def flat(tables):
 
 
 @given(models())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_hidden_cells_are_summed_out_as_by_writing_all_completions_down(model):
     rng, sizes, families, n_classes, columns, _ = model
     log_prior = np.log(rng.dirichlet(np.ones(n_classes)))
@@ -103,7 +103,7 @@ def estimate(tables, n_class, smoothing):
 
 
 @given(models(most_parents=2), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_leave_one_out_equals_counting_again_without_the_row(model, weighted):
     rng, sizes, families, n_classes, columns, y = model
     smoothing = 0.5

@@ -96,7 +96,8 @@ def test_information_of_all_pairs_is_that_of_each_pair(table):
     columns, y, weight, n_classes, sizes = table
     sizes = [min(size, 17) for size in sizes]
     counts = count_subsets(columns, y, weight, n_classes, sizes, 2, 1)
-    found = conditional_information(counts, sizes, n_classes, 2)
+    found = conditional_information(counts, sizes, n_classes, 0.0, 2)
+    shared = conditional_information(counts, sizes, n_classes, 1000.0, 1)
     at = 0
     for i, j in combinations(range(len(sizes)), 2):
         cells = sizes[i] * sizes[j] * n_classes
@@ -104,3 +105,4 @@ def test_information_of_all_pairs_is_that_of_each_pair(table):
         at += cells
         assert_allclose(found[i, j], conditional_mutual_information(pair), rtol=1e-10, atol=1e-12)
         assert found[i, j] == found[j, i]
+        assert_allclose(shared[i, j], found[i, j] * pair.sum() / 1000.0, rtol=1e-10, atol=1e-12)

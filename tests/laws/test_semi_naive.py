@@ -65,7 +65,7 @@ def posterior_from_networks(model, row):
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "A2DE"])
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_missing_cell_is_summed_out_as_the_models_network_sums_it_out(name, data):
     X, y = data.draw(tables(3, 14, COLUMNS))
     # With m′ = 0 every super-parent takes part, as in the list of networks.
@@ -81,7 +81,7 @@ def rows_as_dict(table):
 
 @pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_probabilities_sum_to_one_and_rows_may_come_in_any_order(name, data):
     X, y = data.draw(tables(3, 14, COLUMNS))
     order = data.draw(st.permutations(range(len(y))))
@@ -95,7 +95,7 @@ def test_probabilities_sum_to_one_and_rows_may_come_in_any_order(name, data):
 
 @pytest.mark.parametrize("name", MODELS)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_any_split_of_partial_fit_equals_one_fit_and_unlearn_takes_it_back(name, data):
     X, y = data.draw(tables(4, 14, COLUMNS))
     cut = data.draw(st.integers(1, len(y) - 1))
@@ -128,7 +128,7 @@ def test_where_the_structure_is_frozen_later_rows_are_counted_in_it(name, data):
 
 @pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_a_whole_weight_is_so_many_copies_and_weight_zero_is_absence(name, data):
     X, y = data.draw(tables(3, 10, COLUMNS))
     weight = data.draw(st.lists(st.integers(0, 3), min_size=len(y), max_size=len(y)))
@@ -142,7 +142,7 @@ def test_a_whole_weight_is_so_many_copies_and_weight_zero_is_absence(name, data)
 
 @pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_saving_and_loading_gives_the_same_numbers(name, data, tmp_path_factory):
     X, y = data.draw(tables(3, 10, COLUMNS))
     model = EVERY[name](unseen=data.draw(st.sampled_from(["ignore", "smooth"]))).fit(X, y)
@@ -156,7 +156,7 @@ def test_saving_and_loading_gives_the_same_numbers(name, data, tmp_path_factory)
 
 @pytest.mark.parametrize("name", MODELS)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=7, deadline=None)
 def test_leave_one_out_equals_refits_with_structure_bins_and_levels_frozen(name, data):
     X, y = data.draw(tables(3, 8, COLUMNS, labels=("no", "yes")))
     model = MODELS[name]().fit(X, y)

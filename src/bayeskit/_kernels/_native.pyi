@@ -130,5 +130,5 @@ def count_families(
     n_threads: int,
 ) -> NDArray[Any]: ...
 def conditional_information(
-    counts: Numbers, sizes: Sequence[int], n_classes: int, n_threads: int
+    counts: Numbers, sizes: Sequence[int], n_classes: int, all: float, n_threads: int
 ) -> NDArray[np.float64]: ...

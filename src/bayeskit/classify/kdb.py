@@ -11,7 +11,7 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.parameters import at_least
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
-from bayeskit.classify.tan import pair_information
+from bayeskit.classify.tan import pair_gain
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.families import FamilyBeliefs
@@ -22,7 +22,8 @@ class KDB(SemiNaive):
     r"""k-dependence Bayesian classifier (Sahami 1996), and its selective form.
 
     Features are ordered by I(x_i; c), the most telling first. Each takes as parents, besides the class, the up to k
-    features before it with the greatest I(x_i; x_j | c). Probabilities are smoothed by λ as in :class:`ODE`.
+    features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information counts by the share
+    of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
 
     With ``select=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out, and the
     pair with the least root mean squared error of P(true class) is kept (selective KDB).
@@ -114,7 +115,7 @@ class KDB(SemiNaive):
         return None if self._learned_anew else "the structure"
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | Families:
-        self._selection = None
+        self._selection: NDArray[np.float64] | None = None
         if self._learned_anew:
             return "pairs"
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
@@ -123,7 +124,7 @@ class KDB(SemiNaive):
         return self._select(pairs, columns, y, weight)
 
     def _select(self, pairs: FamilyCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
-        order, information = class_order(pairs), pair_information(pairs)
+        order, information = class_order(pairs), pair_gain(pairs)
         rmse = np.full((self.k + 1, len(order) + 1), np.inf)
         tried = []
         for k in range(self.k + 1):
@@ -133,9 +134,9 @@ class KDB(SemiNaive):
             rmse[k] = np.sqrt(sums[:, 2] / float(pairs.n_class.sum()))
             tried.append(families)
         # Rounded, so that a tie goes to the smaller model and not to the last bit.
-        k, n_features = np.unravel_index(np.round(rmse, 12).argmin(), rmse.shape)
+        best_k, n_features = np.unravel_index(np.round(rmse, 12).argmin(), rmse.shape)
         self._selection = rmse
-        return tried[int(k)][: int(n_features)]
+        return tried[int(best_k)][: int(n_features)]
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts) if counts.kind == "given" else kdb_structure(counts, self.k)
@@ -148,9 +149,12 @@ class KDB(SemiNaive):
 
 
 def class_order(counts: FamilyCounts) -> list[int]:
-    """Return the features that have values, by falling mutual information with the class, ties by position."""
+    """Return the features that have values, the one that tells most of the class first, ties by position.
+
+    What a feature tells is I(x_i; c) times the share of rows in which it is known.
+    """
     known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
-    information = {j: mutual_information(counts.column(j)) for j in known}
+    information = {j: mutual_information(counts.column(j)) * float(counts.column(j).sum()) for j in known}
     return sorted(known, key=lambda j: (-information[j], j))
 
 
@@ -166,6 +170,6 @@ def kdb_families(order: list[int], information: NDArray[np.float64], k: int) -> 
 def kdb_structure(counts: FamilyCounts, k: int) -> Structure:
     """Return the structure that Sahami's rule gives for the counts of all pairs."""
     parents: list[tuple[int, ...]] = [()] * len(counts.schema)
-    for members in kdb_families(class_order(counts), pair_information(counts), k):
+    for members in kdb_families(class_order(counts), pair_gain(counts), k):
         parents[members[-1]] = members[:-1]
     return Structure(counts.schema.names, tuple(parents))

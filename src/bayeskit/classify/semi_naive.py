@@ -159,7 +159,7 @@ class SemiNaive(BayesClassifier):
         free = sum(
             prod(sizes[j] for j in members[:-1]) * max(0, sizes[members[-1]] - 1) for members in self._beliefs.families
         )
-        return n_classes * free + n_classes - 1
+        return int(n_classes * free + n_classes - 1)
 
     def to_network(self) -> dict[str, Any]:
         """Return the Bayesian network that the classifier is, as plain data.

@@ -128,7 +128,7 @@ class SPODE(SemiNaive):
     def super_parent_(self) -> str:
         """The super-parent's name."""
         self._refuse_unfitted()
-        return self.schema_.names[self.counts_.families[0][-1]]
+        return str(self.schema_.names[self.counts_.families[0][-1]])
 
 
 def spode_families(n_features: int, super_parent: int) -> Families:

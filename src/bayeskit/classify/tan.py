@@ -24,7 +24,8 @@ class TAN(SemiNaive):
     .. math:: I(x_i; x_j \mid c) = \sum P(x_i, x_j, c)
               \log \frac{P(x_i, x_j \mid c)}{P(x_i \mid c) P(x_j \mid c)},
 
-    with all margins from the pair's own table. Probabilities are smoothed by λ as in :class:`ODE`, the information is
+    with all margins from the pair's own table, times the share of rows in which both are known: what the edge adds to
+    the log-likelihood per row. Probabilities are smoothed by λ as in :class:`ODE`, the information is
     not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given the bins.
 
     Parameters
@@ -112,7 +113,7 @@ class TAN(SemiNaive):
         parents: list[tuple[int, ...]] = [()] * len(names)
         root = self._root(names)
         if known:
-            weight = pair_information(counts)[np.ix_(known, known)]
+            weight = pair_gain(counts)[np.ix_(known, known)]
             tree = maximum_spanning_tree(weight, known.index(root) if root in known else 0)
             for j, parent in zip(known, tree.tolist(), strict=True):
                 parents[j] = () if parent < 0 else (known[parent],)
@@ -127,5 +128,19 @@ class TAN(SemiNaive):
 
 def pair_information(counts: FamilyCounts) -> NDArray[np.float64]:
     """Return the conditional mutual information of all pairs given the class, of shape (n_features, n_features)."""
+    return _information(counts, 0.0)
+
+
+def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
+    """Return what an edge between two features adds to the log-likelihood per row: I(x_i; x_j | c) times known share.
+
+    Without missing cells this is the information itself. With them, a pair that few rows know cannot outweigh a pair
+    that all rows know by the chance patterns of its few rows.
+    """
+    return _information(counts, float(counts.n_class.sum()))
+
+
+def _information(counts: FamilyCounts, all_rows: float) -> NDArray[np.float64]:
     cells = np.ascontiguousarray(counts.pairs)
-    return conditional_information(cells, sizes_of(counts.schema), len(counts.classes), n_threads(8 * len(cells)))
+    threads = n_threads(8 * len(cells))
+    return conditional_information(cells, sizes_of(counts.schema), len(counts.classes), all_rows, threads)

@@ -49,10 +49,11 @@ class Discretiser(TransformerMixin, BaseEstimator):
         self.bins = bins
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the edges; ``y`` are the class labels that "mdl" needs, ``sample_weight`` says how often a row counts."""
+        """Learn the edges; "mdl" needs the class labels ``y``, and ``sample_weight`` says how often a row counts."""
         if self.method not in METHODS:
             raise BayeskitError(f"method must be one of {', '.join(METHODS)}; got {self.method!r}.")
-        if isinstance(self.bins, bool) or not isinstance(self.bins, int | np.integer) or self.bins < 1:
+        bins: Any = self.bins
+        if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
             raise BayeskitError(f"bins must be a whole number of at least 1; got {self.bins!r}.")
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = read_weight(sample_weight, len(X))
@@ -68,7 +69,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
             labels, codes = read_labels(y, len(X))
             edges = learn_mdl_edges(columns, codes[kept], len(labels), weight)
         else:
-            edges = [learn_edges(column, self.method, int(self.bins), weight) for column in columns]  # type: ignore[arg-type]
+            edges = [learn_edges(column, self.method, int(self.bins), weight) for column in columns]
         self.edges_ = [np.array(cuts) for cuts in edges]
         self.bin_names_ = [bin_names(cuts) for cuts in edges]
         return self
@@ -81,7 +82,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
         for j, edges in enumerate(self.edges_):
             out[:, j] = np.searchsorted(edges, X[:, j], side="right")
         out[np.isnan(X)] = np.nan
-        return out
+        return np.asarray(out)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns, which stay what they were."""

@@ -55,7 +55,7 @@ def test_a_parent_that_is_no_feature_is_refused_by_name():
 
 
 def test_a_cycle_is_refused_and_shown():
-    with pytest.raises(BayeskitError, match="the parents form a cycle: .*wind → .*; a structure must have none"):
+    with pytest.raises(BayeskitError, match=r"the parents form a cycle: .*wind → .*; a structure must have none"):
         ODE({"wind": "outlook", "outlook": "humidity", "humidity": "wind"}).fit(*tennis())
     with pytest.raises(BayeskitError, match="cycle: wind → wind"):
         ODE({"wind": "wind"}).fit(*tennis())
