@@ -27,14 +27,15 @@ ORIGINAL = "adult (original split)"
 INTRO = """# How accurate, beside the peers
 
 Made by `python -m benchmarks.accuracy run ours`, `… run peers`, `… run khiops` and `… write` from the public tables of
-`../shared/data/tabular`, with the kinds of its `schema.json`. Ours: 5 × 3-fold cross-validation, stratified, seeds 0 to 4,
-bins and levels learned inside the fold; above 100 000 rows the first fold only. Peers: the three folds of seed 0. A model
-that has used 60 s of wall time on a table (Khiops 15 s) starts no further fold, on a machine that was busy with other work;
-the number of folds stands beside the error where it is not the full number. Error is the share of rows whose
-most probable class is not the true one; log-loss is in nats with probabilities not below 1e-6; RMSE is the root of the
-mean of (1 − P(true class))²; calibration error is the mean distance between confidence and accuracy over ten bins of
-confidence; CPU seconds are of one fit and prediction of a fold, on one thread (Khiops runs outside the process, so for it they are
-wall seconds).
+`../shared/data/tabular`, with the kinds of its `schema.json`. Ours: 5 × 3-fold cross-validation, stratified, seeds
+0 to 4, bins and levels learned inside the fold; above 100 000 rows the first fold only. Peers: the three folds of seed
+0. A model that has used 60 s of wall time on a table (Khiops 15 s) starts no further fold, on a machine that was busy with
+other work; the number of folds stands beside the error where it is not the full number.
+
+Error is the share of rows whose most probable class is not the true one; log-loss is in nats with probabilities not
+below 1e-6; RMSE is the root of the mean of (1 − P(true class))²; calibration error is the mean distance between confidence and
+accuracy over ten bins of confidence; CPU seconds are of one fit and prediction of a fold, on one thread (Khiops runs
+outside the process, so for it they are wall seconds on a busy machine).
 
 All of ours run with their defaults: λ = 0.25 (naive Bayes: 1), m′ = 1, bins by MDL (except "NB Gaussian").
 """
@@ -84,7 +85,8 @@ def published(table: dict[tuple[str, str], dict[str, Any]]) -> str:
         return ""
     with PUBLISHED.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    text = "\n## Beside the published table\n\nWeka, 5 × 3-fold, mean accuracy in %: Weka's number, ours, and the difference.\n\n"
+    text = "\n## Beside the published table\n\n"
+    text += "Weka, 5 × 3-fold, mean accuracy in %: Weka's number, ours, and the difference.\n\n"
     pairs = {"TAN": "TAN", "A1DE": "AODE", "A2DE": "A2DE"}
     text += line(["table", *(f"{theirs}: Weka | ours | ±" for theirs in pairs)])
     text += line(["---", *["--:"] * 9])
@@ -103,7 +105,8 @@ def published(table: dict[tuple[str, str], dict[str, Any]]) -> str:
     for theirs, values in differences.items():
         within = sum(abs(value) <= 1 for value in values)
         text += (
-            f"\n{theirs}: on {len(values)} tables ours is {np.mean(values):+.2f} points on average (mean absolute difference "
+            f"\n{theirs}: on {len(values)} tables ours is {np.mean(values):+.2f} points on average (mean absolute "
+            "difference "
             f"{np.mean(np.abs(values)):.2f}, within one point on {within}).\n"
         )
     return text
@@ -126,8 +129,8 @@ def defaults() -> str:
     return """
 ## Why these defaults
 
-λ and m′ were varied on the 51 tables of at most 13 000 rows, one 3-fold cross-validation each (means over tables; A2DE on
-the 43 tables of at most 36 features, KDB 2 without cylinder-bands).
+λ and m′ were varied on the 51 tables of at most 13 000 rows, one 3-fold cross-validation each (means over tables; A2DE
+on the 43 tables of at most 36 features, KDB 2 without cylinder-bands).
 
 | | λ = .02 | .05 | .1 | .25 | .5 | 1 |
 |---|--:|--:|--:|--:|--:|--:|
@@ -143,13 +146,16 @@ the 43 tables of at most 36 features, KDB 2 without cylinder-bands).
 | A2DE error % | | | **18.23** | | **18.23** | 18.37 |
 | A2DE log-loss | | | .4921 | | **.4749** | .4790 |
 
-λ = 0.25 has the least error for TAN, AODE and KDB 1 and nearly the least for the others; who cares for log-loss more than
-for error may take 0.5. m′ = 1 is never worse than m′ = 10 on average.
+λ = 0.25 has the least error for TAN, AODE and KDB 1 and nearly the least for the others; who cares for log-loss more
+than for error may take 0.5. m′ = 1 is never worse than m′ = 10 on average.
 """
 
 
 def against(table: dict[tuple[str, str], dict[str, Any]], tables: list[str]) -> str:
-    text = "\n## Where we win and where we lose\n\nTables on which ours has less error, the same, or more (within 0.05 points is the same), each pair on the tables that both finished.\n\n"
+    text = (
+        "\n## Where we win and where we lose\n\nTables on which ours has less error, the same (within 0.05 points), or "
+    )
+    text += "more, each pair on the tables that both finished.\n\n"
     peers = [peer for peer in PEERS if any((name, peer) in table for name in tables)]
     text += line(["ours", *peers]) + line(["---", *["--:"] * len(peers)])
     for mine in OURS:
@@ -194,7 +200,7 @@ def each(table: dict[tuple[str, str], dict[str, Any]], tables: list[str]) -> str
 
 def left_out(refused: list[dict[str, Any]]) -> str:
     text = (
-        "\n## Left out\n\nKDB with k = 2 on cylinder-bands: its identifiers of hundreds of values are the best parents of all, "
+        "\n## Left out\n\nKDB with k = 2 on cylinder-bands: its identifiers of hundreds of values are the best parents, "
         "most are unseen in a test row, and summing several of them out at once takes minutes a fold.\n"
     )
     for row in refused:

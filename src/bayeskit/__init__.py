@@ -9,18 +9,18 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
 _PUBLIC = {
-    "BayesDecision": "bayeskit.decide.bayes_decision",
     "AODE": "bayeskit.classify.aode",
+    "BayesDecision": "bayeskit.decide.bayes_decision",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
     "Discretiser": "bayeskit.table.bins",
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "KDB": "bayeskit.classify.kdb",
     "NaiveBayes": "bayeskit.classify.naive",
-    "bayes_risk": "bayeskit.decide.bayes_risk",
-    "feature_relevance": "bayeskit.explain.questions",
     "ODE": "bayeskit.classify.ode",
     "SPODE": "bayeskit.classify.spode",
     "TAN": "bayeskit.classify.tan",
+    "bayes_risk": "bayeskit.decide.bayes_risk",
+    "feature_relevance": "bayeskit.explain.questions",
     "load": "bayeskit.io.files",
     "mean_loss": "bayeskit.decide.scorer",
     "threads": "bayeskit._kernels.threads",

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.parameters import at_least, one_of
 from bayeskit.classify.structure import Structure
+from bayeskit.classify.tell import summarise
 from bayeskit.classify.validate import check_columns, split_target
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.explain.summary import Summary
 from bayeskit.table.column import Numbers, code_bytes
 from bayeskit.table.discretise import METHODS
 from bayeskit.table.encode import contiguous_low, encode, encode_column
@@ -170,6 +172,11 @@ class SemiNaive(BayesClassifier):
         """
         self._refuse_unfitted()
         return network_data(self._beliefs, self._class_name, self.classes_)
+
+    def _summary(self) -> Summary:
+        known = np.array([self.counts_.column(j).sum() for j in range(len(self.schema_))])
+        missing = 1.0 - known / self.counts_.alone.n_rows
+        return summarise(self, np.asarray(self.counts_.n_class), missing, {})
 
     # -- leave-one-out ----------------------------------------------------------------------------------------------
 

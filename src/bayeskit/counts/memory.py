@@ -48,7 +48,8 @@ def refuse_too_large(
     widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
     columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
     what = (
-        f"the counts of {n_families} families of columns for {n_classes} classes need {readable(need)}; "
+        f"the counts of {n_families} {'family' if n_families == 1 else 'families'} of columns for {n_classes} classes "
+        f"need {readable(need)}; "
         f"the columns with most values are {columns}"
     )
     if need > limit:
