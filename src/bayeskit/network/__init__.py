@@ -1,0 +1,5 @@
+"""Bayesian networks: a directed acyclic graph with one conditional table a variable."""
+
+from bayeskit.network.network import BayesianNetwork
+
+__all__ = ["BayesianNetwork"]

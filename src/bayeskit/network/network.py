@@ -1,0 +1,216 @@
+"""The Bayesian network: a graph, its tables, and doors to graph questions, files, pictures and inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import NetworkError
+from bayeskit.network import dag
+from bayeskit.network.names import nearest, unique_names
+from bayeskit.network.structure import read_structure
+from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
+
+Table = NDArray[np.float64]
+
+
+class BayesianNetwork:
+    r"""A Bayesian network over named variables with named states.
+
+    .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
+
+    A network does not change once it is made: what changes it (`do`, `with_tables`) returns a new one.
+
+    Parameters
+    ----------
+    structure : str, iterable of pairs, or mapping
+        One line of arcs (``"Storm->Campfire<-BusTourGroup; Storm->Lightning"``; ``A[3]`` has three states and
+        ``A{low|high}`` names them), or (parent, child) pairs, where a lone name is a variable without arcs, or
+        ``{child: [parents]}``. Parents are kept in the order in which their arcs come.
+    states : mapping of name to list of states, optional
+        Otherwise the states come from the line or from the tables; what is left has the states "no" and "yes".
+    tables : mapping of name to table, optional
+        A table is an array of shape (parents' states in order …, own states), a dict (``{"yes": 0.2, "no": 0.8}`` or
+        ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
+        for each parent and a column for each own state. Without tables every row is uniform, which claims nothing.
+    seed : int, optional
+        Without tables: rows drawn from the flat Dirichlet distribution instead.
+    normalise : bool, default False
+        Divide each row by its sum. Otherwise a row that misses 1 by more than 1e-6 is refused, and the numbers are
+        kept as they came.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables, in the order of construction.
+    states : tuple of tuples of str
+        The states of each variable.
+    cards : tuple of int
+        The number of states of each variable.
+    parents : tuple of tuples of int
+        The parents of each variable, as positions in `names`.
+    tables : tuple of float64 arrays
+        ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
+
+    Examples
+    --------
+    >>> net = BayesianNetwork("Storm->Campfire<-BusTourGroup; Storm->Lightning->Thunder")
+    >>> net.names
+    ('Storm', 'Campfire', 'BusTourGroup', 'Lightning', 'Thunder')
+    >>> net.parents[net.index("Campfire")]
+    (0, 2)
+    >>> net.d_separated("Storm", "Thunder", given="Lightning")
+    d-separated: every trail between Storm and Thunder is blocked by Lightning.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    cards: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+    tables: tuple[Table, ...]
+
+    def __init__(
+        self,
+        structure: str | Iterable[str | tuple[str, str]] | Mapping[str, Sequence[str]],
+        *,
+        states: Mapping[str, Sequence[Any]] | None = None,
+        tables: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        normalise: bool = False,
+    ) -> None:
+        if tables is not None and seed is not None:
+            raise NetworkError("seed draws random tables, so it goes without tables; got both.")
+        sketch = read_structure(structure, states or {}, tables or {})
+        names = sketch.names
+        parent_names = sketch.parents
+        known = {name: states_of(name, given, (tables or {}).get(name), names) for name, given in sketch.states.items()}
+        if tables is None:
+            rng = None if seed is None else np.random.default_rng(seed)
+            read = [default_table(tuple(len(known[p]) for p in (*parent_names[name], name)), rng) for name in names]
+        else:
+            without = [name for name in names if name not in tables]
+            if without:
+                raise NetworkError(
+                    f"tables has no table for {', '.join(map(repr, without))}; give one for each variable."
+                )
+            read = [read_table(name, parent_names[name], known, tables[name]) for name in names]
+        place = {name: i for i, name in enumerate(names)}
+        self._fill(
+            names,
+            [known[name] for name in names],
+            [[place[p] for p in parent_names[name]] for name in names],
+            read,
+            normalise,
+        )
+
+    @classmethod
+    def from_tables(
+        cls,
+        names: Sequence[str],
+        states: Sequence[Sequence[str]],
+        parents: Sequence[Sequence[int]],
+        tables: Sequence[Any],
+        *,
+        normalise: bool = False,
+    ) -> BayesianNetwork:
+        """Make a network from its attributes as they are stored; everything is checked.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork.from_tables(["A", "B"], [["no", "yes"]] * 2, [[], [0]], [[0.9, 0.1], np.eye(2)])
+        >>> net.arcs
+        (('A', 'B'),)
+        """
+        net = cls.__new__(cls)
+        net._fill(names, states, parents, tables, normalise)
+        return net
+
+    def _fill(
+        self,
+        names: Sequence[str],
+        states: Sequence[Sequence[str]],
+        parents: Sequence[Sequence[int]],
+        tables: Sequence[Any],
+        normalise: bool,
+    ) -> None:
+        if not len(names):
+            raise NetworkError("the network is empty: give at least one variable.")
+        if not len(names) == len(states) == len(parents) == len(tables):
+            raise NetworkError(
+                f"names, states, parents and tables must have one entry a variable; got {len(names)}, {len(states)}, "
+                f"{len(parents)} and {len(tables)}."
+            )
+        self.names = unique_names(names, "variable")
+        self.states = tuple(
+            unique_names(own, f"variable {name!r}: state") for name, own in zip(self.names, states, strict=True)
+        )
+        self.cards = tuple(map(len, self.states))
+        if 0 in self.cards:
+            raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
+        self.parents = tuple(tuple(map(int, own)) for own in parents)
+        dag.check(self.names, self.parents)
+        self.tables = tuple(
+            check_table(self.names, self.states, self.parents, i, table, normalise, TOLERANCE)
+            for i, table in enumerate(tables)
+        )
+
+    def __repr__(self) -> str:
+        arcs = sum(map(len, self.parents))
+        return f"BayesianNetwork({len(self.names)} variables, {arcs} arcs, {self.n_parameters} free parameters)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Only what the network is: compiled engines and other cached things are made again where they are needed.
+        return _restore, (self.names, self.states, self.parents, self.tables)
+
+    # Looking up
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def _state_places(self) -> tuple[dict[str, int], ...]:
+        return tuple({state: k for k, state in enumerate(own)} for own in self.states)
+
+    def index(self, name: str) -> int:
+        """Return the position of a variable in `names`."""
+        place = self._places.get(name) if isinstance(name, str) else None
+        if place is None:
+            raise NetworkError(f"unknown variable {name!r}; {nearest(name, self.names)}")
+        return place
+
+    def state(self, name: str, value: object) -> int:
+        """Return the position of a state among the states of a variable; 1 is looked up as "1"."""
+        i = self.index(name)
+        place = self._state_places[i].get(value if isinstance(value, str) else str(value))
+        if place is None:
+            raise NetworkError(f"variable {name!r} has no state {value!r}; {nearest(value, self.states[i])}")
+        return place
+
+    @cached_property
+    def arcs(self) -> tuple[tuple[str, str], ...]:
+        """The arcs as (parent, child), child by child."""
+        return tuple((self.names[p], name) for name, own in zip(self.names, self.parents, strict=True) for p in own)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The variables' positions, parents before children."""
+        return dag.topological_order(self.parents)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each variable, as positions in `names`."""
+        return dag.children(self.parents)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters, Σ (states − 1) · Π parents' states."""
+        return sum(table.size // card * (card - 1) for table, card in zip(self.tables, self.cards, strict=True))
+
+
+def _restore(*parts: Any) -> BayesianNetwork:
+    return BayesianNetwork.from_tables(*parts)
