@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 namespace bayeskit {
+void bind_bif(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_average(nanobind::module_& m);

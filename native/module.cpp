@@ -3,6 +3,7 @@
 NB_MODULE(_native, m) {
     // A model that still lives when Python ends is no leak worth a page of text.
     nanobind::set_leak_warnings(false);
+    bayeskit::bind_bif(m);
     bayeskit::bind_count(m);
     bayeskit::bind_encode(m);
     bayeskit::bind_average(m);

@@ -17,6 +17,7 @@ from bayeskit._kernels._native import (
     encode_objects,
     least_risk,
     mdl_edges,
+    parse_bif,
     recode,
     whole_levels,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "least_risk",
     "mdl_edges",
     "n_threads",
+    "parse_bif",
     "recode",
     "threads",
     "whole_levels",

@@ -132,3 +132,9 @@ def count_families(
 def conditional_information(
     counts: Numbers, sizes: Sequence[int], n_classes: int, all: float, n_threads: int
 ) -> NDArray[np.float64]: ...
+def parse_bif(
+    data: bytes, normalise: bool, tolerance: float
+) -> (
+    tuple[tuple[int, int], str]
+    | tuple[list[str], list[tuple[str, ...]], list[tuple[int, ...]], NDArray[np.float64], list[tuple[int, int, int]]]
+): ...

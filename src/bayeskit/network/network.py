@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
-from bayeskit.network import dag
+from bayeskit.network import dag, formats
 from bayeskit.network.names import nearest, unique_names
 from bayeskit.network.structure import read_structure
 from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
@@ -40,7 +41,7 @@ class BayesianNetwork:
     seed : int, optional
         Without tables: rows drawn from the flat Dirichlet distribution instead.
     normalise : bool, default False
-        Divide each row by its sum. Otherwise a row that misses 1 by more than 1e-6 is refused, and the numbers are
+        Divide each row by its sum. Otherwise a row that misses 1 by more than 1e-5 is refused, and the numbers are
         kept as they came.
 
     Attributes
@@ -128,6 +129,36 @@ class BayesianNetwork:
         net = cls.__new__(cls)
         net._fill(names, states, parents, tables, normalise)
         return net
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], *, normalise: bool = False) -> BayesianNetwork:
+        """Read a network from BIF, XMLBIF, Hugin NET, UAI or DOT; the extension decides, and .gz is unpacked.
+
+        Parameters
+        ----------
+        path : path
+            ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.uai``, ``.dot`` or ``.gv``, also with ``.gz``.
+        normalise : bool, default False
+            Divide each row by its sum, for files whose rows do not sum to 1.
+        """
+        parts = formats.read(path, normalise)
+        net = cls.__new__(cls)
+        net.names = tuple(parts.names)
+        net.states = tuple(parts.states)
+        net.cards = tuple(map(len, parts.states))
+        net.parents = tuple(parts.parents)
+        for table in parts.tables:
+            table.setflags(write=False)
+        net.tables = tuple(parts.tables)
+        return net
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the network to a file; the extension decides on the format, as in `read`.
+
+        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so ours are
+        kept beside them.
+        """
+        formats.write(self, path)
 
     def _fill(
         self,

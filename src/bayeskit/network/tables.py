@@ -14,8 +14,8 @@ from bayeskit.network.names import nearest
 
 Table = NDArray[np.float64]
 
-# Files print probabilities with about seven digits, so a row of them may miss 1 by this much.
-TOLERANCE = 1e-6
+# Programs print probabilities with as few as six digits, so a row of them may miss 1 by some units of the sixth.
+TOLERANCE = 1e-5
 
 
 def check_table(
@@ -54,8 +54,8 @@ def check_table(
     elif abs(sums - 1.0).max() > tolerance:
         k = int(np.argmax(abs(sums - 1.0) > tolerance))
         raise NetworkError(
-            f"{_row_name(names, states, parents, i, k)} sums to {sums[k]:.10g}, not to 1 within {tolerance:g}; correct it "
-            "or pass normalise=True."
+            f"{_row_name(names, states, parents, i, k)} sums to {sums[k]:.10g}, not to 1 within {tolerance:g}; "
+            "correct it or pass normalise=True."
         )
     array.setflags(write=False)
     return array
@@ -118,8 +118,8 @@ def _from_frame(name: str, parents: Sequence[str], states: Mapping[str, Sequence
     missing = [column for column in wanted if column not in columns]
     if missing:
         raise NetworkError(
-            f"the frame of {name!r} has no column {missing[0]!r}; it needs a column for each parent and each own state: "
-            f"{', '.join(map(repr, wanted))}."
+            f"the frame of {name!r} has no column {missing[0]!r}; it needs a column for each parent and each own "
+            f"state: {', '.join(map(repr, wanted))}."
         )
     rows: dict[tuple[str, ...], Any] = {}
     for r in range(len(columns[wanted[0]])):
@@ -151,7 +151,8 @@ def _from_rows(
         else:
             if np.shape(row) != (len(states[name]),):
                 raise NetworkError(
-                    f"the table of {name!r}, {_given(parents, key)}: a row needs {len(states[name])} numbers; got {row!r}."
+                    f"the table of {name!r}, {_given(parents, key)}: a row needs {len(states[name])} numbers; "
+                    f"got {row!r}."
                 )
             array[place] = row
     empty = np.isnan(array)

@@ -1,0 +1,26 @@
+"""Network files: BIF, XMLBIF, Hugin NET, UAI and DOT, chosen by extension."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from bayeskit.network.formats.files import format_of, load, save
+from bayeskit.network.formats.parts import Parts, check_parents
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+
+def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
+    """Read the parts of a network; names, numbers, rows and arcs are checked."""
+    kind, packed = format_of(path)
+    source = load(path, packed)
+    return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalise))
+
+
+def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
+    """Write a network in the format of the path's extension."""
+    kind, packed = format_of(path)
+    save(import_module(f"{__name__}.{kind}").write(net), path, packed)
