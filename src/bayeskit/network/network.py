@@ -12,19 +12,20 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag, formats
+from bayeskit.network.graph import Graph
 from bayeskit.network.names import nearest, unique_names
-from bayeskit.network.structure import read_structure
+from bayeskit.network.structure import read_networkx, read_structure
 from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
 
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork:
+class BayesianNetwork(Graph):
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
 
-    A network does not change once it is made: what changes it (`do`, `with_tables`) returns a new one.
+    A network does not change once it is made: what changes it (`do`) returns a new one.
 
     Parameters
     ----------
@@ -65,13 +66,11 @@ class BayesianNetwork:
     >>> net.parents[net.index("Campfire")]
     (0, 2)
     >>> net.d_separated("Storm", "Thunder", given="Lightning")
-    d-separated: every trail between Storm and Thunder is blocked by Lightning.
+    d-separated: no trail between Storm and Thunder is open given Lightning.
     """
 
-    names: tuple[str, ...]
     states: tuple[tuple[str, ...], ...]
     cards: tuple[int, ...]
-    parents: tuple[tuple[int, ...], ...]
     tables: tuple[Table, ...]
 
     def __init__(
@@ -197,24 +196,11 @@ class BayesianNetwork:
         # Only what the network is: compiled engines and other cached things are made again where they are needed.
         return _restore, (self.names, self.states, self.parents, self.tables)
 
-    # Looking up
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.names)}
-
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
         return tuple({state: k for k, state in enumerate(own)} for own in self.states)
 
-    def index(self, name: str) -> int:
-        """Return the position of a variable in `names`."""
-        place = self._places.get(name) if isinstance(name, str) else None
-        if place is None:
-            raise NetworkError(f"unknown variable {name!r}; {nearest(name, self.names)}")
-        return place
-
-    def state(self, name: str, value: object) -> int:
+    def state(self, name: object, value: object) -> int:
         """Return the position of a state among the states of a variable; 1 is looked up as "1"."""
         i = self.index(name)
         place = self._state_places[i].get(value if isinstance(value, str) else str(value))
@@ -222,25 +208,76 @@ class BayesianNetwork:
             raise NetworkError(f"variable {name!r} has no state {value!r}; {nearest(value, self.states[i])}")
         return place
 
-    @cached_property
-    def arcs(self) -> tuple[tuple[str, str], ...]:
-        """The arcs as (parent, child), child by child."""
-        return tuple((self.names[p], name) for name, own in zip(self.names, self.parents, strict=True) for p in own)
-
-    @cached_property
-    def order(self) -> tuple[int, ...]:
-        """The variables' positions, parents before children."""
-        return dag.topological_order(self.parents)
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        """The children of each variable, as positions in `names`."""
-        return dag.children(self.parents)
-
     @property
     def n_parameters(self) -> int:
         """The number of free parameters, Σ (states − 1) · Π parents' states."""
         return sum(table.size // card * (card - 1) for table, card in zip(self.tables, self.cards, strict=True))
+
+    def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
+        """Return the network after an intervention: arcs into the variables are cut, and their states are set.
+
+        Parameters
+        ----------
+        actions : mapping of name to state, or to a mapping of state to probability
+            Names that are words may also be given as keywords.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork("Storm->Lightning->Thunder", seed=0).do(Lightning="yes")
+        >>> net.arcs
+        (('Lightning', 'Thunder'),)
+        >>> net.tables[1]
+        array([0., 1.])
+        """
+        wanted = {**(actions or {}), **more}
+        parents, tables = list(self.parents), list(self.tables)
+        for name, value in wanted.items():
+            i = self.index(name)
+            row = np.zeros(self.cards[i])
+            for state, p in (value if isinstance(value, Mapping) else {value: 1.0}).items():
+                row[self.state(name, state)] = p
+            parents[i], tables[i] = (), row
+        return BayesianNetwork.from_tables(self.names, self.states, parents, tables)
+
+    def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
+        """Say whether two networks have the same variables, states, parents and numbers; order does not matter.
+
+        Variables and parents may come in another order; the states of a variable must not.
+        """
+        if set(self.names) != set(other.names):
+            return False
+        for i, name in enumerate(self.names):
+            j = other.index(name)
+            above = [self.names[p] for p in self.parents[i]]
+            theirs = [other.names[p] for p in other.parents[j]]
+            if self.states[i] != other.states[j] or set(above) != set(theirs):
+                return False
+            axes = [*(theirs.index(p) for p in above), len(above)]
+            if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tolerance:
+                return False
+        return True
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        for name, states, own, table in zip(self.names, self.states, self.parents, self.tables, strict=True):
+            graph.add_node(name, states=states, parents=tuple(self.names[p] for p in own), table=table.copy())
+        graph.add_edges_from(self.arcs)
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, seed: int | None = None) -> BayesianNetwork:
+        """Make a network from a ``networkx.DiGraph``; nodes may carry ``states``, ``parents`` (an order) and ``table``.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> BayesianNetwork.from_networkx(networkx.DiGraph([("A", "B"), ("B", "C")])).arcs
+        (('A', 'B'), ('B', 'C'))
+        """
+        return cls(**read_networkx(graph), seed=seed)
 
 
 def _restore(*parts: Any) -> BayesianNetwork:

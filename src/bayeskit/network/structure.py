@@ -108,3 +108,16 @@ def _read_variable(text: str, line: str, sketch: Sketch) -> str:
     if states is not None:
         sketch.tell(name, [state.strip() for state in states.split("|")])
     return name
+
+
+def read_networkx(graph: Any) -> dict[str, Any]:
+    """Read the structure, states and tables of a ``networkx.DiGraph``."""
+    if not graph.is_directed() or graph.is_multigraph():
+        raise NetworkError("a Bayesian network needs a directed graph without parallel arcs (networkx.DiGraph).")
+    structure = {name: data.get("parents", list(graph.predecessors(name))) for name, data in graph.nodes(data=True)}
+    for name, above in structure.items():
+        if set(above) != set(graph.predecessors(name)):
+            raise NetworkError(f"node {name!r} says the parents {above!r}, but its arcs come from others.")
+    states = {name: data["states"] for name, data in graph.nodes(data=True) if "states" in data}
+    tables = {str(name): data["table"] for name, data in graph.nodes(data=True) if "table" in data}
+    return {"structure": structure, "states": states, "tables": tables or None}

@@ -157,10 +157,10 @@ def _from_rows(
             array[place] = row
     empty = np.isnan(array)
     if empty.any():
-        place = np.unravel_index(int(np.argmax(empty)), shape)
-        key = [states[v][int(k)] for v, k in zip((*parents, name), place, strict=True)]
+        hole = np.unravel_index(int(np.argmax(empty)), shape)
+        *above, own = (states[v][int(k)] for v, k in zip((*parents, name), hole, strict=True))
         raise NetworkError(
-            f"the table of {name!r} has no number for {name}={key[-1]} given {_given(parents, key[:-1])}; all "
+            f"the table of {name!r} has no number for {name}={own} given {_given(parents, above)}; all "
             f"{prod(shape)} are needed."
         )
     return array

@@ -30,10 +30,17 @@ def read(source: Source, normalise: bool) -> Parts:
         numbers[first : first + size].reshape([*(cards[p] for p in above), card])
         for (first, size, _), above, card in zip(spans, parents, cards, strict=True)
     ]
-    places = [at for _, _, at in spans]  # in bytes
-    if not source.text.isascii():
-        places = [len(data[:at].decode()) for at in places]
-    return Parts(names, states, parents, tables, places)
+    return Parts(names, states, parents, tables, _in_characters([at for _, _, at in spans], data))
+
+
+def _in_characters(places: list[int], data: bytes) -> list[int]:
+    if data.isascii():
+        return places
+    characters, done, found = 0, 0, dict.fromkeys(places, 0)
+    for at in sorted(found):
+        characters += len(data[done:at].decode())
+        done, found[at] = at, characters
+    return [found[at] for at in places]
 
 
 def write(net: BayesianNetwork) -> str:
