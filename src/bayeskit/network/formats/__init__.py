@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from bayeskit.errors import NetworkError
 from bayeskit.network.formats.files import format_of, load, save
 from bayeskit.network.formats.parts import Parts, check_parents
 
@@ -23,4 +25,7 @@ def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
 def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network in the format of the path's extension."""
     kind, packed = format_of(path)
+    for name in chain(net.names, *net.states):
+        if name != name.strip() or not name.isprintable():
+            raise NetworkError(f"the name {name!r} begins or ends with a blank or holds a control sign; rename it.")
     save(import_module(f"{__name__}.{kind}").write(net), path, packed)

@@ -23,7 +23,7 @@ FORMATS = {
 }
 
 # A packed file can unpack to any size; the largest public network has 6 MB of text.
-MAX_BYTES = 1 << 30
+MAX_BYTES = 1 << 28
 
 
 def format_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
@@ -80,7 +80,7 @@ def _unpack(path: str | os.PathLike[str], name: str) -> bytes:
 def _bounded(data: bytes, name: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise NetworkFileError(
-            f"{name} holds more than {MAX_BYTES >> 30} GiB of text, which no network needs; it is not read."
+            f"{name} holds more than {MAX_BYTES >> 20} MiB of text, which no network needs; it is not read."
         )
     return data
 
