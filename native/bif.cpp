@@ -361,7 +361,7 @@ class Reader {
         }
         for (size_t r = 0; r < n_rows; ++r) {
             if (!places[r] && !rest_at)
-                throw Fault{start, "the table of " + quoted(variable.name) + " has no row for " + row_name(variable, r) + "."};
+                throw Fault{start, row_words(variable, r) + " is not there."};
             if (!places[r]) std::copy(rest.begin(), rest.end(), table + r * card);
             check_sum(variable, table + r * card, r, places[r] ? places[r] : rest_at);
         }
@@ -391,7 +391,13 @@ class Reader {
             text = part + (text.empty() ? "" : ", " + text);
             r /= parent.states.size();
         }
-        return text.empty() ? "it" : text;
+        return text;
+    }
+
+    std::string row_words(const Variable& variable, size_t r) const {
+        const std::string given = row_name(variable, r);
+        return given.empty() ? "the table of " + quoted(variable.name)
+                             : "the row of " + quoted(variable.name) + " for " + given;
     }
 
     void check_sum(const Variable& variable, double* row, size_t r, const char* row_at) {
@@ -405,8 +411,7 @@ class Reader {
         if (std::fabs(sum - 1.0) <= tolerance_) return;
         char shown[64];
         std::snprintf(shown, sizeof shown, "%.10g, not to 1 within %g", sum, tolerance_);
-        throw Fault{row_at, "the row of " + quoted(variable.name) + " for " + row_name(variable, r) + " sums to " + shown +
-                                (normalise_ ? "." : "; correct it or pass normalise=True.")};
+        throw Fault{row_at, row_words(variable, r) + " sums to " + shown + (normalise_ ? "." : "; correct it or pass normalise=True.")};
     }
 };
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from bayeskit.errors import NetworkError
 from bayeskit.network.formats.parts import SPARE_NUMBERS, Parts, Source, checked_rows, table_size
 from bayeskit.network.formats.scan import Scanner, numbers
 from bayeskit.network.tables import default_table
@@ -211,4 +212,6 @@ def _escaped(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
+    if "\\" in name:
+        raise NetworkError(f"DOT cannot hold the name {name!r}: it has a backslash; rename it or write XMLBIF.")
     return '"' + name.replace('"', '\\"') + '"'

@@ -47,7 +47,8 @@ class _Pieces:
         """Return the next piece as a whole number in low … high."""
         at, piece = self.take(what)
         if not _WHOLE.fullmatch(piece) or not low <= int(piece) <= high:
-            self.fault(at, f"expected {what} from {low} to {high}, found {piece[:40]!r}.")
+            span = f"from {low} to {high}" if low < high else str(low)
+            self.fault(at, f"expected {what} {span}, found {piece[:40]!r}.")
         return int(piece)
 
     def numbers(self, n: int) -> NDArray[np.float64]:
@@ -68,7 +69,7 @@ def read(source: Source, normalise: bool) -> Parts:
     limit = len(source.text)  # a file of n characters has at most n numbers
     n = pieces.whole("the number of variables", 1, limit)
     cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
-    pieces.whole("the number of tables, one a variable,", n, n)
+    pieces.whole("the number of tables, one a variable:", n, n)
     scopes = [_scope(pieces, n) for _ in range(n)]
     comments = [found.group(1) for found in _PYAGRUM_SCOPE.finditer(source.text)]
     from_pyagrum = len(comments) == n
