@@ -10,6 +10,7 @@ void bind_average(nanobind::module_& m);
 void bind_dependence(nanobind::module_& m);
 void bind_family(nanobind::module_& m);
 void bind_mdl(nanobind::module_& m);
+void bind_families(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
 void bind_risk(nanobind::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
     bayeskit::bind_dependence(m);
     bayeskit::bind_family(m);
     bayeskit::bind_mdl(m);
+    bayeskit::bind_families(m);
     bayeskit::bind_moments(m);
     bayeskit::bind_naive(m);
     bayeskit::bind_risk(m);

@@ -138,3 +138,10 @@ def parse_bif(
     tuple[tuple[int, int], str]
     | tuple[list[str], list[tuple[str, ...]], list[tuple[int, ...]], NDArray[np.float64], list[tuple[int, int, int]]]
 ): ...
+def log_probability(
+    columns: Table,
+    cards: Sequence[int],
+    parents: Sequence[Sequence[int]],
+    log_tables: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.float64], int, int]: ...

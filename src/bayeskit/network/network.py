@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import NetworkError
+from bayeskit._kernels import log_probability, n_threads
+from bayeskit.errors import ModelFileError, NetworkError, TableError
+from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.io.files import save
 from bayeskit.network import dag, formats
+from bayeskit.network.cases import read_cases
 from bayeskit.network.graph import Graph
 from bayeskit.network.names import nearest, unique_names
 from bayeskit.network.structure import read_networkx, read_structure
@@ -213,6 +218,45 @@ class BayesianNetwork(Graph):
         """The number of free parameters, Σ (states − 1) · Π parents' states."""
         return sum(table.size // card * (card - 1) for table, card in zip(self.tables, self.cards, strict=True))
 
+    def log_probability(self, table: Any) -> NDArray[np.float64]:
+        """Return log P(row) for each row of a table; every variable needs a column and no cell may be missing.
+
+        Parameters
+        ----------
+        table : any table
+            Columns are found by name, values are compared with the states as text. An array without names, or a list
+            of arrays, holds state codes, one column a variable in the order of `names`.
+
+        Returns
+        -------
+        float64 array of shape (n_rows,)
+            ``-inf`` where the network rules a row out.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork("A->B", tables={"A": [0.25, 0.75], "B": [[0.5, 0.5], [0.0, 1.0]]})
+        >>> np.exp(net.log_probability({"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]}))
+        array([0.125, 0.   , 0.75 ])
+        """
+        columns = read_cases(self.names, self.states, table)
+        cells = len(columns) * len(columns[0])
+        log, row, j = log_probability(columns, self.cards, self.parents, self._log_tables, n_threads(cells))
+        if row >= 0:
+            raise TableError(
+                f"row {row} has no value for {self.names[j]!r}; leave such rows out, or ask for the probability of "
+                "what is known."
+            )
+        return log
+
+    def log_likelihood(self, table: Any) -> float:
+        """Return Σ log P(row) over the rows of a table; see `log_probability`."""
+        return float(self.log_probability(table).sum())
+
+    @cached_property
+    def _log_tables(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.concatenate([table.reshape(-1) for table in self.tables])))
+
     def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
         """Return the network after an intervention: arcs into the variables are cut, and their states are set.
 
@@ -278,6 +322,36 @@ class BayesianNetwork(Graph):
         (('A', 'B'), ('B', 'C'))
         """
         return cls(**read_networkx(graph), seed=seed)
+
+    def _to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta = {
+            "names": list(self.names),
+            "states": list(map(list, self.states)),
+            "parents": list(map(list, self.parents)),
+        }
+        return meta, {"tables": np.concatenate([table.reshape(-1) for table in self.tables])}
+
+    @classmethod
+    def _from_file(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
+        names, states, parents = (expect_field(meta, field, list) for field in ("names", "states", "parents"))
+        words = [names, *states] if all(isinstance(own, list) for own in states) else [[None]]
+        if not all(isinstance(word, str) for own in words for word in own):
+            raise ModelFileError("names and states must be lists of text.")
+        flat = expect_array(arrays, "tables", np.float64, (None,))
+        tables = []
+        for i, above in enumerate(parents):
+            shape = [len(states[p]) for p in (*above, i)]
+            if prod(shape) > len(flat):
+                raise ModelFileError(f"the table of {names[i]!r} is cut short.")
+            tables.append(flat[: prod(shape)].reshape(shape))
+            flat = flat[prod(shape) :]
+        if len(flat):
+            raise ModelFileError(f"the tables have {len(flat)} numbers too many.")
+        return cls.from_tables(names, states, parents, tables)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit."""
+        save(self, path)
 
 
 def _restore(*parts: Any) -> BayesianNetwork:
