@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import recode, whole_levels
 from bayeskit.errors import TableError, UnseenValueError
-from bayeskit.network.names import nearest
+from bayeskit.network.names import find_state, nearest
 from bayeskit.table.column import LOOKUP_UNSEEN, Coded, Column, code_bytes, missing_code, unseen_code
 from bayeskit.table.read import read_table
 
@@ -95,12 +95,11 @@ def _whole(column: Column, j: int) -> NDArray[Any]:
 def _encode(column: Column, states: Sequence[str]) -> NDArray[Any]:
     place = {state: k for k, state in enumerate(states)}
     if isinstance(column, Coded):
-        wanted = {level: place.get(str(level), LOOKUP_UNSEEN) for level in column.levels}
-        lookup = np.array([wanted[level] for level in column.levels], dtype=np.int64)
+        lookup = _lookup(column.levels, place)
         return recode(column.codes, 0, lookup, code_bytes(len(states)), True)
     values = column.values
     if values.dtype.kind == "b":
-        lookup = np.array([place.get(str(value), LOOKUP_UNSEEN) for value in (False, True)], dtype=np.int64)
+        lookup = _lookup((False, True), place)
         return recode(values.view(np.uint8), 0, lookup, code_bytes(len(states)), False)
     levels = whole_levels(values)
     if levels is not None and len(levels) and levels[-1] - levels[0] < 1 << 20:
@@ -115,6 +114,11 @@ def _encode(column: Column, states: Sequence[str]) -> NDArray[Any]:
         codes[values == _number(state)] = k
     codes[column.missing()] = missing_code(width)
     return codes
+
+
+def _lookup(values: Sequence[object], place: dict[str, int]) -> NDArray[np.int64]:
+    found = [find_state(value, place) for value in values]
+    return np.array([LOOKUP_UNSEEN if k is None else k for k in found], dtype=np.int64)
 
 
 def _number(state: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from bayeskit.errors import NetworkError
@@ -17,6 +17,24 @@ def unique_names(names: Iterable[object], what: str) -> tuple[str, ...]:
     if "" in unique:
         raise NetworkError(f"{what} at position {unique.index('')} has an empty name; give it one.")
     return unique
+
+
+def find_state(value: object, places: Mapping[str, int]) -> int | None:
+    """Return the place of the state that a value means, or None: 1 and 1.0 are "1", True is "True", "true" or "TRUE".
+
+    Examples
+    --------
+    >>> find_state(True, {"FALSE": 0, "TRUE": 1})
+    1
+    """
+    if isinstance(value, str):
+        return places.get(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value)
+    if text not in places and text in ("True", "False"):
+        return places.get(text.lower(), places.get(text.upper()))
+    return places.get(text)
 
 
 def nearest(name: object, names: Sequence[str]) -> str:

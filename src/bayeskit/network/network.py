@@ -18,7 +18,7 @@ from bayeskit.io.files import save
 from bayeskit.network import dag, formats
 from bayeskit.network.cases import read_cases
 from bayeskit.network.graph import Graph
-from bayeskit.network.names import nearest, unique_names
+from bayeskit.network.names import find_state, nearest, unique_names
 from bayeskit.network.structure import read_networkx, read_structure
 from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
 
@@ -206,9 +206,9 @@ class BayesianNetwork(Graph):
         return tuple({state: k for k, state in enumerate(own)} for own in self.states)
 
     def state(self, name: object, value: object) -> int:
-        """Return the position of a state among the states of a variable; 1 is looked up as "1"."""
+        """Return the position of a state among the states of a variable; 1 means "1" and True means "true"."""
         i = self.index(name)
-        place = self._state_places[i].get(value if isinstance(value, str) else str(value))
+        place = find_state(value, self._state_places[i])
         if place is None:
             raise NetworkError(f"variable {name!r} has no state {value!r}; {nearest(value, self.states[i])}")
         return place
