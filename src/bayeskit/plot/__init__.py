@@ -7,3 +7,4 @@ from bayeskit.plot.tables import value_table
 from bayeskit.plot.waterfall import waterfall
 
 __all__ = ["class_balance", "confusion_matrix", "reliability_curve", "value_table", "waterfall"]
+"""Pictures: drawings of graphs as SVG."""
