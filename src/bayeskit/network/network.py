@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from bayeskit.network.graph import Graph
 from bayeskit.network.names import find_state, nearest, unique_names
 from bayeskit.network.structure import read_networkx, read_structure
 from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
+
+if TYPE_CHECKING:
+    from bayeskit.plot.network_svg import Drawing
 
 Table = NDArray[np.float64]
 
@@ -300,6 +303,25 @@ class BayesianNetwork(Graph):
             if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tolerance:
                 return False
         return True
+
+    def draw(self, *, posterior: Mapping[str, Any] | None = None, given: Iterable[str] = ()) -> Drawing:
+        """Draw the network in layers, with bars of probabilities in the boxes; notebooks show it, ``save`` writes it.
+
+        Parameters
+        ----------
+        posterior : mapping of name to probabilities, optional
+            These variables get a bar a state; an array in the order of the states, or a mapping of state to number.
+        given : names of observed variables, optional
+            They are coloured.
+
+        Examples
+        --------
+        >>> BayesianNetwork("A->B<-C").draw(posterior={"B": [0.3, 0.7]}, given=["A"]).crossings
+        0
+        """
+        from bayeskit.network.picture import draw  # the layout needs scipy.optimize, which takes long to import
+
+        return draw(self, posterior or {}, list(given))
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""
