@@ -15,7 +15,9 @@ def convert(
     target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
     normalise: Annotated[bool, typer.Option("--normalise", help="Divide each row of a table by its sum.")] = False,
 ) -> None:
-    """Convert a network file: BIF, XMLBIF, Hugin NET, UAI, DOT and .bayes, by extension; .gz packs.
+    """Convert a network file into another format.
+
+    BIF, XMLBIF, Hugin NET, UAI, DOT and .bayes, by extension; a further .gz packs.
 
     Example: bayeskit convert alarm.bif alarm.net
     """

@@ -13,7 +13,7 @@ from bayeskit.cli.networks import read_evidence, read_network
 def draw(
     source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The .svg file; else beside the network.", show_default=False)
+        Path | None, typer.Option("--output", "-o", help="The .svg file; by default beside the network.", show_default=False)
     ] = None,
     given: Annotated[
         list[str] | None,
@@ -21,7 +21,9 @@ def draw(
     ] = None,
     bars: Annotated[bool, typer.Option("--bars", help="Draw each variable's probabilities.")] = False,
 ) -> None:
-    """Draw a network in layers as SVG, with bars of probabilities on request.
+    """Draw a network as SVG.
+
+    Boxes stand in layers; bars of probabilities are drawn on request.
 
     Example: bayeskit draw asia.bif -o asia.svg --given smoke=yes
     """
@@ -29,7 +31,7 @@ def draw(
     evidence = read_evidence(given or [])
     if output is None:
         name = source.name.removesuffix(".gz")
-        output = Path(Path(name).stem + ".svg")
+        output = source.with_name(Path(name).stem + ".svg")
     posterior = net.posterior(given=evidence) if bars or evidence else None
     picture = net.draw(posterior=posterior, given=list(evidence))
     picture.save(output)
