@@ -12,6 +12,8 @@ void bind_family(nanobind::module_& m);
 void bind_mdl(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
+void bind_propagate(nanobind::module_& m);
+void bind_triangulate(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
 void bind_risk(nanobind::module_& m);
 void bind_strings(nanobind::module_& m);
