@@ -122,25 +122,7 @@ nb::tuple PlanHandle::joint(const Ints& hard, const Ints& states, const Ints& so
         const Released released(*plan);
         Borrowed space(*spaces);
         Propagation<double> run(program, *space, evidence.state.data(), evidence.soft, false);
-        std::vector<double> totals(program.steps.size(), 0.0);
-        bool good = run.collect([&](const Step& step, const double* tile, int64_t t) {
-            const size_t c = &step - program.steps.data();
-            for (int64_t i = 0; i < step.tile; ++i) totals[c] += tile[i];
-            if (static_cast<int>(c) != plan->root) return;
-            int64_t offset = 0;
-            for (int a = step.n_outer; a-- > 0;) {
-                const int64_t n = program.outer_lengths[step.outer_shape + a];
-                offset += t % n * program.outer_strides[plan->root_view.outer + a];
-                t /= n;
-            }
-            box_plus(tile, out.data + offset, program.axes.data() + plan->root_view.axes, plan->root_view.n_axes);
-        });
-        for (size_t c = 0; good && c < totals.size(); ++c) {
-            if (plan->tree->cliques[c].parent >= 0) continue;
-            good = totals[c] > 0.0;
-            run.log += std::log(totals[c]);
-        }
-        if (good) log = run.log;
+        if (collect_targets(run, *plan, out.data)) log = run.log;
     }
     if (log == NEVER) return nb::make_tuple(nb::none(), log);
     double sum = 0.0;

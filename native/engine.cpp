@@ -174,13 +174,7 @@ std::shared_ptr<const Plan> Engine::plan_joint(const std::vector<int>& targets, 
     auto tree = std::make_shared<JunctionTree>(tree_of_order(problem, search_order(problem, quick_search(guess))));
     auto hung = targets.empty() ? tree : std::make_shared<JunctionTree>(hang_from(*tree, smallest_holding(*tree, targets)));
     auto plan = make(Strategy::shrunk_network, hung, observed, active, false);
-    plan->targets = targets;
-    if (!plan->program || targets.empty()) return plan;
-    for (size_t c = 0; c < hung->cliques.size() && plan->root < 0; ++c)
-        if (hung->cliques[c].parent < 0 && holds_all(hung->cliques[c], targets)) plan->root = static_cast<int>(c);
-    std::vector<int64_t> strides(targets.size(), 1);
-    for (size_t i = targets.size(); i-- > 1;) strides[i - 1] = strides[i] * network_.cards[targets[i]];
-    plan->root_view = plan->program->view_of(plan->program->steps[plan->root], targets, strides);
+    root_at(*plan, targets);
     return plan;
 }
 
@@ -201,15 +195,29 @@ std::shared_ptr<const Plan> Engine::plan_max(const std::vector<int>& sought, con
     return plan;
 }
 
-std::shared_ptr<const Plan> Engine::plan_rows(int target) const {
-    auto hung = std::make_shared<JunctionTree>(hang_from(*tree_, smallest_holding(*tree_, {target})));
-    auto plan = make(Strategy::whole_tree, hung, std::vector<char>(network_.size(), 0), {}, false);
+std::shared_ptr<const Plan> Engine::plan_rows(int target, const std::vector<int>& columns) const {
+    const std::vector<char> none(network_.size(), 0), active = ancestors({target}, columns, {});
+    auto tree = tree_;
+    if (!tree || std::find(active.begin(), active.end(), 0) != active.end()) {
+        const Elimination problem = elimination(none, active);
+        tree = std::make_shared<JunctionTree>(tree_of_order(problem, search_order(problem, {64, 2000000, 0})));
+    }
+    auto hung = std::make_shared<JunctionTree>(hang_from(*tree, smallest_holding(*tree, {target})));
+    auto plan = make(Strategy::whole_tree, hung, none, active, false);
     if (plan->program && plan->entries <= STORED_CELLS) plan->program->premultiply();
-    plan->targets = {target};
-    for (size_t c = 0; c < hung->cliques.size() && plan->root < 0; ++c)
-        if (hung->cliques[c].parent < 0 && holds_all(hung->cliques[c], plan->targets)) plan->root = static_cast<int>(c);
-    if (plan->program) plan->root_view = plan->program->view_of(plan->program->steps[plan->root], {target}, {1});
+    root_at(*plan, {target});
     return plan;
+}
+
+void Engine::root_at(Plan& plan, const std::vector<int>& targets) const {
+    plan.targets = targets;
+    if (!plan.program || targets.empty()) return;
+    const auto& cliques = plan.tree->cliques;
+    for (size_t c = 0; c < cliques.size() && plan.root < 0; ++c)
+        if (cliques[c].parent < 0 && holds_all(cliques[c], targets)) plan.root = static_cast<int>(c);
+    std::vector<int64_t> strides(targets.size(), 1);
+    for (size_t i = targets.size(); i-- > 1;) strides[i - 1] = strides[i] * network_.cards[targets[i]];
+    plan.root_view = plan.program->view_of(plan.program->steps[plan.root], targets, strides);
 }
 
 }  // namespace bayeskit

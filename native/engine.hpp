@@ -24,13 +24,37 @@ struct Plan {
     std::shared_ptr<Program> program;  // none when the tree is too large to plan
     std::vector<int> targets;          // of a joint table; the axes in the order asked for
     std::vector<int> sought;           // variables to maximise over
-    int root = -1;                     // the step that holds the targets
+    int root = -1;                     // the step that holds the targets, if any
     View root_view;
     double entries = 0.0, largest = 0.0, messages = 0.0;
     std::vector<int> largest_vars;
 
     double bytes() const { return 8.0 * (2.0 * messages + (entries <= STORED_CELLS ? entries : TILE)); }
 };
+
+// The first sweep, with the joint table of the plan's targets (not normalised) added to `answer`; false when the
+// evidence is impossible.
+template <typename V>
+bool collect_targets(Propagation<V>& run, const Plan& plan, V* answer) {
+    const Program& program = *plan.program;
+    V total{};
+    bool possible = true;
+    const bool swept = run.collect([&](const Step& step, const V* tile, int64_t t) {
+        if (t == 0) total = V{};
+        const Axis all[2] = {{1, 0}, {step.tile, 0}};
+        box_plus(tile, &total, all, 2);
+        if (t == step.n_tiles - 1) possible &= rescale(&total, 1, run.log);
+        if (&step != program.steps.data() + plan.root) return;
+        int64_t offset = 0;
+        for (int a = step.n_outer; a-- > 0;) {
+            const int64_t n = program.outer_lengths[step.outer_shape + a];
+            offset += t % n * program.outer_strides[plan.root_view.outer + a];
+            t /= n;
+        }
+        box_plus(tile, answer + offset, program.axes.data() + plan.root_view.axes, plan.root_view.n_axes);
+    });
+    return swept && possible;
+}
 
 class Engine {
 public:
@@ -48,14 +72,15 @@ public:
                                            const std::vector<int>& soft, bool with_evidence) const;
     std::shared_ptr<const Plan> plan_max(const std::vector<int>& sought, const std::vector<int>& hard,
                                          const std::vector<int>& soft) const;
-    // The whole tree hung from a clique that holds the target.
-    std::shared_ptr<const Plan> plan_rows(int target) const;
+    // For rows of any pattern: nothing sliced, what stands below target and columns left out, hung from the target.
+    std::shared_ptr<const Plan> plan_rows(int target, const std::vector<int>& columns) const;
 
 private:
     Network network_;
     std::shared_ptr<const JunctionTree> tree_;
     std::shared_ptr<const Plan> whole_;
 
+    void root_at(Plan& plan, const std::vector<int>& targets) const;
     std::vector<char> flags(const std::vector<int>& vars) const;
     std::vector<char> ancestors(const std::vector<int>& a, const std::vector<int>& b, const std::vector<int>& c) const;
     Elimination elimination(const std::vector<char>& hard, const std::vector<char>& active) const;

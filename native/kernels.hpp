@@ -13,6 +13,8 @@ void bind_mdl(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
 void bind_propagate(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
+void bind_sample(nanobind::module_& m);
 void bind_triangulate(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
 void bind_risk(nanobind::module_& m);

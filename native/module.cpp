@@ -13,6 +13,8 @@ NB_MODULE(_native, m) {
     bayeskit::bind_families(m);
     bayeskit::bind_moments(m);
     bayeskit::bind_propagate(m);
+    bayeskit::bind_rows(m);
+    bayeskit::bind_sample(m);
     bayeskit::bind_triangulate(m);
     bayeskit::bind_naive(m);
     bayeskit::bind_risk(m);

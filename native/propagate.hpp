@@ -57,12 +57,13 @@ inline bool rescale(double* cells, int64_t n, double& log) {
     log += std::log(top);
     return true;
 }
-// Lanes that rule out everything stay 0 and are found at the end.
+// A row that is ruled out gets log -inf; the logarithm of a possible one is not needed and stays 0.
 inline bool rescale(Pack* cells, int64_t n, Pack& log) {
     Pack top = largest_of(cells, n), inverse;
     for (int k = 0; k < LANES; ++k) inverse.lane[k] = top.lane[k] > 0.0 ? 1.0 / top.lane[k] : 0.0;
     for (int64_t i = 0; i < n; ++i) times(cells[i], inverse);
-    for (int k = 0; k < LANES; ++k) log.lane[k] += std::log(top.lane[k]);
+    for (int k = 0; k < LANES; ++k)
+        if (!(top.lane[k] > 0.0)) log.lane[k] = -INFINITY;
     return true;
 }
 BAYESKIT_INLINE void divide(double& a, double b) { a = b > 0.0 ? a / b : 0.0; }
@@ -100,7 +101,7 @@ public:
         put(log, 0.0);
     }
 
-    V log;  // of the probability of the evidence, after collect
+    V log;  // of the probability of the evidence, after a run
     bool possible = true;
 
     // The first sweep; then `at_root(step, tile, tile number)` for every tile of every root.
