@@ -74,25 +74,29 @@ public:
 
     double entries() const { return packed_ ? plan_->entries : 0.0; }
 
-    // ((n_rows, states of all targets), rows that the network cannot give)
-    nb::tuple run(nb::object source, int n_threads) const {
+    // ((n_rows, states of all targets), rows that the network cannot give, a row that needs more than `limit` cells or -1)
+    nb::tuple run(nb::object source, double limit, int n_threads) const {
         const Table table = table_of(source);
         if (table.columns.size() != vars_.size()) throw std::invalid_argument("wrong number of columns.");
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
         Owned<double> out({static_cast<size_t>(table.n_rows), static_cast<size_t>(width_)});
         std::vector<std::vector<int64_t>> impossible(n_chunks);
+        std::vector<int64_t> large(n_chunks, -1);
         {
             nb::gil_scoped_release release;
             const int used = threads_used(n_chunks, n_threads);
             std::vector<Scratch> scratch(used);
             parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int thread) {
                 const int64_t begin = chunk * CHUNK_ROWS, end = std::min(table.n_rows, begin + CHUNK_ROWS);
-                run_chunk(table, begin, end, out.data, impossible[chunk], scratch[thread]);
+                run_chunk(table, begin, end, limit, out.data, impossible[chunk], large[chunk], scratch[thread]);
             });
         }
         std::vector<int64_t> rows;
         for (const auto& some : impossible) rows.insert(rows.end(), some.begin(), some.end());
-        return nb::make_tuple(out.to_numpy(), rows);
+        int64_t too_large = -1;
+        for (int64_t row : large)
+            if (row >= 0 && too_large < 0) too_large = row;
+        return nb::make_tuple(out.to_numpy(), rows, too_large);
     }
 
 private:
@@ -156,8 +160,8 @@ private:
             if (used[j]) blanket_columns_.push_back(static_cast<int>(j));
     }
 
-    void run_chunk(const Table& table, int64_t begin, int64_t end, double* out, std::vector<int64_t>& impossible,
-                   Scratch& s) const {
+    void run_chunk(const Table& table, int64_t begin, int64_t end, double limit, double* out,
+                   std::vector<int64_t>& impossible, int64_t& large, Scratch& s) const {
         s.left.clear();
         for (int64_t from = begin; from < end; from += BLOCK_ROWS) {
             const int64_t n = std::min(BLOCK_ROWS, end - from);
@@ -168,7 +172,7 @@ private:
         if (s.left.empty()) return;
         read_states(table, begin, end, s);
         if (packed_) run_packs(out, impossible, s);
-        else run_single(out, impossible, s);
+        else run_single(limit, out, impossible, large, s);
     }
 
     void run_blanket(const Table& table, int64_t begin, int64_t n, double* out, Scratch& s) const {
@@ -280,7 +284,7 @@ private:
     }
 
     // One row after another; rows with the same open cells share their plan.
-    void run_single(double* out, std::vector<int64_t>& impossible, Scratch& s) const {
+    void run_single(double limit, double* out, std::vector<int64_t>& impossible, int64_t& large, Scratch& s) const {
         const size_t columns = vars_.size();
         std::map<std::vector<int>, std::vector<size_t>> groups;
         for (size_t i = 0; i < s.left.size(); ++i) {
@@ -292,7 +296,10 @@ private:
         std::vector<int> state(engine_->network().size(), UNKNOWN);
         for (const auto& [hard, rows] : groups) {
             const auto plan = targets_.size() == 1 ? engine_->plan_joint(targets_, hard, {}, false) : engine_->plan_marginals(hard);
-            if (!plan->program) throw std::length_error("a row needs a table that does not fit.");
+            if (!plan->program || plan->entries > limit) {
+                large = s.left[rows[0]];
+                return;
+            }
             for (size_t i : rows) {
                 for (size_t j = 0; j < columns; ++j) state[vars_[j]] = s.states[i * columns + j];
                 if (!ask_single(*plan, hard, state, out + s.left[i] * width_, s.cells)) impossible.push_back(s.left[i]);
@@ -341,7 +348,7 @@ void bind_rows(nb::module_& m) {
         .def(nb::init<const InferenceEngine&, std::vector<int>, std::vector<int>>(), "engine"_a, "targets"_a,
              "column_vars"_a)
         .def_prop_ro("entries", &RowPosterior::entries)
-        .def("run", &RowPosterior::run, "table"_a, "n_threads"_a);
+        .def("run", &RowPosterior::run, "table"_a, "limit"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit

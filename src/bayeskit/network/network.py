@@ -18,6 +18,7 @@ from bayeskit.io.files import save
 from bayeskit.network import dag, formats
 from bayeskit.network.cases import read_cases
 from bayeskit.network.graph import Graph
+from bayeskit.network.infer.questions import Questions
 from bayeskit.network.names import find_state, nearest, unique_names
 from bayeskit.network.structure import read_networkx, read_structure
 from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(Graph):
+class BayesianNetwork(Graph, Questions):
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
