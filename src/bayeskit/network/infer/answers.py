@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import exp
@@ -41,7 +41,9 @@ class Quality:
     def __str__(self) -> str:
         if not self.approximate:
             return "exact"
-        return f"approximate: {self.method}, {self.n_samples} samples worth {self.effective_samples:.0f} independent ones"
+        return (
+            f"approximate: {self.method}, {self.n_samples} samples worth {self.effective_samples:.0f} independent ones"
+        )
 
 
 EXACT = Quality()
@@ -236,9 +238,12 @@ class Explanation(Mapping[str, str]):
         return _text_table(("variable", "state"), rows, len(self._states), EXACT) + f"\nP = {self.probability:.6g}"
 
 
-def _text_table(header: tuple[str, ...], rows: list[tuple[str, ...]], n_rows: int, quality: Quality) -> str:
+def _text_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], n_rows: int, quality: Quality) -> str:
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (header, *rows)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    ]
     if n_rows > len(rows):
         lines.append(f"and {n_rows - len(rows)} more")
     if quality.approximate:

@@ -15,7 +15,7 @@ SEARCHED_PIECES = 200
 
 
 def refuse_impossible(engine: ExactEngine, evidence: Evidence) -> NoReturn:
-    """Raise the error that names a smallest part of the evidence that is impossible: without any piece of it, it is not."""
+    """Raise the error that names an impossible part of the evidence; less any piece of it, it is possible."""
     pieces = [*evidence.states, *evidence.likelihoods]
     if len(pieces) > SEARCHED_PIECES:
         raise ImpossibleEvidenceError(f"the evidence on {len(pieces)} variables has probability 0 under this network.")

@@ -44,6 +44,7 @@ class ExactEngine:
         self._lock = Lock()
         self._compiled = False
         self._asked = 0
+        self._cells = sum(table.size for table in self._tables)  # no tree is smaller
         self._plans: dict[tuple[object, ...], InferencePlan] = {}
 
     def compile(self) -> InferenceEngine:
@@ -69,13 +70,13 @@ class ExactEngine:
     def single(self, v: int, evidence: Evidence, memory_limit: float = MEMORY_LIMIT) -> NDArray[np.float64]:
         """Return the marginal of one variable."""
         self._asked += 1
-        if self._compiled or self._asked > QUESTIONS_TO_COMPILE:
-            if self.compile().entries <= SMALL_TREE:
-                values, _ = self.marginals(evidence, memory_limit)
-                return values[self.offsets[v] : self.offsets[v + 1]]
+        pays = self._compiled or (self._asked > QUESTIONS_TO_COMPILE and self._cells <= SMALL_TREE)
+        if pays and self.compile().entries <= SMALL_TREE:
+            values, _ = self.marginals(evidence, memory_limit)
+            return np.asarray(values[self.offsets[v] : self.offsets[v + 1]])
         if v in evidence.states:
             self.log_evidence(evidence, memory_limit)  # refuses what cannot be
-            return np.eye(self.net.cards[v])[evidence.states[v]]
+            return np.asarray(np.eye(self.net.cards[v])[evidence.states[v]])
         return self.joint([v], evidence, memory_limit)[0]
 
     def joint(
@@ -84,7 +85,9 @@ class ExactEngine:
         """Return the joint table of unobserved variables, flat, and log P(evidence) if asked for."""
         hard, states, soft, likelihoods = evidence.arguments()
         key = ("joint", tuple(targets), tuple(hard), tuple(soft), with_evidence)
-        plan = self._plans.get(key) or self._keep(key, self.native.joint(targets, hard, soft, with_evidence), memory_limit)
+        plan = self._plans.get(key) or self._keep(
+            key, self.native.joint(targets, hard, soft, with_evidence), memory_limit
+        )
         values, log = plan.joint(hard, states, soft, likelihoods)
         if values is None:
             refuse_impossible(self, evidence)

@@ -16,8 +16,9 @@ from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
 from bayeskit.network.infer.answers import Explanation, Joint, Posterior, Posteriors
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.infer.exact import MEMORY_LIMIT, ExactEngine
+from bayeskit.network.infer.forward import Output, cases_as, check_request, check_seed
 from bayeskit.network.infer.rows import Impossible, posterior_rows
-from bayeskit.network.infer.sampling import METHODS, Effort, check_seed, estimate
+from bayeskit.network.infer.sampling import METHODS, Effort, estimate
 from bayeskit.network.infer.wishes import fit_wishes
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Questions:
     def predict_proba(
         self, table: Any, target: str, *, impossible: Impossible = "error", memory_limit: float = MEMORY_LIMIT
     ) -> NDArray[np.float64]:
-        """Return P(target | the other cells) for each row of a table; the target's own column, if any, is not looked at.
+        """Return P(target | the other cells) for each row of a table; the target's own column is not looked at.
 
         A missing cell is summed out. Where the cells of the target's Markov blanket are known they settle the answer,
         and the other cells are not looked at.
@@ -149,8 +150,8 @@ class Questions:
         Parameters
         ----------
         table : any table
-            Columns are found by name; variables without a column are missing. A list of code columns, one a variable, is
-            read in place.
+            Columns are found by name; variables without a column are missing. A list of code columns, one a variable,
+            is read in place.
         target : str
             The variable to predict.
         impossible : {"error", "prior"}
@@ -215,7 +216,7 @@ class Questions:
         0.692308
         """
         net, engine = cast("BayesianNetwork", self), self._engine
-        if not isinstance(of, Mapping) or not of:
+        if not of or not isinstance(of, Mapping):
             raise NetworkError(f"of must map variables to states, as {{'lung': 'yes'}}; got {of!r}.")
         event = read_evidence(net, of)
         if event.wished or any(set(values.tolist()) - {0.0, 1.0} for values in event.likelihoods.values()):
@@ -256,9 +257,7 @@ class Questions:
         found = dict(zip(free, best, strict=True)) | evidence.states
         return Explanation({net.names[v]: net.states[v][found[v]] for v in places}, log, log_evidence)
 
-    def sample(
-        self, n: int, *, seed: int = 0, output: Literal["dict", "codes", "pandas", "polars"] = "dict"
-    ) -> Any:
+    def sample(self, n: int, *, seed: int = 0, output: Output = "dict") -> Any:
         """Draw cases from the network, parents before children.
 
         Parameters
@@ -279,31 +278,8 @@ class Questions:
         ['rain', 'wet']
         """
         net = cast("BayesianNetwork", self)
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-            raise NetworkError(f"n must be a whole number of at least 0; got {n!r}.")
-        check_seed(seed)
-        if output not in ("dict", "codes", "pandas", "polars"):
-            raise NetworkError(f"output must be 'dict', 'codes', 'pandas' or 'polars'; got {output!r}.")
-        codes = self._sampler.forward(int(n), int(seed), n_threads(int(n) * len(net.names)))
-        if output == "codes":
-            return codes
-        if output == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(
-                {
-                    name: pd.Categorical.from_codes(column.astype(np.int32), categories=list(own))
-                    for name, own, column in zip(net.names, net.states, codes, strict=True)
-                }
-            )
-        columns = {name: np.array(own)[column] for name, own, column in zip(net.names, net.states, codes, strict=True)}
-        if output == "polars":
-            import polars as pl
-
-            return pl.DataFrame(
-                {name: pl.Series(columns[name], dtype=pl.Enum(own)) for name, own in zip(net.names, net.states, strict=True)}
-            )
-        return columns
+        rows, seed = check_request(n, output), check_seed(seed)
+        return cases_as(net, self._sampler.forward(rows, seed, n_threads(rows * len(net.names))), output)
 
     @cached_property
     def _sampler(self) -> Sampler:

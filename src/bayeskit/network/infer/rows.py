@@ -22,7 +22,7 @@ def posterior_rows(
 ) -> list[NDArray[np.float64]]:
     """Return P(target | the row's known cells) for each target, (n_rows, n_states) each.
 
-    With ``own_cells`` a target's own known cell is evidence too (its posterior is then certain); without, it is left out.
+    With ``own_cells`` a target's own known cell is evidence too, so its posterior is certain; without, it is left out.
     """
     if impossible not in ("error", "prior"):
         raise NetworkError(f"impossible must be 'error' or 'prior'; got {impossible!r}.")
@@ -50,8 +50,8 @@ def posterior_rows(
     if bad:
         if impossible == "error":
             raise ImpossibleEvidenceError(
-                f"row {bad[0]}: its cells cannot occur together under this network. Pass impossible='prior' to give such "
-                f"rows ({len(bad)} here) the prior."
+                f"row {bad[0]}: its cells cannot occur together under this network. Pass impossible='prior' to give "
+                f"such rows ({len(bad)} here) the prior."
             )
         for v, part in zip(targets, parts, strict=True):
             part[bad] = engine.single(v, Evidence(), memory_limit)
@@ -60,5 +60,6 @@ def posterior_rows(
 
 def _too_large(row: int) -> TooLargeError:
     return TooLargeError(
-        f"row {row}: the exact answer needs tables over the memory limit; observe more columns, or pass a larger memory_limit."
+        f"row {row}: the exact answer needs tables over the memory limit; give more columns, or pass a larger "
+        "memory_limit."
     )

@@ -13,6 +13,7 @@ from bayeskit._kernels import SAMPLE_CHUNK, Sampler, n_threads
 from bayeskit.errors import BayeskitWarning, ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.forward import check_seed, is_whole
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
@@ -46,23 +47,16 @@ class Effort:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        n, error, seed = self.n_samples, self.error, self.seed
-        if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1):
-            raise NetworkError(f"n_samples must be a whole number of at least 1; got {n!r}.")
-        if error is not None and not (isinstance(error, (int, float)) and 0 < error < 1):
-            raise NetworkError(f"error must be a number between 0 and 1, the wished standard error; got {error!r}.")
-        check_seed(seed)
+        if self.n_samples is not None and not is_whole(self.n_samples, 1):
+            raise NetworkError(f"n_samples must be a whole number of at least 1; got {self.n_samples!r}.")
+        if self.error is not None and not 0 < self.error < 1:
+            raise NetworkError(f"error is the wished standard error, between 0 and 1; got {self.error!r}.")
+        check_seed(self.seed)
 
     @property
     def most(self) -> int:
         """The most samples to draw."""
         return int(self.n_samples or (SAMPLES if self.error is None else MOST_SAMPLES))
-
-
-def check_seed(seed: int) -> None:
-    """Refuse a seed that is no whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise NetworkError(f"seed must be a whole number from 0 to 2**64 - 1; got {seed!r}.")
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,9 @@ class Estimate:
 def estimate(engine: ExactEngine, wanted: list[int], evidence: Evidence, method: str, effort: Effort) -> Estimate:
     """Estimate marginals by sampling, until the samples are used up or the wished error is reached."""
     if evidence.wished:
-        raise NetworkError("a wished marginal needs the exact engine; pass method='exact', or give a likelihood instead.")
+        raise NetworkError(
+            "a wished marginal needs the exact engine; pass method='exact', or give a likelihood instead."
+        )
     sampler = Sampler(engine.native)
     if method == "gibbs":
         refuse_zeros(engine)

@@ -48,6 +48,6 @@ def _refuse_unreachable(engine: ExactEngine, v: int, wished: NDArray[np.float64]
     if len(out_of_reach):
         name, state = engine.net.names[v], engine.net.states[v][out_of_reach[0]]
         raise ImpossibleEvidenceError(
-            f"the wished marginal gives {name}={state} probability {wished[out_of_reach[0]]:g}, but it has probability 0 "
-            "given the rest; wish 0 for it."
+            f"the wished marginal gives {name}={state} probability {wished[out_of_reach[0]]:g}, but it has "
+            "probability 0 given the rest; wish 0 for it."
         )
