@@ -63,7 +63,8 @@ public:
         place_.assign(network.size(), UNKNOWN);
         for (size_t j = 0; j < vars_.size(); ++j) place_.at(vars_[j]) = static_cast<int>(j);
         for (int t : targets_) width_ += network.cards.at(t);
-        if (targets_.size() == 1) {
+        single_ = targets_.size() == 1 && place_[targets_[0]] == UNKNOWN;
+        if (single_) {
             plan_ = engine_->plan_rows(targets_[0], vars_);
             make_blanket(targets_[0]);
         } else {
@@ -113,6 +114,7 @@ private:
     std::shared_ptr<const Plan> plan_;
     std::vector<BlanketTable> blanket_;
     std::vector<int> blanket_columns_;
+    bool single_ = false;  // one target, whose own cells are no evidence
     bool whole_blanket_ = false, packed_ = false;
     int width_ = 0;
 
@@ -253,7 +255,7 @@ private:
 
     void ask(Propagation<Pack>& run, std::vector<Pack>& answer, const Workspace<Pack>& space) const {
         const Program& program = *plan_->program;
-        if (targets_.size() != 1) {
+        if (!single_) {
             run.marginals();
             size_t at = 0;
             for (int t : targets_)
@@ -295,7 +297,7 @@ private:
         }
         std::vector<int> state(engine_->network().size(), UNKNOWN);
         for (const auto& [hard, rows] : groups) {
-            const auto plan = targets_.size() == 1 ? engine_->plan_joint(targets_, hard, {}, false) : engine_->plan_marginals(hard);
+            const auto plan = single_ ? engine_->plan_joint(targets_, hard, {}, false) : engine_->plan_marginals(hard);
             if (!plan->program || plan->entries > limit) {
                 large = s.left[rows[0]];
                 return;
@@ -322,7 +324,7 @@ private:
             }
         Propagation<double> run(program, space, state.data(), soft, plan.entries <= STORED_CELLS);
         std::fill(line, line + width_, 0.0);
-        if (targets_.size() != 1) {
+        if (!single_) {
             if (!run.marginals()) return false;
             for (int t : targets_) {
                 if (program.hard[t]) line[state[t]] = 1.0;

@@ -13,7 +13,8 @@ from bayeskit.cli.networks import read_evidence, read_network
 def draw(
     source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The .svg file; by default beside the network.", show_default=False)
+        Path | None,
+        typer.Option("--output", "-o", help="The .svg file; by default beside the network.", show_default=False),
     ] = None,
     given: Annotated[
         list[str] | None,
