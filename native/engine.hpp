@@ -60,6 +60,8 @@ class Engine {
 public:
     explicit Engine(Network network) : network_(std::move(network)) {}
     const Network& network() const { return network_; }
+    // The variables of the three sets and everything above them.
+    std::vector<char> ancestors(const std::vector<int>& a, const std::vector<int>& b, const std::vector<int>& c) const;
 
     void compile(const SearchBudget& budget);
     bool compiled() const { return whole_ != nullptr; }
@@ -82,7 +84,6 @@ private:
 
     void root_at(Plan& plan, const std::vector<int>& targets) const;
     std::vector<char> flags(const std::vector<int>& vars) const;
-    std::vector<char> ancestors(const std::vector<int>& a, const std::vector<int>& b, const std::vector<int>& c) const;
     Elimination elimination(const std::vector<char>& hard, const std::vector<char>& active) const;
     std::shared_ptr<Plan> make(Strategy strategy, std::shared_ptr<const JunctionTree> tree, std::vector<char> hard,
                                const std::vector<char>& active, bool all_marginals) const;

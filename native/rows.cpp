@@ -1,6 +1,7 @@
 // Posteriors of whole tables: one row of codes after another, any cells missing.
 //
-// A row whose cells cover the target's Markov blanket is one product of table rows. Other rows go through the tree in
+// A row whose cells cover the target's Markov blanket is one product of table rows (and a look at tables with zeros
+// elsewhere, so that an impossible row is found). Other rows go through the tree in
 // packs, one lane a row; where the tree is large, rows are sliced one by one and rows with the same cells share a plan.
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,16 @@ struct BlanketTable {
     std::vector<double> values;
     std::vector<std::pair<int, uint32_t>> others;  // position among the columns, stride
 };
+
+// A table with zeros away from the target: a row that hits a zero is impossible, whatever the target.
+struct Guard {
+    std::vector<uint8_t> possible;
+    std::vector<std::pair<int, uint32_t>> scope;
+};
+
+BAYESKIT_SIMD void guard_block(uint8_t* open, const uint8_t* possible, const uint32_t* place, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) open[i] |= static_cast<uint8_t>(!possible[place[i]]);
+}
 
 template <int K>
 BAYESKIT_INLINE void multiply_rows(double* acc, const double* table, const uint32_t* place, int64_t n, int k) {
@@ -113,6 +124,7 @@ private:
     std::vector<int> targets_, vars_, place_;
     std::shared_ptr<const Plan> plan_;
     std::vector<BlanketTable> blanket_;
+    std::vector<Guard> guards_;
     std::vector<int> blanket_columns_;
     bool single_ = false;  // one target, whose own cells are no evidence
     bool whole_blanket_ = false, packed_ = false;
@@ -158,8 +170,31 @@ private:
             }
             blanket_.push_back(std::move(table));
         }
+        make_guards(target, used);
         for (size_t j = 0; j < used.size(); ++j)
             if (used[j]) blanket_columns_.push_back(static_cast<int>(j));
+    }
+
+    void make_guards(int target, std::vector<char>& used) {
+        const Network& network = engine_->network();
+        const std::vector<char> active = engine_->ancestors({target}, vars_, {});
+        for (int f = 0; f < network.size(); ++f) {
+            const Factor& factor = network.factors[f];
+            const bool of_target = std::find(factor.scope.begin(), factor.scope.end(), target) != factor.scope.end();
+            if (!active[f] || !factor.has_zero || of_target) continue;
+            Guard guard;
+            for (double value : factor.values) guard.possible.push_back(value > 0.0);
+            for (size_t i = 0; i < factor.scope.size(); ++i) {
+                const int column = place_[factor.scope[i]];
+                if (column == UNKNOWN) {
+                    whole_blanket_ = false;
+                    return;
+                }
+                used[column] = 1;
+                guard.scope.emplace_back(column, static_cast<uint32_t>(factor.stride[i]));
+            }
+            guards_.push_back(std::move(guard));
+        }
     }
 
     void run_chunk(const Table& table, int64_t begin, int64_t end, double limit, double* out,
@@ -192,6 +227,11 @@ private:
             std::fill(place, place + n, 0u);
             for (const auto& [j, stride] : part.others) add_places(place, s.level.data() + j * BLOCK_ROWS, stride, n);
             multiply_block(acc, part.values.data(), place, n, k);
+        }
+        for (const Guard& guard : guards_) {
+            std::fill(place, place + n, 0u);
+            for (const auto& [j, stride] : guard.scope) add_places(place, s.level.data() + j * BLOCK_ROWS, stride, n);
+            guard_block(open, guard.possible.data(), place, n);
         }
         for (int64_t i = 0; i < n; ++i) {
             double sum = 0.0;

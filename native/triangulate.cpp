@@ -125,6 +125,7 @@ private:
         const bool filled = fill_[v] > 0;
         if (filled) {
             mark_.assign(n_, 0);
+            work_ += n_ / 8 + static_cast<int64_t>(neighbours_.size() * neighbours_.size());
             for (size_t i = 0; i < neighbours_.size(); ++i)
                 for (size_t j = i + 1; j < neighbours_.size(); ++j) {
                     const int a = neighbours_[i], b = neighbours_[j];
@@ -132,7 +133,7 @@ private:
                     graph_.common(a, b, [&](int u) { touch(u); });
                     graph_.set(a, b);
                     graph_.set(b, a);
-                    work_ += graph_.words();
+                    work_ += 4 * graph_.words();
                 }
             for (int u : neighbours_) touch(u);
         } else {
@@ -170,7 +171,7 @@ private:
             graph_.each_missing(v, u, [&](int w) {
                 if (w > u) weighted += static_cast<double>(cards_[u]) * cards_[w];
             });
-        work_ += static_cast<int64_t>(scratch_.size() + 1) * graph_.words() * 2;
+        work_ += static_cast<int64_t>(scratch_.size() + 1) * graph_.words() * 2 + 4 * missing;
         weighted_[v] = weighted;
     }
     std::vector<int> scratch_;

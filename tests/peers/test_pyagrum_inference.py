@@ -14,9 +14,9 @@ if not NETWORKS.is_dir():
     pytest.skip("the shared networks are not here", allow_module_level=True)
 
 AGREED = 1e-9
-SMALL = "asia cancer earthquake sachs survey child alarm insurance win95pts hailfinder mildew".split()
+SMALL = ["asia", "cancer", "earthquake", "sachs", "survey", "child", "alarm", "insurance", "win95pts", "hailfinder"]
 # pyAgrum takes seconds for all marginals of these, so it is asked for a few; link is beyond it.
-LARGE = "andes pigs diabetes munin munin2 munin3 munin4".split()
+LARGE = ["mildew", "andes", "pigs", "diabetes", "munin", "munin2", "munin3", "munin4"]
 ASKED_OF_LARGE = 6
 
 
@@ -110,23 +110,25 @@ def test_joint_tables_and_the_probability_of_evidence_agree_with_pyagrum(name):
     assert_allclose(net.probability(given), asked.evidenceProbability(), rtol=AGREED)
 
 
-@pytest.mark.parametrize("name", ["asia", "cancer", "child", "alarm", "insurance", "win95pts", "hailfinder"])
+# On larger networks pyAgrum 3.3 ends in "Empty tensor".
+@pytest.mark.parametrize("name", ["asia", "cancer", "earthquake", "sachs", "survey"])
 def test_the_most_probable_explanation_is_as_probable_as_pyagrums(name):
     net, peer = read(name)
     states, _ = draw_evidence(net, 5, 3)
     asked = gum.LazyPropagation(peer)
     for v, state in states.items():
         asked.addEvidence(v, state)
-    theirs, _ = asked.mpeLog2Posterior() if hasattr(asked, "mpeLog2Posterior") else (asked.mpe(), None)
-    ours = net.most_probable(given=in_words(net, states, {}))
-    case = {v: int(state) for v, state in theirs.todict().items()} if hasattr(theirs, "todict") else None
-    cells = [case[f"v{v}"] if f"v{v}" in case else states[v] for v in range(len(net.names))]
-    for v, state in states.items():
-        cells[v] = state
-    expected = sum(
-        np.log(net.tables[v][(*[cells[p] for p in net.parents[v]], cells[v])]) for v in range(len(net.names))
-    )
-    assert_allclose(ours.log_joint, expected, atol=1e-5)
+    _, log2_posterior = asked.mpeLog2Posterior()
+    assert_allclose(net.most_probable(given=in_words(net, states, {})).probability, 2**log2_posterior, rtol=AGREED)
+
+
+@pytest.mark.parametrize("name", ["alarm", "insurance", "hailfinder", "andes"])
+def test_no_drawn_case_is_more_probable_than_the_most_probable_one(name):
+    net, _ = read(name)
+    best = net.most_probable()
+    case = [np.array([net.state(v, best[v])], dtype=np.uint8) for v in net.names]
+    assert_allclose(net.log_probability(case)[0], best.log_joint, atol=1e-4)
+    assert net.log_probability(net.sample(20_000, output="codes")).max() <= best.log_joint + 1e-4
 
 
 def test_marginal_map_is_the_best_cell_of_pyagrums_joint_table():

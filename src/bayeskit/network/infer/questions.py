@@ -144,8 +144,7 @@ class Questions:
     ) -> NDArray[np.float64]:
         """Return P(target | the other cells) for each row of a table; the target's own column is not looked at.
 
-        A missing cell is summed out. Where the cells of the target's Markov blanket are known they settle the answer,
-        and the other cells are not looked at.
+        A missing cell is summed out. Where the cells of the target's Markov blanket are known they settle the answer.
 
         Parameters
         ----------

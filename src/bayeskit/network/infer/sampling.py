@@ -152,7 +152,7 @@ def _from_sums(
 
 def _gibbs(sampler: Sampler, engine: ExactEngine, wanted: list[int], evidence: Evidence, effort: Effort) -> Estimate:
     cells = _wanted_cells(engine, wanted, evidence)
-    sweeps = effort.most if effort.error is None else min(effort.most, 1 << 14)
+    sweeps = effort.most if effort.error is None else min(effort.most, 1 << 11)
     first = 0
     while True:
         batch = max(1, -(-sweeps // (GIBBS_CHAINS * GIBBS_BATCHES)))

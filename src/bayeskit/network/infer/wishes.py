@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,13 +35,20 @@ def fit_wishes(engine: ExactEngine, evidence: Evidence, memory_limit: float) -> 
             gap = max(gap, float(abs(now - wished).max()))
             ratio = np.divide(wished, now, out=np.zeros_like(wished), where=now > 0)
             ratios[v] = ratios[v] * ratio
+            # Wishes that exclude each other drive the ratios to 0 from round to round.
+            if not ratios[v].max() > 0:
+                raise _contradiction(engine, ratios, gap)
             ratios[v] /= ratios[v].max()
         if gap <= WISH_TOLERANCE or len(ratios) == 1:
             return evidence.with_likelihoods(ratios)
-    names = ", ".join(engine.net.names[v] for v in ratios)
-    raise ImpossibleEvidenceError(
-        f"the wished marginals of {names} cannot all hold: after {WISH_ROUNDS} rounds of fitting they still miss by "
-        f"{gap:.2g}. Wish for fewer of them, or for values that the network allows together."
+    raise _contradiction(engine, ratios, gap)
+
+
+def _contradiction(engine: ExactEngine, wished: Iterable[int], gap: float) -> ImpossibleEvidenceError:
+    names = ", ".join(engine.net.names[v] for v in wished)
+    return ImpossibleEvidenceError(
+        f"the wished marginals of {names} cannot all hold: fitting them in turn leaves a gap of {gap:.2g}. Wish for "
+        "fewer of them, or for values that the network allows together."
     )
 
 
