@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def load_asia() -> BayesianNetwork:
-    """Return the chest clinic: does shortness of breath come from tuberculosis, lung cancer or bronchitis?
+    """Return the chest clinic: tuberculosis, lung cancer or bronchitis may explain a shortness of breath.
 
     Lauritzen & Spiegelhalter (1988), "Local computations with probabilities on graphical structures and their
     application to expert systems", J. R. Statist. Soc. B 50, table 1.

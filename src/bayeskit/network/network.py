@@ -99,7 +99,9 @@ class BayesianNetwork(Graph, Questions):
         known = {name: states_of(name, given, (tables or {}).get(name), names) for name, given in sketch.states.items()}
         if tables is None:
             rng = None if seed is None else np.random.default_rng(seed)
-            read = [default_table(tuple(len(known[p]) for p in (*parent_names[name], name)), rng) for name in names]
+            read = [
+                default_table(name, tuple(len(known[p]) for p in (*parent_names[name], name)), rng) for name in names
+            ]
         else:
             without = [name for name in names if name not in tables]
             if without:

@@ -104,6 +104,8 @@ def _read_variable(text: str, line: str, sketch: Sketch) -> str:
     name, card, states = found.groups()
     sketch.variable(name)
     if card is not None:
+        if len(card) > 6:
+            raise NetworkError(f"variable {name!r} would have {card[:20]} states; at most 999999 are made.")
         sketch.tell(name, int(card))
     if states is not None:
         sketch.tell(name, [state.strip() for state in states.split("|")])

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import NetworkError
+from bayeskit.errors import NetworkError, TooLargeError
 from bayeskit.network.names import nearest
 
 Table = NDArray[np.float64]
 
 # Programs print probabilities with as few as six digits, so a row of them may miss 1 by some units of the sixth.
 TOLERANCE = 1e-5
+# A table of 1 GiB; a family that large has too many parents.
+MAX_NUMBERS = 1 << 27
 
 
 def check_table(
@@ -69,8 +71,15 @@ def _row_name(
     return f"the row P({names[i]} | {given})" if given else f"the table P({names[i]})"
 
 
-def default_table(shape: tuple[int, ...], rng: np.random.Generator | None) -> Table:
+def default_table(name: str, shape: tuple[int, ...], rng: np.random.Generator | None) -> Table:
     """Return uniform rows, or rows drawn from the flat Dirichlet distribution."""
+    if 0 in shape:
+        return np.empty(shape)
+    if prod(shape) > MAX_NUMBERS:
+        raise TooLargeError(
+            f"the table of {name!r} would hold {prod(shape):.3g} numbers; at most {MAX_NUMBERS:.3g} are made. "
+            "Take parents away."
+        )
     if rng is None:
         return np.full(shape, 1.0 / shape[-1])
     return rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])

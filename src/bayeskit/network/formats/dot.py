@@ -159,7 +159,7 @@ class _Reader(Scanner):
                 spare -= table_size(shape)
                 if spare < 0:
                     self.fault(f"the table of {name!r} would be too large.", self.names[name])
-                tables.append(default_table(shape, None))
+                tables.append(default_table(name, shape, None))
                 continue
             at, text = self.attributes[name]["table"]
             tables.append(checked_rows(self.source, at, name, numbers(self.source, text, at + 1), shape, normalise))
