@@ -48,12 +48,8 @@ def networks(draw, most=5, most_states=3, names=None):
             table[..., 0] = 0.0
             table /= table.sum(axis=-1, keepdims=True)
         tables.append(table)
-    words = names if names is not None else st.just(None)
-    chosen = (
-        draw(st.lists(words, min_size=n, max_size=n, unique=True)) if names is not None else [f"v{i}" for i in range(n)]
-    )
     if names is None:
-        states = [[f"s{k}" for k in range(card)] for card in cards]
+        chosen, states = [f"v{i}" for i in range(n)], [[f"s{k}" for k in range(card)] for card in cards]
     else:
-        states = [draw(st.lists(words, min_size=card, max_size=card, unique=True)) for card in cards]
+        chosen, *states = (draw(st.lists(names, min_size=size, max_size=size, unique=True)) for size in (n, *cards))
     return BayesianNetwork.from_tables(chosen, states, parents, tables)

@@ -23,22 +23,6 @@ _INSIDE = {
     "VARIABLE": {"NAME", "OUTCOME", "VALUE", "PROPERTY"},
     "DEFINITION": {"FOR", "GIVEN", "TABLE", "PROPERTY"},
 }
-_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE BIF [
-  <!ELEMENT BIF (NETWORK)*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK (NAME, (PROPERTY | VARIABLE | DEFINITION)*)>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ELEMENT VARIABLE (NAME, (OUTCOME | PROPERTY)*)>
-  <!ATTLIST VARIABLE TYPE (nature | decision | utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ELEMENT DEFINITION (FOR | GIVEN | TABLE | PROPERTY)*>
-  <!ELEMENT FOR (#PCDATA)>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>
-"""
 
 
 class _Item(NamedTuple):
@@ -181,7 +165,8 @@ def _place(source: Source, places: dict[str, int], item: _Item) -> int:
 
 def write(net: BayesianNetwork) -> str:
     """Write XMLBIF."""
-    lines = [_HEAD + '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
+    # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
     for name, own in zip(net.names, net.states, strict=True):
         outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
         lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
