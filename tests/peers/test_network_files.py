@@ -53,8 +53,14 @@ SMALL = [
 ]
 
 
-@pytest.mark.parametrize("name", [*SMALL, "child"])
-@pytest.mark.parametrize("extension", ["bif", "net", "bifxml", "uai"])
+# The states of child hold < and /, which pyAgrum refuses to write in BIF and writes unescaped in XML.
+WRITTEN = [
+    *((name, extension) for name in SMALL for extension in ("bif", "net", "bifxml", "uai")),
+    *(("child", extension) for extension in ("net", "uai")),
+]
+
+
+@pytest.mark.parametrize(("name", "extension"), WRITTEN)
 def test_what_pyagrum_writes_is_read_as_the_same_numbers(tmp_path, name, extension):
     net = networks.public(name)
     path = tmp_path / f"net.{extension}"

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _BLANK = re.compile(r"(?:\s+|%[^\n]*)*")
 _TOKEN = re.compile(r'(?P<quoted>"[^"]*")|(?P<word>[^\s(){}|=;"%]+)|[(){}|=;]')
+# Between brackets an equals sign is no sign: pyAgrum writes states such as >=7.5 without quotes.
+_STATE = re.compile(r'(?P<quoted>"[^"]*")|(?P<word>[^\s(){}|;"%]+)|[(){}|;]')
 _VALUE = re.compile(r'(?:[^;%"]+|%[^\n]*|"[^"]*")*')
 _COMMENT = re.compile(r"%[^\n]*")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -83,7 +85,7 @@ class _Reader(Scanner):
         self.states.append(self.state_names(plain, *found["states"]))
 
     def state_names(self, node: str, at: int, text: str) -> tuple[str, ...]:
-        inner = Scanner(Source(self.source.name, self.source.text[: at + len(text)]), _BLANK, _TOKEN)
+        inner = Scanner(Source(self.source.name, self.source.text[: at + len(text)]), _BLANK, _STATE)
         inner.at = at
         inner._skip()
         inner.need("(")
