@@ -33,7 +33,6 @@ def draw(
     if output is None:
         name = source.name.removesuffix(".gz")
         output = source.with_name(Path(name).stem + ".svg")
-    posterior = net.posterior(given=evidence) if bars or evidence else None
-    picture = net.draw(posterior=posterior, given=list(evidence))
+    picture = net.draw(given=evidence, bars=bars)
     picture.save(output)
     typer.echo(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {picture.crossings} crossings")

@@ -18,6 +18,7 @@ from bayeskit.io.files import save
 from bayeskit.network import dag, formats
 from bayeskit.network.cases import read_cases
 from bayeskit.network.graph import Graph
+from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.questions import Questions
 from bayeskit.network.names import find_state, nearest, unique_names
 from bayeskit.network.structure import read_networkx, read_structure
@@ -224,6 +225,29 @@ class BayesianNetwork(Graph, Questions):
         """The number of free parameters, Σ (states − 1) · Π parents' states."""
         return sum(table.size // card * (card - 1) for table, card in zip(self.tables, self.cards, strict=True))
 
+    def independent(
+        self,
+        x: str | Iterable[str],
+        y: str | Iterable[str],
+        given: str | Iterable[str] = (),
+        *,
+        tolerance: float = 1e-9,
+    ) -> Independence:
+        """Say whether the numbers make x and y independent given some variables: P(x, y | z) = P(x | z) P(y | z).
+
+        Where the graph d-separates them the answer is yes without a look at the numbers; where it does not, the numbers
+        may still agree within the tolerance.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork("A->B->C", tables={"A": [0.5, 0.5], "B": np.eye(2), "C": [[0.9, 0.1], [0.2, 0.8]]})
+        >>> net.independent("A", "C")
+        not independent: P(A=no, C=no) = 0.45, but P(A=no) P(C=no) = 0.275.
+        >>> net.independent("B", "C", given="A")
+        independent: P(x, y | z) and P(x | z) P(y | z) differ by 0 at the most.
+        """
+        return independence(self, *self._apart(x, y, given), tolerance)
+
     def log_probability(self, table: Any) -> NDArray[np.float64]:
         """Return log P(row) for each row of a table; every variable needs a column and no cell may be missing.
 
@@ -307,24 +331,33 @@ class BayesianNetwork(Graph, Questions):
                 return False
         return True
 
-    def draw(self, *, posterior: Mapping[str, Any] | None = None, given: Iterable[str] = ()) -> Drawing:
+    def draw(
+        self, *, given: Mapping[str, Any] | None = None, bars: bool = False, posterior: Mapping[str, Any] | None = None
+    ) -> Drawing:
         """Draw the network in layers, with bars of probabilities in the boxes; notebooks show it, ``save`` writes it.
 
         Parameters
         ----------
+        given : mapping, optional
+            Evidence, as for `posterior`: the boxes show the posterior, those of the evidence are coloured.
+        bars : bool, default False
+            Show the probabilities without any evidence.
         posterior : mapping of name to probabilities, optional
-            These variables get a bar a state; an array in the order of the states, or a mapping of state to number.
-        given : names of observed variables, optional
-            They are coloured.
+            What to show instead, for some variables or all: an array in the order of the states, or a mapping of state
+            to number.
 
         Examples
         --------
-        >>> BayesianNetwork("A->B<-C").draw(posterior={"B": [0.3, 0.7]}, given=["A"]).crossings
+        >>> drawing = BayesianNetwork("A->B<-C").draw(given={"B": "yes"})
+        >>> drawing.save("net.svg")  # doctest: +SKIP
+        >>> drawing.crossings
         0
         """
         from bayeskit.network.picture import draw  # the layout needs scipy.optimize, which takes long to import
 
-        return draw(self, posterior or {}, list(given))
+        if posterior is None:
+            posterior = self.posterior(given=given) if given or bars else {}
+        return draw(self, posterior, list(given or {}))
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""

@@ -71,7 +71,7 @@ def test_alarm_with_bars_has_seven_crossings_and_no_arc_through_a_box():
 
 def test_the_picture_is_xml_with_a_box_a_bar_and_an_arc_for_each():
     net = BayesianNetwork("A->B<-C")
-    drawing = net.draw(posterior={"B": [0.25, 0.75], "A": {"yes": 1.0}}, given=["A"])
+    drawing = net.draw(posterior={"B": [0.25, 0.75], "A": {"yes": 1.0}}, given={"A": "yes"})
     root = ElementTree.fromstring(drawing.svg)
     kinds = [element.get("class") for element in root.iter()]
     assert kinds.count("box") == 3
@@ -82,6 +82,16 @@ def test_the_picture_is_xml_with_a_box_a_bar_and_an_arc_for_each():
     assert [text for text in texts if text.endswith("%")] == ["0.0 %", "100.0 %", "25.0 %", "75.0 %"]
     widths = [float(e.get("width")) for e in root.iter(f"{SVG}rect") if e.get("class") == "bar"]
     assert widths[3] == pytest.approx(3 * widths[2], abs=0.02)
+
+
+def test_evidence_puts_the_posterior_into_the_boxes():
+    net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+    root = ElementTree.fromstring(net.draw(given={"wet": "yes"}).svg)
+    shown = [e.text for e in root.iter(f"{SVG}text") if e.get("class") == "p"]
+    assert shown == ["30.8 %", "69.2 %", "0.0 %", "100.0 %"]  # 0.08 / 0.26 and 0.18 / 0.26
+    root = ElementTree.fromstring(net.draw(bars=True).svg)
+    shown = [e.text for e in root.iter(f"{SVG}text") if e.get("class") == "p"]
+    assert shown == ["80.0 %", "20.0 %", "74.0 %", "26.0 %"]
 
 
 def test_names_with_signs_of_xml_are_escaped():
@@ -121,6 +131,6 @@ def test_bars_that_do_not_fit_are_refused():
     with pytest.raises(NetworkError, match="the bars of 'A' need one probability a state, 2"):
         net.draw(posterior={"A": [1.5, -0.5]})
     with pytest.raises(NetworkError, match="unknown variable 'C'"):
-        net.draw(given=["C"])
+        net.draw(given={"C": "yes"})
     with pytest.raises(NetworkError, match="has no state 'maybe'"):
         net.draw(posterior={"A": {"maybe": 1.0}})
