@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from networks import public
 
 from bayeskit.datasets import load_asia, load_burglary, load_campfire
+from networks import public
 
 
 def test_mitchell_campfire_table():

@@ -5,11 +5,11 @@ import re
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import networks
 from numpy.testing import assert_array_equal
 
 from bayeskit._kernels import parse_bif
 from bayeskit.network.formats import bif
+from networks import networks
 
 WORD = r'"[^"]*"|[^\s{}()\[\],;|"]+'
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import networks
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import _kernels as native
 from bayeskit import threads
 from bayeskit._kernels import n_threads
+from networks import networks
 
 
 def log_probability_reference(rows, net):

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels.enumeration import networks
 
 from bayeskit import BayesianNetwork
 from bayeskit._kernels import triangulate
+from kernels.enumeration import networks
 
 NETWORKS = Path(__file__).parents[3] / "shared" / "data" / "networks"
 # Total table size of the best triangulations known (golden README), and how near the search must come.

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from kernels.enumeration import joint_table, marginal, networks, questions, weighted
 from numpy.testing import assert_allclose
 
 from bayeskit.errors import ImpossibleEvidenceError
 from bayeskit.network import BayesianNetwork, Marginal
+from kernels.enumeration import joint_table, marginal, networks, questions, weighted
 
 ROUNDING = 1e-12
 slowly = settings(

@@ -4,9 +4,9 @@ from itertools import combinations, pairwise, permutations, product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import dags
 
 from bayeskit.network import dag
+from networks import dags
 
 
 def separated_by_moral_graph(parents, x, y, z):

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import dags
 
 from bayeskit.network import dag
+from networks import dags
 
 networkx = pytest.importorskip("networkx", reason="networkx is not installed")
 

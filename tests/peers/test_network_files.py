@@ -2,11 +2,11 @@
 
 import gzip
 
-import networks
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import networks
 from bayeskit import BayesianNetwork
 
 gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import networks
 
 from bayeskit import BayesianNetwork
 from bayeskit.datasets import load_asia
 from bayeskit.errors import NetworkError
+from networks import networks
 
 
 def test_a_cause_and_its_effect_depend_and_the_reason_shows_where():

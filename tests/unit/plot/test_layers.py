@@ -2,9 +2,9 @@ from itertools import combinations, pairwise, permutations, product
 
 import pytest
 from hypothesis import given, settings
-from networks import dags, public
 
 from bayeskit.plot.layers import count_crossings, layer, rank_nodes
+from networks import dags, public
 
 
 def arcs_of(parents):

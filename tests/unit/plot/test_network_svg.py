@@ -3,12 +3,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import dags, public
 
 from bayeskit import BayesianNetwork
 from bayeskit.errors import NetworkError
 from bayeskit.plot.network_svg import draw_network
 from bayeskit.plot.places import lay_out
+from networks import dags, public
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import PUBLIC, networks, public
 
 from bayeskit import BayesianNetwork
 from bayeskit.errors import NetworkError
+from networks import PUBLIC, networks, public
 
 FORMATS = ["bif", "xmlbif", "net", "uai", "dot"]
 

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from kernels.enumeration import joint_table, networks, weighted
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bayeskit
 from bayeskit import BayesianNetwork
 from bayeskit.errors import BayeskitWarning, ImpossibleEvidenceError, NetworkError
 from bayeskit.network import Marginal
+from kernels.enumeration import joint_table, networks, weighted
 
 FOUR_ERRORS = 4.0
 
