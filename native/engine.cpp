@@ -105,7 +105,7 @@ void Engine::compile(const SearchBudget& budget) {
     const Elimination problem = elimination(none, {});
     // A first look tells how large the tree is, hence how long a search pays; the budget is the upper limit.
     const double first = tree_of_order(problem, search_order(problem, {4, 0, budget.seed})).total;
-    const double pays = first > PLANNABLE ? 5e7 : std::max(2e6, 20.0 * first);
+    const double pays = first > PLANNABLE ? 5e7 : std::max(2e6, 100.0 * first);
     const SearchBudget search{budget.tries, static_cast<int64_t>(std::min(pays, static_cast<double>(budget.work))), budget.seed};
     tree_ = std::make_shared<JunctionTree>(tree_of_order(problem, search_order(problem, search)));
     auto plan = make(Strategy::whole_tree, tree_, none, {}, true);

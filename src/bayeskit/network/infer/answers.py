@@ -133,7 +133,7 @@ class Posteriors(Mapping[str, Posterior]):
         names: tuple[str, ...],
         states: tuple[tuple[str, ...], ...],
         values: NDArray[np.float64],
-        offsets: NDArray[np.int64],
+        offsets: Sequence[int],
         log_evidence: float,
         standard_error: NDArray[np.float64] | None = None,
         quality: Quality = EXACT,
@@ -144,11 +144,17 @@ class Posteriors(Mapping[str, Posterior]):
         self.log_evidence = log_evidence
         self.quality = quality
 
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The probabilities of each variable as plain arrays, in the order of its states."""
+        values, offsets = self._values, self._offsets
+        return {name: values[offsets[i] : offsets[i + 1]] for i, name in enumerate(self._names)}
+
     def __getitem__(self, name: str) -> Posterior:
         if self._place is None:
             self._place = {name: i for i, name in enumerate(self._names)}
         i = self._place[name]
-        part = slice(int(self._offsets[i]), int(self._offsets[i + 1]))
+        part = slice(self._offsets[i], self._offsets[i + 1])
         error = None if self._error is None else self._error[part]
         return Posterior(name, self._states[i], self._values[part], error, self.quality)
 

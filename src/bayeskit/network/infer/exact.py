@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class ExactEngine:
         # cannot matter leaves the answer as it is.
         self._tables = [np.ascontiguousarray(t / t.sum(axis=-1, keepdims=True)) for t in net.tables]
         self.native = InferenceEngine(list(net.cards), [list(p) for p in net.parents], self._tables)
-        self.offsets = np.concatenate([[0], np.cumsum(net.cards)]).astype(np.int64)
+        self.offsets = [0, *accumulate(net.cards)]  # variable v owns the cells offsets[v] to offsets[v + 1]
         self._lock = Lock()
         self._compiled = False
         self._asked = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
 from math import exp
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -316,7 +317,7 @@ def _distinct(net: BayesianNetwork, names: list[str], what: str) -> list[int]:
 
 def _some(answer: Posteriors, net: BayesianNetwork, wanted: list[int]) -> Posteriors:
     parts = [answer[net.names[v]] for v in wanted]
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    offsets = [0, *accumulate(len(part) for part in parts)]
     values = np.concatenate([part.array for part in parts]) if parts else np.empty(0)
     errors = np.concatenate([part.standard_error for part in parts]) if parts else np.empty(0)
     states = tuple(net.states[v] for v in wanted)
