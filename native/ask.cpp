@@ -12,13 +12,14 @@ constexpr double NEVER = -std::numeric_limits<double>::infinity();
 
 // Evidence as a program takes it: observed variables it slices by state, all others as likelihoods.
 struct Evidence {
-    std::vector<int> state;
+    std::vector<int> state;  // read for observed variables, and written when the best states are found
+    double log_scale = 0.0;
     std::vector<Likelihood<double>> soft;
     std::deque<std::vector<double>> owned;
 
     Evidence(const Network& network, const Program& program, const std::vector<int>& hard,
              const std::vector<int>& states, const std::vector<int>& soft_vars, const std::vector<Array>& likelihoods)
-        : state(network.size(), -1) {
+        : state(network.size(), 0) {
         for (size_t i = 0; i < hard.size(); ++i) {
             const int v = hard[i];
             if (v < 0 || v >= network.size() || states[i] < 0 || states[i] >= network.cards[v])
@@ -33,10 +34,13 @@ struct Evidence {
             const int v = soft_vars[i];
             if (v < 0 || v >= network.size() || static_cast<int>(likelihoods[i].shape(0)) != network.cards[v])
                 throw std::invalid_argument("a likelihood needs one number a state.");
-            if (program.home[v] < 0) continue;
             owned.emplace_back(network.cards[v]);
             read_doubles_into(likelihoods[i], owned.back());
-            soft.push_back({v, owned.back().data()});
+            // Scaled to 1, small likelihoods on many variables cannot underflow.
+            const double top = *std::max_element(owned.back().begin(), owned.back().end());
+            for (double& value : owned.back()) value /= top;
+            log_scale += std::log(top);
+            if (program.home[v] >= 0) soft.push_back({v, owned.back().data()});
         }
     }
 
@@ -60,6 +64,8 @@ public:
         }
     }
     ~Borrowed() {
+        // A large one goes back to the system: many plans may be kept.
+        if (space_->up.capacity() + space_->cliques.capacity() > STORED_CELLS) return;
         const std::lock_guard<std::mutex> hold(spaces_.lock);
         spaces_.idle.push_back(std::move(space_));
     }
@@ -83,6 +89,37 @@ struct Released {
     }
 };
 
+// Going down, a clique's best cell is sought in the block that its separator's states leave open.
+void settle(const Step& step, const Clique& clique, const Program& program, Propagation<double>& run,
+            std::vector<int>& state) {
+    const std::vector<int>& cards = program.network.cards;
+    const int64_t block = step.entries / step.up_entries;
+    int64_t begin = 0;
+    std::vector<int> rest;
+    for (int v : clique.vars) {
+        if (program.hard[v]) continue;
+        if (std::find(clique.separator.begin(), clique.separator.end(), v) == clique.separator.end()) rest.push_back(v);
+        else begin = begin * cards[v] + state[v];
+    }
+    begin *= block;
+    int64_t best = begin;
+    double best_value = -1.0;
+    for (int64_t t = begin / step.tile; t * step.tile < begin + block; ++t) {
+        const double* tile = run.tile_at(step, t);
+        const int64_t from = std::max(begin, t * step.tile), to = std::min(begin + block, (t + 1) * step.tile);
+        for (int64_t i = from; i < to; ++i)
+            if (tile[i - t * step.tile] > best_value) {
+                best_value = tile[i - t * step.tile];
+                best = i;
+            }
+    }
+    int64_t cell = best - begin;
+    for (size_t i = rest.size(); i-- > 0;) {
+        state[rest[i]] = static_cast<int>(cell % cards[rest[i]]);
+        cell /= cards[rest[i]];
+    }
+}
+
 }  // namespace
 
 nb::tuple PlanHandle::marginals(const Ints& hard, const Ints& states, const Ints& soft,
@@ -96,10 +133,10 @@ nb::tuple PlanHandle::marginals(const Ints& hard, const Ints& states, const Ints
         Borrowed space(*spaces);
         Propagation<double> run(program, *space, evidence.state.data(), evidence.soft, plan->entries <= STORED_CELLS);
         if (run.marginals()) {
-            log = run.log;
+            log = run.log + evidence.log_scale;
             std::copy((*space).marginals.begin(), (*space).marginals.end(), out.data);
-            for (size_t i = 0; i < hard.size(); ++i)
-                if (program.hard[hard[i]]) out.data[program.marginal_offset[hard[i]] + states[i]] = 1.0;
+            for (int v = 0; v < engine->network().size(); ++v)
+                if (program.hard[v]) out.data[program.marginal_offset[v] + evidence.state[v]] = 1.0;
         }
     }
     if (log == NEVER) return nb::make_tuple(nb::none(), log);
@@ -122,7 +159,7 @@ nb::tuple PlanHandle::joint(const Ints& hard, const Ints& states, const Ints& so
         const Released released(*plan);
         Borrowed space(*spaces);
         Propagation<double> run(program, *space, evidence.state.data(), evidence.soft, false);
-        if (collect_targets(run, *plan, out.data)) log = run.log;
+        if (collect_targets(run, *plan, out.data)) log = run.log + evidence.log_scale;
     }
     if (log == NEVER) return nb::make_tuple(nb::none(), log);
     double sum = 0.0;
@@ -135,8 +172,7 @@ nb::tuple PlanHandle::joint(const Ints& hard, const Ints& states, const Ints& so
 nb::tuple PlanHandle::maximum(const Ints& hard, const Ints& states, const Ints& soft,
                               const std::vector<Array>& likelihoods) const {
     const Program& program = program_of(*this);
-    const Network& network = engine->network();
-    Evidence evidence(network, program, hard, states, soft, likelihoods);
+    Evidence evidence(engine->network(), program, hard, states, soft, likelihoods);
     double log = NEVER;
     {
         const Released released(*plan);
@@ -155,38 +191,9 @@ nb::tuple PlanHandle::maximum(const Ints& hard, const Ints& states, const Ints& 
             good = totals[c] > 0.0;
             run.log += std::log(totals[c]);
         }
-        // Going down, a clique's best cell is sought in the block that its separator's states leave open.
-        for (size_t c = 0; good && c < program.steps.size(); ++c) {
-            const Step& step = program.steps[c];
-            if (!step.maximise) continue;
-            const Clique& clique = plan->tree->cliques[c];
-            int64_t block = step.entries / step.up_entries, begin = 0;
-            std::vector<int> rest;
-            for (int v : clique.vars) {
-                if (program.hard[v]) continue;
-                if (std::find(clique.separator.begin(), clique.separator.end(), v) == clique.separator.end())
-                    rest.push_back(v);
-                else begin = begin * network.cards[v] + evidence.state[v];
-            }
-            begin *= block;
-            int64_t best = begin;
-            double best_value = -1.0;
-            for (int64_t t = begin / step.tile; t * step.tile < begin + block; ++t) {
-                const double* tile = run.tile_at(step, t);
-                const int64_t from = std::max(begin, t * step.tile), to = std::min(begin + block, (t + 1) * step.tile);
-                for (int64_t i = from; i < to; ++i)
-                    if (tile[i - t * step.tile] > best_value) {
-                        best_value = tile[i - t * step.tile];
-                        best = i;
-                    }
-            }
-            int64_t cell = best - begin;
-            for (size_t i = rest.size(); i-- > 0;) {
-                evidence.state[rest[i]] = static_cast<int>(cell % network.cards[rest[i]]);
-                cell /= network.cards[rest[i]];
-            }
-        }
-        if (good) log = run.log;
+        for (size_t c = 0; good && c < program.steps.size(); ++c)
+            if (program.steps[c].maximise) settle(program.steps[c], plan->tree->cliques[c], program, run, evidence.state);
+        if (good) log = run.log + evidence.log_scale;
     }
     if (log == NEVER) return nb::make_tuple(nb::none(), log);
     std::vector<int> best;

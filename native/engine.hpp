@@ -29,7 +29,6 @@ struct Plan {
     double entries = 0.0, largest = 0.0, messages = 0.0;
     std::vector<int> largest_vars;
 
-    double bytes() const { return 8.0 * (2.0 * messages + (entries <= STORED_CELLS ? entries : TILE)); }
 };
 
 // The first sweep, with the joint table of the plan's targets (not normalised) added to `answer`; false when the

@@ -49,6 +49,9 @@ void dense_strides(const Network& network, const std::vector<char>& hard, const 
 Program::Program(const Network& network_, std::shared_ptr<const JunctionTree> tree_, std::vector<char> hard_,
                  const std::vector<char>& active, bool all_marginals)
     : network(network_), tree(std::move(tree_)), hard(std::move(hard_)) {
+    // A variable with one state has nothing to sum over; without it no clique has more than 40 axes.
+    for (int v = 0; v < network.size(); ++v)
+        if (network.cards[v] == 1) hard[v] = 1;
     const int n_cliques = static_cast<int>(tree->cliques.size());
     steps.resize(n_cliques);
     for (int c = 0; c < n_cliques; ++c) {

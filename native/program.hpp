@@ -44,7 +44,7 @@ struct Step {
 
 class Program {
 public:
-    // Variables with `hard` are sliced away. `active` holds the factors that take part; empty means all.
+    // Variables with `hard` are sliced away, and so are those with one state. `active` holds the factors that take part; empty means all.
     Program(const Network& network, std::shared_ptr<const JunctionTree> tree, std::vector<char> hard,
             const std::vector<char>& active, bool all_marginals);
 

@@ -10,7 +10,6 @@ void bind_propagate(nb::module_& m) {
         .def_prop_ro("entries", [](const PlanHandle& p) { return p.plan->entries; })
         .def_prop_ro("largest", [](const PlanHandle& p) { return p.plan->largest; })
         .def_prop_ro("largest_vars", [](const PlanHandle& p) { return p.plan->largest_vars; })
-        .def_prop_ro("bytes", [](const PlanHandle& p) { return p.plan->bytes(); })
         .def("marginals", &PlanHandle::marginals, "hard"_a, "states"_a, "soft"_a, "likelihoods"_a)
         .def("joint", &PlanHandle::joint, "hard"_a, "states"_a, "soft"_a, "likelihoods"_a)
         .def("maximum", &PlanHandle::maximum, "hard"_a, "states"_a, "soft"_a, "likelihoods"_a);

@@ -152,7 +152,8 @@ private:
     int64_t offset_of(const Factor& factor) const {
         int64_t offset = 0;
         for (size_t i = 0; i < factor.scope.size(); ++i)
-            if (p_.hard[factor.scope[i]]) offset += factor.stride[i] * state_[factor.scope[i]];
+            if (p_.hard[factor.scope[i]] && p_.network.cards[factor.scope[i]] > 1)
+                offset += factor.stride[i] * state_[factor.scope[i]];
         return offset;
     }
 

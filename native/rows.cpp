@@ -318,6 +318,10 @@ private:
                 const size_t end = at + engine_->network().cards[t];
                 double sum = 0.0;
                 for (size_t i = at; i < end; ++i) sum += answer[i].lane[k];
+                if (end == at + 1) {  // one state: there was nothing to sum over
+                    line[at++] = 1.0;
+                    continue;
+                }
                 good &= sum > 0.0;
                 for (; at < end; ++at) line[at] = answer[at].lane[k] / sum;
             }
@@ -367,7 +371,7 @@ private:
         if (!single_) {
             if (!run.marginals()) return false;
             for (int t : targets_) {
-                if (program.hard[t]) line[state[t]] = 1.0;
+                if (program.hard[t]) line[std::max(state[t], 0)] = 1.0;
                 else std::copy_n(space.marginals.data() + program.marginal_offset[t], network.cards[t], line);
                 line += network.cards[t];
             }

@@ -40,9 +40,9 @@ def read_question(text: str) -> Question:
 
     Examples
     --------
-    >>> question = read_question('P(lung, "night sweat"=yes | smoke={yes, no})')
+    >>> question = read_question('P("night sweat"=yes | smoke={yes, no})')
     >>> question.names, question.event, sorted(question.given["smoke"])
-    (['lung', 'night sweat'], {'night sweat': 'yes'}, ['no', 'yes'])
+    (['night sweat'], {'night sweat': 'yes'}, ['no', 'yes'])
     """
     tokens = _tokens(text)
     kind = tokens.word("the question")

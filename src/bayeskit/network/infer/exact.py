@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -30,6 +31,36 @@ SMALL_TREE = 30_000
 QUESTIONS_TO_COMPILE = 100
 # Plans kept for evidence on the same variables.
 KEPT_PLANS = 32
+
+
+@dataclass(frozen=True)
+class TreeSize:
+    """How large the tables of an exact answer are.
+
+    Attributes
+    ----------
+    cells, n_bytes : float
+        Of all cliques together.
+    largest_clique : tuple of str
+        The variables of the largest one.
+    largest_cells : float
+        Its cells.
+    """
+
+    cells: float
+    largest_clique: tuple[str, ...]
+    largest_cells: float
+
+    @property
+    def n_bytes(self) -> float:
+        """Eight bytes a cell."""
+        return 8.0 * self.cells
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.cells:.6g} cells ({_bytes(self.n_bytes)}); the largest clique has {self.largest_cells:.6g} cells "
+            f"over {len(self.largest_clique)} variables"
+        )
 
 
 class ExactEngine:
@@ -125,16 +156,20 @@ class ExactEngine:
 
     def refuse_large(self, plan: InferencePlan, memory_limit: float) -> None:
         """Refuse a plan whose tables do not fit, before any of them is made."""
-        needed = 8.0 * plan.entries
-        if needed <= memory_limit:
+        size = self.size_of(plan)
+        if size.n_bytes <= memory_limit:
             return
-        names = [self.net.names[v] for v in plan.largest_vars]
+        names = size.largest_clique
         shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
         raise TooLargeError(
-            f"the exact answer needs tables of {_bytes(needed)}, over the limit of {_bytes(memory_limit)}; the largest "
-            f"clique has {plan.largest:.3g} cells over {len(names)} variables: {shown}. Pass method='weighting' to "
-            "sample, method='auto' to sample only where it must, or a larger memory_limit."
+            f"the exact answer needs tables of {_bytes(size.n_bytes)}, over the limit of {_bytes(memory_limit)}; the "
+            f"largest clique has {size.largest_cells:.3g} cells over {len(names)} variables: {shown}. Pass "
+            "method='weighting' to sample, method='auto' to sample only where it must, or a larger memory_limit."
         )
+
+    def size_of(self, plan: InferencePlan) -> TreeSize:
+        """Return the size of a plan's tables."""
+        return TreeSize(plan.entries, tuple(self.net.names[v] for v in plan.largest_vars), plan.largest)
 
 
 def _bytes(n: float) -> str:

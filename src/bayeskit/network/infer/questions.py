@@ -16,7 +16,7 @@ from bayeskit._kernels import Sampler, n_threads
 from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
 from bayeskit.network.infer.answers import Explanation, Joint, Posterior, Posteriors
 from bayeskit.network.infer.evidence import Evidence, read_evidence
-from bayeskit.network.infer.exact import MEMORY_LIMIT, ExactEngine
+from bayeskit.network.infer.exact import MEMORY_LIMIT, ExactEngine, TreeSize
 from bayeskit.network.infer.forward import Output, cases_as, check_request, check_seed
 from bayeskit.network.infer.rows import Impossible, posterior_rows
 from bayeskit.network.infer.sampling import METHODS, Effort, estimate
@@ -256,6 +256,19 @@ class Questions:
         best, log = engine.maximum(free, evidence, memory_limit) if free else ([], log_evidence)
         found = dict(zip(free, best, strict=True)) | evidence.states
         return Explanation({net.names[v]: net.states[v][found[v]] for v in places}, log, log_evidence)
+
+    def tree_size(self, *, given: Given = None) -> TreeSize:
+        """Say how large the tables are that the exact posteriors of all variables need, before any is made.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> BayesianNetwork("a->b->c; a->c").tree_size()
+        8 cells (64 B); the largest clique has 8 cells over 3 variables
+        """
+        engine = self._engine
+        evidence = read_evidence(cast("BayesianNetwork", self), given)
+        return engine.size_of(engine.compile().marginals(list(evidence.states)))
 
     def sample(self, n: int, *, seed: int = 0, output: Output = "dict") -> Any:
         """Draw cases from the network, parents before children.

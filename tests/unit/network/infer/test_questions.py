@@ -77,6 +77,24 @@ def test_a_variable_with_one_state_is_certain():
     assert net.sample(5)["a"].tolist() == ["only"] * 5
 
 
+def test_thirty_parents_with_one_state_are_no_trouble():
+    names = [f"p{i}" for i in range(30)] + ["child"]
+    tables = [[1.0]] * 30 + [np.array([0.3, 0.7]).reshape([1] * 30 + [2])]
+    net = BayesianNetwork.from_tables(names, [["one"]] * 30 + [["x", "y"]], [()] * 30 + [tuple(range(30))], tables)
+    assert_allclose(net.posterior(given={"p3": "one"})["child"].array, [0.3, 0.7])
+    assert net.posterior("p7", given={"child": "x"}).array == [1.0]
+    assert_allclose(net.predict_proba({"child": ["x", None]}, "p0"), [[1.0], [1.0]])
+    assert net.posterior({"child": ["x", None]}, ["p0", "p1"])["p1"].tolist() == [[1.0], [1.0]]
+
+
+def test_the_size_is_known_before_the_work():
+    net = BayesianNetwork("a->b->c; a->c; c->d")
+    size = net.tree_size()
+    assert size.cells == 8 + 4
+    assert size.n_bytes == 96
+    assert sorted(size.largest_clique) == ["a", "b", "c"]
+
+
 def test_a_large_network_is_refused_before_the_work_and_names_its_largest_clique():
     net = grid(30)
     with pytest.raises(TooLargeError, match=r"the largest clique has .* cells over \d+ variables: x"):
