@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels.enumeration import networks
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit._kernels import SAMPLE_CHUNK, InferenceEngine, Sampler
+from kernels.enumeration import networks
 
 WORD = 2**64
 GOLDEN = 0x9E3779B97F4A7C15
