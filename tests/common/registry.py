@@ -7,8 +7,8 @@ def classifiers():
     """One fresh model of each registered classifier, with its default parameters."""
     from sklearn.base import ClassifierMixin
 
-    models = [model_class(name)() for name in sorted(MODELS)]
-    return [model for model in models if is_classifier(model)]
+    kinds = [model_class(name) for name in sorted(MODELS)]
+    return [kind() for kind in kinds if issubclass(kind, ClassifierMixin)]
 
 
 def decisions():
@@ -21,5 +21,3 @@ def decisions():
 
     inner = [LogisticRegression(), GaussianNB(), DecisionTreeClassifier(random_state=0), NaiveBayes()]
     return [BayesDecision(classifier) for classifier in inner]
-    kinds = [model_class(name) for name in sorted(MODELS)]
-    return [kind() for kind in kinds if issubclass(kind, ClassifierMixin)]

@@ -1,4 +1,4 @@
-"""Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out."""
+"""Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out; and networks as SVG."""
 
 from bayeskit.plot.balance import class_balance
 from bayeskit.plot.confusion import confusion_matrix
@@ -7,4 +7,3 @@ from bayeskit.plot.tables import value_table
 from bayeskit.plot.waterfall import waterfall
 
 __all__ = ["class_balance", "confusion_matrix", "reliability_curve", "value_table", "waterfall"]
-"""Pictures: drawings of graphs as SVG."""
