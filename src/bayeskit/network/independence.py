@@ -24,7 +24,7 @@ class Independence:
     independent : bool
         The answer.
     difference : float
-        The largest |P(x, y | z) − P(x | z) P(y | z)| over all states with P(z) > 0.
+        The largest ``abs(P(x, y | z) - P(x | z) P(y | z))`` over all states with P(z) > 0.
     reason : str
         One sentence that says where it is.
     """
