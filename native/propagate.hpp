@@ -112,6 +112,7 @@ public:
             if (p_.tree->cliques[step.clique].parent >= 0) continue;
             gather(step);
             sweep(step, false, [&](V* tile, int64_t t) { at_root(step, tile, t); });
+            plus(log, scale_);
         }
         return true;
     }
@@ -183,7 +184,9 @@ private:
                 if (step.maximise) pour<true>(step, tile);
                 else pour<false>(step, tile);
             });
-            if (!rescale(up, step.up_entries, w_.covered[c] ? ignored : log)) return false;
+            V& counted = w_.covered[c] ? ignored : log;
+            plus(counted, scale_);
+            if (!rescale(up, step.up_entries, counted)) return false;
         }
         return true;
     }
@@ -208,29 +211,36 @@ private:
         return offset;
     }
 
-    void build(const Step& step, V* tile, const int64_t* index) const {
-        bool first = true;
+    void build(const Step& step, V* tile, const int64_t* index) {
+        size_t multiplied = 0;
         for (const auto& source : w_.sources) {
             const Axis* axes = p_.axes.data() + source.view->axes;
             const int64_t offset = outer_offset(step, *source.view, index);
-            if (source.table) {
-                if (first) box_put(tile, source.table + offset, axes, source.view->n_axes);
-                else box_times(tile, source.table + offset, axes, source.view->n_axes);
+            if (source.table && multiplied == 0) {
+                box_put(tile, source.table + offset, axes, source.view->n_axes);
             } else {
-                if (first)
-                    for (int64_t i = 0; i < step.tile; ++i) put(tile[i], 1.0);
-                box_times(tile, source.cells + offset, axes, source.view->n_axes);
+                if (multiplied == 0) fill_with_ones(tile, step.tile);
+                if (source.table) box_times(tile, source.table + offset, axes, source.view->n_axes);
+                else box_times(tile, source.cells + offset, axes, source.view->n_axes);
             }
-            first = false;
+            // A class with a thousand observed children: without this the product would underflow. Tiles of one
+            // clique need one scale, so it is done where there is one tile.
+            if (++multiplied % SCALED_EVERY == 0 && step.n_tiles == 1) rescale(tile, step.tile, scale_);
         }
-        if (first)
-            for (int64_t i = 0; i < step.tile; ++i) put(tile[i], 1.0);
+        if (multiplied == 0) fill_with_ones(tile, step.tile);
+    }
+    static constexpr size_t SCALED_EVERY = 8;
+    V scale_{};  // logarithm of what the last built clique was divided by
+
+    static void fill_with_ones(V* tile, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) put(tile[i], 1.0);
     }
 
     // Calls use(tile, tile number) for each tile; `built` says that the store already holds the product.
     template <typename Use>
     void sweep(const Step& step, bool built, Use&& use) {
         int64_t index[64] = {0};
+        scale_ = V{};
         for (int64_t t = 0; t < step.n_tiles; ++t) {
             V* tile = store_ ? w_.cliques.data() + step.store + t * step.tile : w_.tile.data();
             if (!built) build(step, tile, index);
@@ -278,7 +288,10 @@ private:
             }
             pour<false>(step, tile);
         });
-        if (root && !rescale(&total, 1, log)) return false;
+        if (root) {
+            plus(log, scale_);
+            if (!rescale(&total, 1, log)) return false;
+        }
         for (int child : step.children) finish_separator(p_.steps[child], child);
         for (const MarginalUse& use : step.marginals) normalise(use.var);
         return true;

@@ -123,7 +123,7 @@ public:
 
     // Chunks first .. first + n_chunks - 1 of weighted samples: (Σw, Σw², Σw[x = k], Σw²[x = k]), the last two by
     // variable and state. With `reject` a sample that disagrees with the evidence has weight 0; otherwise observed variables are set and
-    // the weight is the probability of what was set.
+    // the weight is the probability of what was set, relative to its largest value.
     nb::tuple weighted(const std::vector<int>& hard, const std::vector<int>& states, const std::vector<int>& soft,
                        const std::vector<Array>& likelihoods, const std::vector<int>& wanted, bool reject, int64_t first,
                        int64_t n_chunks, uint64_t seed, int n_threads) const {
@@ -284,8 +284,12 @@ private:
         const uint32_t* row = rows_of(v, CHUNK_ROWS, x);
         const double* values = network.factors[v].values.data() + state;
         uint32_t* out = x.data() + v * CHUNK_ROWS;
+        // Only ratios of weights count; divided by the largest, weights of many observations do not underflow so soon.
+        double top = 0.0;
+        for (size_t r = 0; r < network.factors[v].values.size(); r += network.cards[v]) top = std::max(top, values[r]);
+        const double inverse = top > 0.0 ? 1.0 / top : 0.0;
         for (int64_t i = 0; i < CHUNK_ROWS; ++i) {
-            weight[i] *= values[static_cast<int64_t>(row[i]) * network.cards[v]];
+            weight[i] *= inverse * values[static_cast<int64_t>(row[i]) * network.cards[v]];
             out[i] = static_cast<uint32_t>(state);
         }
     }
@@ -322,7 +326,11 @@ private:
                 if (factor.scope[i] == v) stride = factor.stride[i];
                 else base += x[factor.scope[i]] * factor.stride[i];
             }
-            for (int k = 0; k < card; ++k) p[k] *= factor.values[base + k * stride];
+            double top = 0.0;
+            for (int k = 0; k < card; ++k) top = std::max(top, p[k] *= factor.values[base + k * stride]);
+            // A variable with hundreds of children: the product is scaled before it underflows.
+            if (top < 1e-100 && top > 0.0)
+                for (double& value : p) value /= top;
         };
         multiply(network.factors[v]);
         for (int child : network.children[v]) multiply(network.factors[child]);

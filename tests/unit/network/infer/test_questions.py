@@ -87,6 +87,32 @@ def test_thirty_parents_with_one_state_are_no_trouble():
     assert net.posterior({"child": ["x", None]}, ["p0", "p1"])["p1"].tolist() == [[1.0], [1.0]]
 
 
+def test_thousands_of_observations_do_not_underflow():
+    """A naive Bayes network with 2000 features, half of them for each class: by hand, in logarithms."""
+    n = 2000
+    rng = np.random.default_rng(0)
+    rows = rng.dirichlet([1, 1], size=(n, 2))
+    rows[::2, 0, 0], rows[1::2, 1, 0] = 1e-4, 1e-4
+    rows[..., 1] = 1 - rows[..., 0]
+    names = ["class"] + [f"x{i}" for i in range(n)]
+    net = BayesianNetwork.from_tables(
+        names, [["a", "b"]] * (n + 1), [()] + [(0,)] * n, [np.array([0.3, 0.7]), *rows], normalise=True
+    )
+    log = np.log([0.3, 0.7]) + np.log(rows[:, :, 0]).sum(axis=0)
+    expected = np.exp(log - np.logaddexp(*log))
+    given = dict.fromkeys(names[1:], "a")
+    answer = net.posterior(given=given)
+    assert_allclose(answer["class"].array, expected, rtol=1e-8)
+    assert_allclose(answer.log_evidence, np.logaddexp(*log), rtol=1e-12)
+    assert_allclose(net.posterior("class", given=given).array, expected, rtol=1e-8)
+    table = {name: ["a", None] for name in names[1:]}
+    table["x0"] = [None, None]
+    log -= np.log(rows[0, :, 0])
+    expected = np.exp(log - np.logaddexp(*log))
+    assert_allclose(net.predict_proba(table, "class"), [expected, [0.3, 0.7]], rtol=1e-8)
+    assert_allclose(net.posterior(table, ["class", "x0"])["class"], [expected, [0.3, 0.7]], rtol=1e-8)
+
+
 def test_the_size_is_known_before_the_work():
     net = BayesianNetwork("a->b->c; a->c; c->d")
     size = net.tree_size()
