@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.network.names import nearest
+
 # Rows of a printed table; the rest is counted.
 SHOWN = 20
 
@@ -153,7 +155,9 @@ class Posteriors(Mapping[str, Posterior]):
     def __getitem__(self, name: str) -> Posterior:
         if self._place is None:
             self._place = {name: i for i, name in enumerate(self._names)}
-        i = self._place[name]
+        i = self._place.get(name)
+        if i is None:
+            raise KeyError(f"no answer for {name!r}; {nearest(name, self._names)}")
         part = slice(self._offsets[i], self._offsets[i + 1])
         error = None if self._error is None else self._error[part]
         return Posterior(name, self._states[i], self._values[part], error, self.quality)

@@ -1,8 +1,10 @@
 """Questions of one case: their forms, their refusals, and how the answers read."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import BayesianNetwork
 from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
@@ -36,6 +38,8 @@ def test_a_posterior_is_a_mapping_that_prints_as_a_table(net):
 def test_several_posteriors_come_in_the_order_asked_for(net):
     answer = net.posterior(["wet", "rain"])
     assert list(answer) == ["wet", "rain"]
+    with pytest.raises(KeyError, match="no answer for 'rian'; did you mean 'rain'"):
+        answer["rian"]
     assert_allclose(answer["rain"].array, [0.8, 0.2])
     assert repr(answer).splitlines()[1] == "wet       no 0.74  yes 0.26"
 
@@ -169,3 +173,12 @@ def test_a_smaller_limit_refuses_what_a_larger_allows(net):
 def test_bad_questions_are_refused(net, ask, message):
     with pytest.raises(NetworkError, match=message):
         ask(net)
+
+
+def test_a_network_may_be_asked_from_several_threads_at_once():
+    net = BayesianNetwork([(f"x{i}", f"x{i + 1}") for i in range(60)], seed=2)
+    questions = [{f"x{i}": "yes", f"x{59 - i}": "no"} for i in range(20)] * 10
+    expected = [net.posterior(given=given)["x30"].array for given in questions]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda given: net.posterior(given=given)["x30"].array, questions))
+    assert_array_equal(found, expected)
