@@ -94,9 +94,9 @@ class BayesianNetwork(Graph, Questions):
     ) -> None:
         if tables is not None and seed is not None:
             raise NetworkError("seed draws random tables, so it goes without tables; got both.")
-        sketch = read_structure(structure, states or {}, tables or {})
-        names = sketch.names
-        parent_names = sketch.parents
+        tables = None if tables is None else {str(name): table for name, table in tables.items()}
+        sketch = read_structure(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
+        names, parent_names = sketch.names, sketch.parents
         known = {name: states_of(name, given, (tables or {}).get(name), names) for name, given in sketch.states.items()}
         if tables is None:
             rng = None if seed is None else np.random.default_rng(seed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.names import nearest
 
 # A variable in a line: a name without the signs of the line's grammar, then perhaps [3] or {low|high}.
 _VARIABLE = re.compile(
@@ -63,12 +64,14 @@ def read_structure(
                 sketch.arc(str(parent), str(child))
     else:
         _read_pairs(structure, sketch)
+    for what, mapping in (("states", states), ("tables", tables)):
+        for name in mapping:
+            if name not in sketch.parents and sketch.names:
+                raise NetworkError(f"{what} speaks of {name!r}, which is no variable; {nearest(name, sketch.names)}")
     for name, own in states.items():
         if isinstance(own, str) or not isinstance(own, Iterable):
             raise NetworkError(f"states[{name!r}] must be a list of states; got {own!r}.")
-        sketch.states[sketch.variable(str(name))] = [str(state) for state in own]
-    for name in tables:
-        sketch.variable(str(name))
+        sketch.states[name] = [str(state) for state in own]
     return sketch
 
 

@@ -142,6 +142,9 @@ def test_networkx_keeps_states_parents_and_tables():
     again = BayesianNetwork.from_networkx(graph)
     assert again.equals(net)
     assert again.parents == net.parents
+    numbered = networkx.DiGraph([(1, 2)])
+    numbered.add_node(1, states=["a", "b"])
+    assert BayesianNetwork.from_networkx(numbered).states == (("a", "b"), ("no", "yes"))
     with pytest.raises(NetworkError, match="directed graph"):
         BayesianNetwork.from_networkx(networkx.Graph([("A", "B")]))
     with pytest.raises(NetworkError, match="cycle: "):
@@ -187,6 +190,8 @@ REFUSED = [
     ("A[2]; A{x|y|z}", {}, "variable 'A' has the states 2 and also ['x', 'y', 'z']; give them once."),
     ([("A", "B", "C")], {}, "an arc is a pair (parent, child); got ('A', 'B', 'C')."),
     ("A->B", {"states": {"A": "yes"}}, "states['A'] must be a list of states; got 'yes'."),
+    ("A->B", {"states": {"a": ["n", "y"]}}, "states speaks of 'a', which is no variable; did you mean 'A'?"),
+    ("A->B", {"tables": {"C": [1, 0]}}, "tables speaks of 'C', which is no variable; known: 'A', 'B'."),
     ("A->B", {"tables": {"A": [0.5, 0.5]}}, "tables has no table for 'B'; give one for each variable."),
     ("A->B", {"tables": {"A": [0.5, 0.5]}, "seed": 0}, "seed draws random tables"),
     (
