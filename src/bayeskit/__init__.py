@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "AODE": "bayeskit.classify.aode",
     "BayesDecision": "bayeskit.decide.bayes_decision",
+    "BayesianNetwork": "bayeskit.network.network",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
     "Discretiser": "bayeskit.table.bins",
     "GaussianNB": "bayeskit.classify.gaussian_nb",

@@ -25,6 +25,14 @@ class ModelFileError(BayeskitError):
     """A model file that is cut, damaged, from elsewhere, or from a newer bayeskit."""
 
 
+class NetworkError(BayeskitError):
+    """A graph, a table or a name that does not make a Bayesian network."""
+
+
+class NetworkFileError(NetworkError):
+    """A network file that cannot be read; the message gives the line and the column."""
+
+
 class TooLargeError(BayeskitError):
     """Work refused before it starts, because it would need more memory than allowed."""
 

@@ -5,10 +5,10 @@ from bayeskit.io.registry import MODELS, model_class
 
 def classifiers():
     """One fresh model of each registered classifier, with its default parameters."""
-    from sklearn.base import is_classifier
+    from sklearn.base import ClassifierMixin
 
-    models = [model_class(name)() for name in sorted(MODELS)]
-    return [model for model in models if is_classifier(model)]
+    kinds = [model_class(name) for name in sorted(MODELS)]
+    return [kind() for kind in kinds if issubclass(kind, ClassifierMixin)]
 
 
 def decisions():

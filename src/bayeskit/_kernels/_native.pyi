@@ -132,3 +132,87 @@ def count_families(
 def conditional_information(
     counts: Numbers, sizes: Sequence[int], n_classes: int, all: float, n_threads: int
 ) -> NDArray[np.float64]: ...
+def parse_bif(
+    data: bytes, normalise: bool, tolerance: float
+) -> (
+    tuple[tuple[int, int], str]
+    | tuple[list[str], list[tuple[str, ...]], list[tuple[int, ...]], NDArray[np.float64], list[tuple[int, int, int]]]
+): ...
+def log_probability(
+    columns: Table,
+    cards: Sequence[int],
+    parents: Sequence[Sequence[int]],
+    log_tables: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.float64], int, int]: ...
+
+SAMPLE_CHUNK: int
+
+class InferencePlan:
+    @property
+    def strategy(self) -> str: ...
+    @property
+    def entries(self) -> float: ...
+    @property
+    def largest(self) -> float: ...
+    @property
+    def largest_vars(self) -> list[int]: ...
+    def marginals(
+        self, hard: list[int], states: list[int], soft: list[int], likelihoods: list[NDArray[np.float64]]
+    ) -> tuple[Any, float]: ...
+    def joint(
+        self, hard: list[int], states: list[int], soft: list[int], likelihoods: list[NDArray[np.float64]]
+    ) -> tuple[Any, float]: ...
+    def maximum(
+        self, hard: list[int], states: list[int], soft: list[int], likelihoods: list[NDArray[np.float64]]
+    ) -> tuple[Any, float]: ...
+
+class InferenceEngine:
+    def __init__(self, cards: list[int], parents: list[list[int]], tables: list[NDArray[np.float64]]) -> None: ...
+    def compile(self, tries: int, work: int, seed: int) -> None: ...
+    @property
+    def entries(self) -> float: ...
+    def marginals(self, hard: list[int]) -> InferencePlan: ...
+    def joint(self, targets: list[int], hard: list[int], soft: list[int], with_evidence: bool) -> InferencePlan: ...
+    def maximum(self, sought: list[int], hard: list[int], soft: list[int]) -> InferencePlan: ...
+
+class RowPosterior:
+    def __init__(self, engine: InferenceEngine, targets: list[int], column_vars: list[int]) -> None: ...
+    @property
+    def entries(self) -> float: ...
+    def run(self, table: list[Numbers], limit: float, n_threads: int) -> tuple[NDArray[np.float64], list[int], int]: ...
+
+class Sampler:
+    def __init__(self, engine: InferenceEngine) -> None: ...
+    def forward(self, n_rows: int, seed: int, n_threads: int) -> list[NDArray[Any]]: ...
+    def weighted(
+        self,
+        hard: list[int],
+        states: list[int],
+        soft: list[int],
+        likelihoods: list[NDArray[np.float64]],
+        wanted: list[int],
+        reject: bool,
+        first: int,
+        n_chunks: int,
+        seed: int,
+        n_threads: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def gibbs(
+        self,
+        hard: list[int],
+        states: list[int],
+        soft: list[int],
+        likelihoods: list[NDArray[np.float64]],
+        first: int,
+        n_chains: int,
+        burn_in: int,
+        n_batches: int,
+        batch: int,
+        seed: int,
+        n_threads: int,
+    ) -> NDArray[np.float64]: ...
+
+def triangulate(
+    cards: list[int], scopes: list[list[int]], stage: list[int], tries: int, work: int, seed: int
+) -> tuple[list[int], list[list[int]], list[int], float]: ...

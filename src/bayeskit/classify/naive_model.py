@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
+from bayeskit.classify.as_network import naive_network
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.tell import domain_of, summarise
 from bayeskit.counts.table import TableCounts
@@ -16,6 +17,9 @@ from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.table.column import missing_code
 from bayeskit.table.encode import refuse_infinite
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
 
 
 class NaiveModel(BayesClassifier):
@@ -147,3 +151,19 @@ class NaiveModel(BayesClassifier):
             elif variable.kind == "poisson":
                 tables[variable.name] = NamedTable(title, ("rate",), classes, rows[1:])
         return tables
+
+    def to_network(self) -> BayesianNetwork:
+        """Return the Bayesian network that this model is: the class is the parent of every column.
+
+        It can be drawn, queried, and written as BIF; it answers rows with missing cells as `predict_proba` does.
+        Columns with a density are refused by name. With ``unseen="smooth"`` each column has one more state, "(unseen)".
+
+        Examples
+        --------
+        >>> from bayeskit import NaiveBayes, datasets
+        >>> net = NaiveBayes().fit(datasets.load_tennis(), target="play").to_network()
+        >>> net.arcs[0]
+        ('play', 'outlook')
+        """
+        self._refuse_unfitted()
+        return naive_network(self, self._target or "class")

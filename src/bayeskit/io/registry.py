@@ -10,6 +10,7 @@ from bayeskit.errors import ModelFileError
 # Name in the file → "module:class". A file can only ask for a class that stands here.
 MODELS: dict[str, str] = {
     "AODE": "bayeskit.classify.aode:AODE",
+    "BayesianNetwork": "bayeskit.network.network:BayesianNetwork",
     "CategoricalNB": "bayeskit.classify.categorical_nb:CategoricalNB",
     "GaussianNB": "bayeskit.classify.gaussian_nb:GaussianNB",
     "KDB": "bayeskit.classify.kdb:KDB",

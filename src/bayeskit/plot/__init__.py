@@ -1,4 +1,4 @@
-"""Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out."""
+"""Pictures of posteriors, decisions and tables: arrays in, matplotlib Axes out; and networks as SVG."""
 
 from bayeskit.plot.balance import class_balance
 from bayeskit.plot.confusion import confusion_matrix

@@ -1,0 +1,82 @@
+"""The verbs put together, and their errors turned into a sentence and an exit code.
+
+A verb is a file ``verb_<name>.py`` of this folder with one function of that name. It imports the library inside the
+function, so that ``bayeskit --help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
+
+
+def build() -> typer.Typer:
+    """Return the command with all its verbs."""
+    app = typer.Typer(
+        name="bayeskit",
+        help="Learning with Bayes' rule: networks and tables on the command line.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain help: importing rich would double the time of every --help
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for path in sorted(Path(__file__).parent.glob("verb_*.py")):
+        name = path.stem.removeprefix("verb_")
+        app.command(name)(getattr(import_module(f"bayeskit.cli.{path.stem}"), name))
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from bayeskit import __version__
+
+        typer.echo(f"bayeskit {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Learning with Bayes' rule: networks and tables on the command line."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code: 0, 1 for data, 2 for usage, 130 when interrupted."""
+    command: Any = typer.main.get_command(build())
+    # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
+    try:
+        code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except typer.Exit as stop:
+        return int(stop.exit_code)
+    except BrokenPipeError:
+        # The reader has gone, as with `| head`; nothing is left to say, and Python must not try at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DATA_ERROR
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        typer.echo(f"Error: {_sentence(error)}", err=True)
+        return DATA_ERROR
+    except Exception as error:
+        if not hasattr(error, "exit_code") or not hasattr(error, "show"):
+            raise
+        error.show()
+        return USAGE_ERROR
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return " ".join(str(error).split()) or type(error).__name__

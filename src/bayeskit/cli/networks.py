@@ -1,0 +1,47 @@
+"""Networks on the command line: read from any file that holds one, written to any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
+
+
+def read_network(path: Path, normalise: bool = False) -> BayesianNetwork:
+    """Read a network file or a model file (.bayes) that holds a network."""
+    from bayeskit.network import BayesianNetwork
+
+    if path.suffix != ".bayes":
+        return BayesianNetwork.read(path, normalise=normalise)
+    from bayeskit.errors import NetworkError
+    from bayeskit.io.files import load
+
+    model = load(path)
+    if not isinstance(model, BayesianNetwork):
+        raise NetworkError(f"{path} holds a {type(model).__name__}; a network is needed here.")
+    return model
+
+
+def write_network(net: BayesianNetwork, path: Path) -> None:
+    """Write a network in the format of the path's extension."""
+    if path.suffix == ".bayes":
+        net.save(path)
+    else:
+        net.write(path)
+
+
+def read_evidence(pairs: list[str]) -> dict[str, str]:
+    """Read ``variable=state`` pairs; the first equals sign parts them."""
+    from bayeskit.errors import NetworkError
+
+    evidence: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, state = pair.partition("=")
+        if not sign or not name.strip() or not state.strip():
+            raise NetworkError(f"evidence is written variable=state; got {pair!r}.")
+        if name.strip() in evidence:
+            raise NetworkError(f"{name.strip()!r} is given twice.")
+        evidence[name.strip()] = state.strip()
+    return evidence

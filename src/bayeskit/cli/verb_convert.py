@@ -1,0 +1,26 @@
+"""``bayeskit convert``: one network format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayeskit.cli.networks import read_network, write_network
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
+    target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
+    normalise: Annotated[bool, typer.Option("--normalise", help="Divide each row of a table by its sum.")] = False,
+) -> None:
+    """Convert a network file into another format.
+
+    BIF, XMLBIF, Hugin NET, UAI, DOT and .bayes, by extension; a further .gz packs.
+
+    Example: bayeskit convert alarm.bif alarm.net
+    """
+    net = read_network(source, normalise)
+    write_network(net, target)
+    typer.echo(f"{target}: {len(net.names)} variables, {len(net.arcs)} arcs")

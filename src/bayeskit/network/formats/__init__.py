@@ -1,0 +1,31 @@
+"""Network files: BIF, XMLBIF, Hugin NET, UAI and DOT, chosen by extension."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from bayeskit.errors import NetworkError
+from bayeskit.network.formats.files import format_of, load, save
+from bayeskit.network.formats.parts import Parts, check_parents
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+
+def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
+    """Read the parts of a network; names, numbers, rows and arcs are checked."""
+    kind, packed = format_of(path)
+    source = load(path, packed)
+    return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalise))
+
+
+def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
+    """Write a network in the format of the path's extension."""
+    kind, packed = format_of(path)
+    for name in chain(net.names, *net.states):
+        if name != name.strip() or not name.isprintable():
+            raise NetworkError(f"the name {name!r} begins or ends with a blank or holds a control sign; rename it.")
+    save(import_module(f"{__name__}.{kind}").write(net), path, packed)

@@ -1,0 +1,72 @@
+"""The interchange format BIF 0.15, as the repositories of networks use it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bayeskit._kernels import parse_bif
+from bayeskit.errors import NetworkError
+from bayeskit.network.formats.parts import Parts, Source, refuse
+from bayeskit.network.tables import TOLERANCE
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+# What needs no quotes: the signs of the grammar, spaces and the start of a comment do.
+_PLAIN = re.compile(r'(?!/[/*])[^\s{}()\[\],;|"]+')
+
+
+def read(source: Source, normalise: bool) -> Parts:
+    """Read BIF; tables may be rows, ``default`` rows, or one ``table`` in which the child's states change slowest."""
+    data = source.text.encode()
+    found = parse_bif(data, normalise, TOLERANCE)
+    if len(found) == 2:
+        (line, column), message = found
+        refuse(source.name, line, column, message)
+    names, states, parents, numbers, spans = found
+    cards = [len(own) for own in states]
+    tables = [
+        numbers[first : first + size].reshape([*(cards[p] for p in above), card])
+        for (first, size, _), above, card in zip(spans, parents, cards, strict=True)
+    ]
+    return Parts(names, states, parents, tables, _in_characters([at for _, _, at in spans], data))
+
+
+def _in_characters(places: list[int], data: bytes) -> list[int]:
+    if data.isascii():
+        return places
+    characters, done, found = 0, 0, dict.fromkeys(places, 0)
+    for at in sorted(found):
+        characters += len(data[done:at].decode())
+        done, found[at] = at, characters
+    return [found[at] for at in places]
+
+
+def write(net: BayesianNetwork) -> str:
+    """Write BIF; every number is the shortest that reads back as the same."""
+    lines = ["network unknown {", "}"]
+    for name, own in zip(net.names, net.states, strict=True):
+        shown = ", ".join(map(_word, own))
+        lines += [f"variable {_word(name)} {{", f"  type discrete [ {len(own)} ] {{ {shown} }};", "}"]
+    for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
+        given = ", ".join(_word(net.names[p]) for p in above)
+        lines.append(f"probability ( {_word(name)} | {given} ) {{" if above else f"probability ( {_word(name)} ) {{")
+        rows = table.reshape(-1, table.shape[-1]).tolist()
+        if not above:
+            lines.append(f"  table {', '.join(map(repr, rows[0]))};")
+        else:
+            keys = [""]
+            for p in above:
+                keys = [f"{key}, {_word(state)}" if key else _word(state) for key in keys for state in net.states[p]]
+            lines += [f"  ({key}) {', '.join(map(repr, row))};" for key, row in zip(keys, rows, strict=True)]
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def _word(name: str) -> str:
+    if _PLAIN.fullmatch(name):
+        return name
+    if '"' in name:
+        raise NetworkError(f"BIF cannot hold the name {name!r}: it has a double quote; rename it or write XMLBIF.")
+    return f'"{name}"'

@@ -1,0 +1,181 @@
+"""XMLBIF 0.3, read by expat with everything that a table of numbers does not need switched off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.network.formats.parts import Parts, Source, checked_rows
+from bayeskit.network.formats.scan import numbers
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+# The elements that may stand in each element.
+_INSIDE = {
+    "": {"BIF"},
+    "BIF": {"NETWORK"},
+    "NETWORK": {"NAME", "PROPERTY", "VARIABLE", "DEFINITION"},
+    "VARIABLE": {"NAME", "OUTCOME", "VALUE", "PROPERTY"},
+    "DEFINITION": {"FOR", "GIVEN", "TABLE", "PROPERTY"},
+}
+
+
+class _Item(NamedTuple):
+    at: int
+    text: str
+
+
+class _Block(NamedTuple):
+    at: int
+    items: dict[str, list[_Item]]
+
+    def texts(self, *names: str) -> list[_Item]:
+        return [item for name in names for item in self.items.get(name, [])]
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.data = source.text.encode()
+        self.variables: list[_Block] = []
+        self.definitions: list[_Block] = []
+        self._stack: list[str] = [""]
+        self._text: list[str] = []
+        self._start = 0
+        self._bytes, self._characters = 0, 0  # how far the text has been measured
+        self._parser = expat.ParserCreate("utf-8")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._open
+        self._parser.EndElementHandler = self._close
+        self._parser.CharacterDataHandler = self._text.append
+        # An entity can make a small file large, so none is declared, neither here nor in another file.
+        self._parser.EntityDeclHandler = self._entity
+        self._parser.ExternalEntityRefHandler = None
+
+    def read(self) -> None:
+        try:
+            self._parser.Parse(self.data, True)
+        except expat.ExpatError as error:
+            place = self._offset(error.lineno, error.offset)
+            self.source.fault(place, f"the XML is broken: {expat.errors.messages[error.code]}.")
+
+    def _offset(self, line: int, column: int) -> int:
+        at = 0
+        for _ in range(line - 1):
+            at = self.source.text.find("\n", at) + 1
+        return min(at + column, len(self.source.text))
+
+    def _here(self) -> int:
+        at = self._parser.CurrentByteIndex
+        self._characters += len(self.data[self._bytes : at].decode("utf-8", "ignore"))
+        self._bytes = at
+        return self._characters
+
+    def _fault(self, message: str) -> NoReturn:
+        self.source.fault(self._here(), message)
+
+    def _entity(self, *_: object) -> NoReturn:
+        self._fault("a network file declares no entities; this one is not read.")
+
+    def _open(self, name: str, attributes: dict[str, str]) -> None:
+        inside = _INSIDE.get(self._stack[-1], set())
+        if name not in inside:
+            self._fault(f"the element {name[:40]!r} has no place in {self._stack[-1] or 'the file'}.")
+        if name == "VARIABLE" and attributes.get("TYPE", "nature") != "nature":
+            self._fault(f"only variables of type 'nature' can be read, found {attributes['TYPE'][:40]!r}.")
+        self._stack.append(name)
+        self._text.clear()
+        if name in ("VARIABLE", "DEFINITION"):
+            blocks = self.variables if name == "VARIABLE" else self.definitions
+            blocks.append(_Block(self._here(), {}))
+        elif self._stack[-2] in ("VARIABLE", "DEFINITION"):
+            self._start = self._here()
+
+    def _close(self, name: str) -> None:
+        self._stack.pop()
+        if self._stack[-1] in ("VARIABLE", "DEFINITION"):
+            block = (self.variables if self._stack[-1] == "VARIABLE" else self.definitions)[-1]
+            block.items.setdefault(name, []).append(_Item(self._start, "".join(self._text)))
+        self._text.clear()
+
+
+def read(source: Source, normalise: bool) -> Parts:
+    """Read XMLBIF; the child's states change fastest in a table."""
+    reader = _Reader(source)
+    reader.read()
+    places: dict[str, int] = {}
+    states: list[tuple[str, ...]] = []
+    for block in reader.variables:
+        name = _single(source, block, "NAME").text.strip()
+        if name in places or not name:
+            source.fault(block.at, f"variable {name!r} is there twice or has no name.")
+        places[name] = len(places)
+        own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
+        if not own or len(set(own)) < len(own) or "" in own:
+            source.fault(block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {own[:8]!r}.")
+        states.append(tuple(own))
+    families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
+    for block in reader.definitions:
+        child = _place(source, places, _single(source, block, "FOR"))
+        above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
+        if child in families:
+            source.fault(block.at, "the variable has two definitions.")
+        if len({child, *above}) < len(above) + 1:
+            source.fault(block.at, "a variable is there twice in the definition.")
+        families[child] = block, above
+    tables = []
+    for name, i in places.items():
+        if i not in families:
+            source.fault(reader.variables[i].at, f"variable {name!r} has no definition.")
+        block, above = families[i]
+        table = _single(source, block, "TABLE")
+        shape = (*(len(states[p]) for p in above), len(states[i]))
+        values = _numbers(source, table)
+        tables.append(checked_rows(source, table.at, name, values, shape, normalise))
+    order = range(len(places))
+    return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
+
+
+def _numbers(source: Source, table: _Item) -> NDArray[np.float64]:
+    # Comments and references may stand in the text, so a fault in it is placed at the element.
+    start = source.text.find(">", table.at) + 1
+    if source.text.startswith(table.text, start):
+        return numbers(source, table.text, start)
+    return numbers(Source(source.name, source.text[: table.at] + table.text), table.text, table.at)
+
+
+def _single(source: Source, block: _Block, name: str) -> _Item:
+    found = block.texts(name)
+    if len(found) != 1:
+        source.fault(block.at, f"expected one {name} here, found {len(found)}.")
+    return found[0]
+
+
+def _place(source: Source, places: dict[str, int], item: _Item) -> int:
+    name = item.text.strip()
+    if name not in places:
+        source.fault(item.at, f"variable {name[:40]!r} is not in the file.")
+    return places[name]
+
+
+def write(net: BayesianNetwork) -> str:
+    """Write XMLBIF."""
+    # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
+    for name, own in zip(net.names, net.states, strict=True):
+        outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
+        lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
+    for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
+        given = "".join(f"<GIVEN>{_text(net.names[p])}</GIVEN>" for p in above)
+        rows = "\n".join(" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
+        lines.append(f"<DEFINITION><FOR>{_text(name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
+    return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
+
+
+def _text(name: str) -> str:
+    return escape(name, {'"': "&quot;"})

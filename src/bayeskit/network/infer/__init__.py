@@ -1,0 +1,1 @@
+"""Questions to a network: exact answers, answers by sampling, and whole tables at once."""

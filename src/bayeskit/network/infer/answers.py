@@ -1,0 +1,261 @@
+"""Answers that read like tables: a posterior by state, a joint table, a most probable explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import exp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.network.names import nearest
+
+# Rows of a printed table; the rest is counted.
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How an answer was found.
+
+    Attributes
+    ----------
+    method : str
+        "exact", "rejection", "weighting" (likelihood weighting) or "gibbs".
+    n_samples : int
+        Samples drawn; 0 for an exact answer.
+    effective_samples : float
+        How many independent draws would be as precise; infinite for an exact answer.
+    """
+
+    method: str = "exact"
+    n_samples: int = 0
+    effective_samples: float = float("inf")
+
+    @property
+    def approximate(self) -> bool:
+        """True unless the answer is exact."""
+        return self.method != "exact"
+
+    def __str__(self) -> str:
+        if not self.approximate:
+            return "exact"
+        return (
+            f"approximate: {self.method}, {self.n_samples} samples worth {self.effective_samples:.0f} independent ones"
+        )
+
+
+EXACT = Quality()
+
+
+class Posterior(Mapping[str, float]):
+    """The distribution of one variable: a mapping of state to probability.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    states : tuple of str
+        Its states.
+    array : float64 array of shape (n_states,)
+        Their probabilities.
+    standard_error : float64 array of shape (n_states,)
+        Of a sampled answer; zeros when exact.
+    quality : Quality
+        How the answer was found.
+
+    Examples
+    --------
+    >>> p = Posterior("lung", ("yes", "no"), np.array([0.1, 0.9]))
+    >>> p["yes"], p.best
+    (0.1, 'no')
+    >>> p
+    lung  P
+    yes   0.1
+    no    0.9
+    """
+
+    def __init__(
+        self,
+        name: str,
+        states: tuple[str, ...],
+        values: NDArray[np.float64],
+        standard_error: NDArray[np.float64] | None = None,
+        quality: Quality = EXACT,
+    ) -> None:
+        self.name = name
+        self.states = states
+        self.array = values
+        self.standard_error = np.zeros(len(values)) if standard_error is None else standard_error
+        self.quality = quality
+
+    @property
+    def best(self) -> str:
+        """The most probable state."""
+        return self.states[int(self.array.argmax())]
+
+    def __getitem__(self, state: str) -> float:
+        try:
+            return float(self.array[self.states.index(state)])
+        except ValueError:
+            raise KeyError(f"{self.name} has no state {state!r}; states: {', '.join(self.states)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.states)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.array, dtype=dtype)
+
+    def __repr__(self) -> str:
+        header = (self.name, "P", "±") if self.quality.approximate else (self.name, "P")
+        rows = [
+            (state, f"{p:.6g}", f"{error:.2g}")[: len(header)]
+            for state, p, error in zip(self.states[:SHOWN], self.array, self.standard_error, strict=False)
+        ]
+        return _text_table(header, rows, len(self.states), self.quality)
+
+
+class Posteriors(Mapping[str, Posterior]):
+    """The distributions of several variables: a mapping of name to `Posterior`, made when looked at.
+
+    Attributes
+    ----------
+    log_evidence : float
+        log P(evidence), where the answer is exact and no marginal was wished; otherwise NaN.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        states: tuple[tuple[str, ...], ...],
+        values: NDArray[np.float64],
+        offsets: Sequence[int],
+        log_evidence: float,
+        standard_error: NDArray[np.float64] | None = None,
+        quality: Quality = EXACT,
+    ) -> None:
+        self._names, self._states, self._values, self._offsets = names, states, values, offsets
+        self._place: dict[str, int] | None = None
+        self._error = standard_error
+        self.log_evidence = log_evidence
+        self.quality = quality
+
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The probabilities of each variable as plain arrays, in the order of its states."""
+        values, offsets = self._values, self._offsets
+        return {name: values[offsets[i] : offsets[i + 1]] for i, name in enumerate(self._names)}
+
+    def __getitem__(self, name: str) -> Posterior:
+        if self._place is None:
+            self._place = {name: i for i, name in enumerate(self._names)}
+        i = self._place.get(name)
+        if i is None:
+            raise KeyError(f"no answer for {name!r}; {nearest(name, self._names)}")
+        part = slice(self._offsets[i], self._offsets[i + 1])
+        error = None if self._error is None else self._error[part]
+        return Posterior(name, self._states[i], self._values[part], error, self.quality)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        rows = []
+        for name in self._names[:SHOWN]:
+            posterior = self[name]
+            rows.append((name, "  ".join(f"{s} {p:.4g}" for s, p in list(posterior.items())[:8])))
+        return _text_table(("variable", "P"), rows, len(self._names), self.quality)
+
+
+class Joint:
+    """The joint distribution of several variables.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables, one axis each.
+    states : tuple of tuples of str
+        The states along each axis.
+    array : float64 array
+        The probabilities.
+
+    Examples
+    --------
+    >>> joint = Joint(("a", "b"), (("x", "y"), ("u", "v")), np.array([[0.1, 0.2], [0.3, 0.4]]))
+    >>> joint["y", "u"]
+    0.3
+    """
+
+    def __init__(self, names: tuple[str, ...], states: tuple[tuple[str, ...], ...], array: NDArray[np.float64]) -> None:
+        self.names, self.states, self.array = names, states, array
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> float:
+        wanted = (key,) if isinstance(key, str) else key
+        if len(wanted) != len(self.names):
+            raise KeyError(f"give one state for each of {', '.join(self.names)}; got {key!r}")
+        places = []
+        for name, own, state in zip(self.names, self.states, wanted, strict=True):
+            if state not in own:
+                raise KeyError(f"{name} has no state {state!r}; states: {', '.join(own)}")
+            places.append(own.index(state))
+        return float(self.array[tuple(places)])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.array, dtype=dtype)
+
+    def __repr__(self) -> str:
+        cells = zip(product(*self.states), self.array.reshape(-1), strict=True)
+        rows = [(*states, f"{p:.6g}") for _, (states, p) in zip(range(SHOWN), cells, strict=False)]
+        return _text_table((*self.names, "P"), rows, self.array.size, EXACT)
+
+
+class Explanation(Mapping[str, str]):
+    """The most probable states of some variables: a mapping of name to state.
+
+    Attributes
+    ----------
+    log_joint : float
+        log P(these states, evidence).
+    probability : float
+        P(these states given the evidence).
+    """
+
+    def __init__(self, states: dict[str, str], log_joint: float, log_evidence: float) -> None:
+        self._states = states
+        self.log_joint = log_joint
+        self.probability = exp(min(log_joint - log_evidence, 0.0))
+
+    def __getitem__(self, name: str) -> str:
+        return self._states[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._states)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __repr__(self) -> str:
+        rows = list(self._states.items())[:SHOWN]
+        return _text_table(("variable", "state"), rows, len(self._states), EXACT) + f"\nP = {self.probability:.6g}"
+
+
+def _text_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], n_rows: int, quality: Quality) -> str:
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    ]
+    if n_rows > len(rows):
+        lines.append(f"and {n_rows - len(rows)} more")
+    if quality.approximate:
+        lines.append(f"({quality})")
+    return "\n".join(lines)

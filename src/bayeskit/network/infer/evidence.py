@@ -1,0 +1,173 @@
+"""Evidence: what is known, as states, sets of states, likelihoods or wished marginals, checked before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import NetworkError
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+# A wished marginal must sum to 1 within this; it is then divided by its sum.
+MARGINAL_TOLERANCE = 1e-6
+
+
+class Marginal:
+    """A wish: after the answer the variable shall have exactly this distribution (Jeffrey's rule).
+
+    A likelihood says how strongly the evidence speaks and leaves the rest to Bayes' rule; a marginal says where belief
+    must end.
+
+    Examples
+    --------
+    >>> Marginal({"yes": 0.7, "no": 0.3})
+    Marginal({'yes': 0.7, 'no': 0.3})
+    """
+
+    def __init__(self, values: Mapping[Any, float] | Sequence[float] | NDArray[Any]) -> None:
+        self.values = values
+
+    def __repr__(self) -> str:
+        return f"Marginal({self.values!r})"
+
+
+@dataclass
+class Evidence:
+    """What is known, in the numbers of a network.
+
+    Attributes
+    ----------
+    states : dict of variable to state
+        Observed variables.
+    likelihoods : dict of variable to float64 array (n_states,)
+        Variables with a likelihood; 0 and 1 mark a set of states.
+    wished : dict of variable to float64 array (n_states,)
+        Variables with a wished marginal.
+    """
+
+    states: dict[int, int] = field(default_factory=dict)
+    likelihoods: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    wished: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+
+    def arguments(self) -> tuple[list[int], list[int], list[int], list[NDArray[np.float64]]]:
+        """Return observed variables, their states, variables with a likelihood, and the likelihoods."""
+        return list(self.states), list(self.states.values()), list(self.likelihoods), list(self.likelihoods.values())
+
+    def with_likelihoods(self, more: Mapping[int, NDArray[np.float64]]) -> Evidence:
+        """Return the evidence with more likelihoods multiplied in, and no wishes left."""
+        likelihoods = dict(self.likelihoods)
+        for v, values in more.items():
+            likelihoods[v] = likelihoods[v] * values if v in likelihoods else values
+        return Evidence(dict(self.states), likelihoods)
+
+    def __bool__(self) -> bool:
+        return bool(self.states or self.likelihoods or self.wished)
+
+
+def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None) -> Evidence:
+    """Read evidence from a mapping of variable to what is known of it.
+
+    A text or a number is a state; a set, or a list of texts, is a set of states; a mapping of state to number, or
+    numbers one a state, is a likelihood; a `Marginal` is a wish.
+    """
+    evidence = Evidence()
+    if not given:
+        return evidence
+    if not isinstance(given, Mapping):
+        raise NetworkError(f"given must map variables to what is known of them, as {{'smoke': 'yes'}}; got {given!r}.")
+    for name, value in given.items():
+        v = net.index(name)
+        if isinstance(value, str):
+            evidence.states[v] = net.state(name, value)
+        elif isinstance(value, Marginal):
+            _add_wish(evidence, v, _vector(net, name, value.values, "marginal"), name)
+        elif _is_set(value):
+            _add_set(evidence, net, name, list(value))
+        elif isinstance(value, Mapping) or _is_vector(value):
+            vector = _vector(net, name, value, "likelihood")
+            if not vector.max() > 0:
+                raise NetworkError(f"likelihood of {name!r}: at least one state needs a number above 0; got {value!r}.")
+            evidence.likelihoods[v] = vector
+        else:
+            evidence.states[v] = net.state(name, value)
+    return evidence
+
+
+def _is_set(value: Any) -> bool:
+    if isinstance(value, (set, frozenset)):
+        return True
+    return isinstance(value, (list, tuple)) and (not value or any(isinstance(item, str) for item in value))
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _add_set(evidence: Evidence, net: BayesianNetwork, name: str, values: list[Any]) -> None:
+    v = net.index(name)
+    if not values:
+        raise NetworkError(f"evidence on {name!r} is an empty set of states; give at least one state.")
+    states = {net.state(name, value) for value in values}
+    if len(states) == 1:
+        evidence.states[v] = states.pop()
+    elif len(states) < net.cards[v]:
+        vector = np.zeros(net.cards[v])
+        vector[sorted(states)] = 1.0
+        evidence.likelihoods[v] = vector
+
+
+def _add_wish(evidence: Evidence, v: int, vector: NDArray[np.float64], name: str) -> None:
+    if abs(vector.sum() - 1.0) > MARGINAL_TOLERANCE:
+        raise NetworkError(
+            f"marginal of {name!r} sums to {vector.sum():.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}."
+        )
+    vector = vector / vector.sum()
+    certain = np.flatnonzero(vector == 1.0)
+    if len(certain):  # a certain marginal is an observation
+        evidence.states[v] = int(certain[0])
+    else:
+        evidence.wished[v] = vector
+
+
+def _vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[np.float64]:
+    v = net.index(name)
+    if isinstance(value, Mapping):
+        vector = np.zeros(net.cards[v])
+        for state, number in value.items():
+            vector[net.state(name, state)] = _number(number, name, what)
+    else:
+        if np.ndim(value) != 1 or len(value) != net.cards[v]:
+            raise NetworkError(
+                f"{what} of {name!r} needs one number a state, {net.cards[v]} for {', '.join(net.states[v][:8])}; "
+                f"got shape {np.shape(value)}."
+            )
+        vector = np.array([_number(number, name, what) for number in value])
+    if not (np.isfinite(vector).all() and (vector >= 0).all()):
+        raise NetworkError(f"{what} of {name!r} must hold finite numbers of at least 0; got {value!r}.")
+    return vector
+
+
+def _number(value: Any, name: str, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise NetworkError(f"{what} of {name!r} must hold numbers; got {value!r}.") from None
+
+
+def describe(net: BayesianNetwork, evidence: Evidence, v: int) -> str:
+    """Say in words what the evidence says of a variable."""
+    name = net.names[v]
+    if v in evidence.states:
+        return f"{name}={net.states[v][evidence.states[v]]}"
+    values = evidence.likelihoods.get(v, evidence.wished.get(v))
+    assert values is not None
+    if v in evidence.likelihoods and set(values.tolist()) <= {0.0, 1.0}:
+        states = [net.states[v][k] for k in np.flatnonzero(values)]
+        return f"{name} in {{{', '.join(states)}}}"
+    return f"the {'likelihood' if v in evidence.likelihoods else 'marginal'} of {name}"

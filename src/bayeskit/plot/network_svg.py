@@ -1,0 +1,203 @@
+"""A drawing of a network as SVG: boxes in layers, arcs as curves, bars of probabilities in the boxes."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from bayeskit.plot.layers import Arc
+from bayeskit.plot.places import Layout, lay_out
+
+FONT = 12.0
+FONT_STATE = 10.0
+PAD = 9.0
+ROW = 14.0  # height of a state's line
+BAR = 62.0  # length of a bar for probability 1
+PERCENT = 46.0  # room for "100.0 %"
+MARGIN = 16.0
+MAX_STATES = 10  # more are summed up in a last line
+MAX_STATE_WIDTH = 110.0
+
+STYLE = """
+.box{fill:#fff;stroke:#5b6b80;stroke-width:1.1}
+.given .box{fill:#fff3d6;stroke:#b7791f}
+.arc{fill:none;stroke:#7d8ca1;stroke-width:1.2}
+.tip{fill:#7d8ca1}
+text{font-family:"Helvetica Neue",Helvetica,Arial,"Noto Sans","Noto Sans CJK SC",sans-serif;fill:#1f2933}
+.name{font-size:12px;font-weight:600;text-anchor:middle}
+.state{font-size:10px;fill:#3e4c59}
+.p{font-size:10px;fill:#3e4c59;text-anchor:end}
+.back{fill:#e9eef4}
+.bar{fill:#3b7dd8}
+.given .bar{fill:#d69e2e}
+.rule{stroke:#d5dde6;stroke-width:1}
+"""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """An SVG picture, shown by notebooks as it is.
+
+    Attributes
+    ----------
+    svg : str
+        The picture.
+    crossings : int
+        How many pairs of arcs cross.
+    """
+
+    svg: str
+    crossings: int
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Drawing({len(self.svg)} characters of SVG, {self.crossings} crossings)"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file that ends in .svg."""
+        if Path(path).suffix.lower() != ".svg":
+            raise ValueError(
+                f"a drawing is saved as .svg; got {os.fspath(path)!r}. A browser prints it to other formats."
+            )
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Line:
+    label: str
+    p: float
+
+
+def draw_network(
+    names: Sequence[str],
+    arcs: Sequence[Arc],
+    *,
+    states: Sequence[Sequence[str]] | None = None,
+    posterior: Mapping[str, Sequence[float]] | None = None,
+    given: Collection[str] = (),
+) -> Drawing:
+    """Draw a directed acyclic graph in layers.
+
+    Parameters
+    ----------
+    names : names of the nodes
+    arcs : pairs (parent, child) of positions in ``names``
+    states : names of each node's states, for the bars
+    posterior : mapping of name to the probabilities of its states
+        These nodes get a bar a state.
+    given : names of nodes that were observed; they are coloured.
+
+    Examples
+    --------
+    >>> drawing = draw_network(["Storm", "Lightning"], [(0, 1)])
+    >>> drawing.svg.startswith("<svg"), drawing.crossings
+    (True, 0)
+    """
+    lines = [
+        _lines(states[i], posterior[name]) if posterior and states and name in posterior else []
+        for i, name in enumerate(names)
+    ]
+    sizes = [_size(name, own) for name, own in zip(names, lines, strict=True)]
+    layout = lay_out(sizes, arcs)
+    parts = [_arc(curve) for curve in layout.curves]
+    for name, own, size, centre in zip(names, lines, sizes, layout.centres, strict=True):
+        parts.append(_node(name, own, size, centre, name in given))
+    return Drawing(_page(layout, parts), layout.crossings)
+
+
+def _lines(states: Sequence[str], p: Sequence[float]) -> list[_Line]:
+    lines = [_Line(state, float(share)) for state, share in zip(states, p, strict=True)]
+    if len(lines) <= MAX_STATES:
+        return lines
+    likeliest = sorted(range(len(lines)), key=lambda k: -lines[k].p)[: MAX_STATES - 1]
+    rest = sum(line.p for k, line in enumerate(lines) if k not in likeliest)
+    return [lines[k] for k in sorted(likeliest)] + [_Line(f"{len(lines) - len(likeliest)} others", rest)]
+
+
+def text_width(text: str, size: float) -> float:
+    """Return about how wide a text is in a sans serif font; Chinese, Japanese and Korean signs are squares."""
+    width = 0.0
+    for sign in text:
+        if unicodedata.east_asian_width(sign) in "WF":
+            width += 1.0
+        elif sign in "iljtfrI.,:;|!'()[] -/":
+            width += 0.34
+        elif sign in "mwMW@%":
+            width += 0.9
+        elif sign.isupper() or sign in "_=+<>#&":
+            width += 0.7
+        else:
+            width += 0.57
+    return width * size
+
+
+def _shortened(text: str, size: float, limit: float) -> str:
+    if text_width(text, size) <= limit:
+        return text
+    while text and text_width(text + "…", size) > limit:
+        text = text[:-1]
+    return text + "…"
+
+
+def _size(name: str, lines: list[_Line]) -> tuple[float, float]:
+    width = text_width(name, FONT) * 1.12 + 2 * PAD
+    if not lines:
+        return max(width, 44.0), FONT + 2 * PAD
+    return max(width, _label_room(lines) + BAR + PERCENT + 2 * PAD), FONT + 2 * PAD + ROW * len(lines) + 4
+
+
+def _label_room(lines: list[_Line]) -> float:
+    return min(max(text_width(line.label, FONT_STATE) for line in lines), MAX_STATE_WIDTH) + 6
+
+
+def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tuple[float, float], given: bool) -> str:
+    width, height = size
+    left, top = centre[0] - width / 2, centre[1] - height / 2
+    label = escape(name)
+    parts = [
+        f'<g class="node{" given" if given else ""}"><title>{label}</title>',
+        f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>',
+        f'<text class="name" x="{centre[0]:.1f}" y="{top + PAD + FONT - 2.5:.1f}">{label}</text>',
+    ]
+    if lines:
+        y = top + FONT + 2 * PAD - 2
+        parts.append(f'<path class="rule" d="M{left:.1f} {y - 3:.1f}H{left + width:.1f}"/>')
+        start = left + PAD + _label_room(lines)
+        room = left + width - PAD - PERCENT - start
+        for line in lines:
+            shown = escape(_shortened(line.label, FONT_STATE, MAX_STATE_WIDTH))
+            bar = f'x="{start:.1f}" y="{y + 2.5:.1f}" height="9" rx="1.5"'
+            parts += [
+                f'<text class="state" x="{left + PAD:.1f}" y="{y + 10:.1f}">{shown}</text>',
+                f'<rect class="back" {bar} width="{room:.1f}"/><rect class="bar" {bar} width="{room * line.p:.2f}"/>',
+                f'<text class="p" x="{left + width - PAD:.1f}" y="{y + 10:.1f}">{100 * line.p:.1f} %</text>',
+            ]
+            y += ROW
+    return "".join([*parts, "</g>"])
+
+
+def _arc(curve: list[tuple[float, float]]) -> str:
+    # The line ends where the tip begins, so that no line shows beside the tip.
+    (x, y), rest = curve[0], curve[1:]
+    end_x, end_y = rest[-1]
+    rest = [*rest[:-1], (end_x, end_y - 6.0)]
+    steps = "".join("C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in rest[k : k + 3]) for k in range(0, len(rest), 3))
+    tip = f"M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"
+    return f'<path class="arc" d="M{x:.1f} {y:.1f}{steps}"/><path class="tip" d="{tip}"/>'
+
+
+def _page(layout: Layout, parts: list[str]) -> str:
+    width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}"><style>{STYLE}</style>'
+        f'<rect x="{-MARGIN:.0f}" y="{-MARGIN:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#fff"/>'
+        + "\n".join(parts)
+        + "</svg>\n"
+    )

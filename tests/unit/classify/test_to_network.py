@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from bayeskit import CategoricalNB, NaiveBayes, datasets
+from bayeskit.errors import NetworkError
+
+
+def with_holes(table, seed):
+    """The table with a third of its cells missing."""
+    rng = np.random.default_rng(seed)
+    return {name: [None if rng.random() < 1 / 3 else cell for cell in column] for name, column in table.items()}
+
+
+@pytest.mark.parametrize("smoothing", [0.5, 1.0])
+@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
+def test_the_network_predicts_rows_with_missing_cells_as_the_model_does(smoothing, unseen):
+    tennis = datasets.load_tennis()
+    model = NaiveBayes(smoothing=smoothing, unseen=unseen).fit(tennis, target="play")
+    net = model.to_network()
+    days = with_holes({name: column for name, column in tennis.items() if name != "play"}, 0)
+    assert_allclose(net.predict_proba(days, "play"), model.predict_proba(days), rtol=1e-12)
+    assert net.arcs == tuple(("play", name) for name in days)
+    assert ("(unseen)" in net.states[1]) == (unseen == "smooth")
+
+
+def test_categories_that_are_numbers_become_states():
+    X, y = np.array([[0, 1], [1, 2], [2, 0], [0, 0]]), np.array([0, 1, 1, 0])
+    model = CategoricalNB().fit(X, y)
+    net = model.to_network()
+    rows = dict(zip(net.names[1:], X.T, strict=True))
+    assert_allclose(net.predict_proba(rows, "class"), model.predict_proba(X), rtol=1e-12)
+
+
+def test_a_column_with_a_density_is_refused_by_name():
+    model = NaiveBayes().fit(datasets.load_penguins(), target="species")
+    with pytest.raises(NetworkError, match=r"column 'bill_length_mm' is gaussian, .* fit with bins"):
+        model.to_network()
+
+
+def test_a_constant_column_is_a_variable_with_one_state():
+    model = NaiveBayes().fit({"a": ["x", "x"], "b": ["u", "v"]}, ["no", "yes"])
+    net = model.to_network()
+    assert net.cards == (2, 1, 2)
+    rows = {"a": ["x", None], "b": ["u", "v"]}
+    assert_allclose(net.predict_proba(rows, "class"), model.predict_proba(rows), rtol=1e-12)
+
+
+def test_a_column_called_like_the_class_is_refused():
+    with pytest.raises(NetworkError, match="both called 'class'"):
+        NaiveBayes().fit({"class": ["x", "y"]}, ["no", "yes"]).to_network()

@@ -1,0 +1,118 @@
+"""``bayeskit query`` and ``bayeskit sample`` on the command line."""
+
+import csv
+import io
+
+import pytest
+
+from bayeskit import BayesianNetwork
+from bayeskit.cli.app import run
+from bayeskit.cli.question import read_question
+from bayeskit.errors import NetworkError
+
+
+@pytest.fixture
+def path(tmp_path):
+    net = BayesianNetwork(
+        "smoke->lung->xray",
+        states={"smoke": ["yes", "no"], "lung": ["yes", "no"], "xray": ["abnormal", "normal"]},
+        tables={"smoke": [0.5, 0.5], "lung": [[0.1, 0.9], [0.0, 1.0]], "xray": [[0.98, 0.02], [0.05, 0.95]]},
+    )
+    net.write(tmp_path / "net.bif")
+    return str(tmp_path / "net.bif")
+
+
+def answer(capsys, *arguments):
+    code = run(list(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_posterior_is_a_table_of_states(path, capsys):
+    code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes, xray=abnormal)")
+    assert code == 0
+    rows = [line.split()[:2] for line in out.splitlines()]
+    assert rows[0] == ["lung", "P"]
+    assert rows[1][0] == "yes"
+    assert float(rows[1][1]) == pytest.approx(0.098 / (0.098 + 0.045), rel=1e-5)
+
+
+def test_a_joint_an_event_and_an_argmax(path, capsys):
+    _, out, _ = answer(capsys, "query", path, "P(lung, smoke | xray=abnormal)")
+    assert len(out.splitlines()) == 5
+    _, out, _ = answer(capsys, "query", path, "P(lung=yes | smoke={yes, no})")
+    assert float(out) == pytest.approx(0.05)
+    _, out, _ = answer(capsys, "query", path, "argmax( | smoke=yes)")
+    assert [line.split() for line in out.splitlines()] == [
+        ["variable", "state"],
+        ["lung", "no"],
+        ["xray", "normal"],
+        ["P", "=", "0.855"],
+    ]
+
+
+def test_a_sampled_answer_says_so(path, capsys):
+    code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes)", "--method", "weighting", "--samples", "5000")
+    assert code == 0
+    assert "±" in out
+    assert "(approximate: weighting, 8192 samples" in out
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("P(lung | smok=yes)", "unknown variable 'smok'; did you mean 'smoke'?"),
+        ("P(lung | smoke=often)", "variable 'smoke' has no state 'often'"),
+        ("P(lung | smoke=no, lung=yes)", "smoke=no and lung=yes cannot hold together"),
+        ("P(lung | smoke)", "'smoke' stands behind the bar without a state"),
+        ("P(lung | smoke=yes", "expected ')' at the end"),
+        ('P(lung | "smoke=yes)', "a quote at character 9 is not closed"),
+        ("Q(lung)", "a question starts with P or argmax, not 'Q'"),
+        ("P()", "no variable is asked for"),
+        ("P(lung, lung)", "'lung' is asked for twice"),
+        ("P(lung | smoke=yes, smoke=no)", "'smoke' is given twice"),
+        ("P(lung=yes, xray)", "give a state for each variable before the bar, or for none"),
+        ("P(lung) P(smoke)", "nothing may follow the closing bracket"),
+        ("argmax(lung=yes)", "argmax seeks the states"),
+        ("", "expected the question at the end"),
+    ],
+)
+def test_a_wrong_question_is_one_paragraph_and_exit_code_1(path, capsys, question, message):
+    code, out, err = answer(capsys, "query", path, question)
+    assert code == 1
+    assert out == ""
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_samplers_that_do_not_fit_the_question_are_refused(path, capsys):
+    code, _, err = answer(capsys, "query", path, "P(lung=yes)", "--method", "gibbs")
+    assert code == 1
+    assert "samples the posterior of one variable" in err
+
+
+def test_names_with_spaces_go_in_quotes():
+    question = read_question("P('night sweat' | \"x, y\"='a b')")
+    assert question.names == ["night sweat"]
+    assert question.given == {"x, y": "a b"}
+    with pytest.raises(NetworkError, match="expected a state"):
+        read_question("P(a | b=)")
+
+
+def test_samples_are_csv_and_the_same_for_the_same_seed(path, capsys, tmp_path):
+    code, out, _ = answer(capsys, "sample", path, "-n", "50", "--seed", "3")
+    assert code == 0
+    rows = list(csv.reader(io.StringIO(out)))
+    assert rows[0] == ["smoke", "lung", "xray"]
+    assert len(rows) == 51
+    target = tmp_path / "cases.csv"
+    code, said, _ = answer(capsys, "sample", path, "-n", "50", "--seed", "3", "-o", str(target))
+    assert code == 0
+    assert "50 cases of 3 variables" in said
+    assert target.read_text() == out
+
+
+def test_a_missing_file_is_one_paragraph_and_exit_code_1(capsys):
+    code, _, err = answer(capsys, "query", "nowhere.bif", "P(a)")
+    assert code == 1
+    assert "nowhere.bif" in err
