@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from threading import Lock
@@ -93,7 +94,7 @@ class ExactEngine:
         native = self.native if self._compiled else self.compile()
         # A small tree is never sliced, so its plan is the same for all evidence.
         key = ("all", () if native.entries <= SMALL_TREE else tuple(hard))
-        plan = self._plans.get(key) or self._keep(key, native.marginals(hard), memory_limit)
+        plan = self._plan(key, lambda: native.marginals(hard), memory_limit)
         values, log = plan.marginals(hard, states, soft, likelihoods)
         if values is None:
             refuse_impossible(self, evidence)
@@ -117,9 +118,7 @@ class ExactEngine:
         """Return the joint table of unobserved variables, flat, and log P(evidence) if asked for."""
         hard, states, soft, likelihoods = evidence.arguments()
         key = ("joint", tuple(targets), tuple(hard), tuple(soft), with_evidence)
-        plan = self._plans.get(key) or self._keep(
-            key, self.native.joint(targets, hard, soft, with_evidence), memory_limit
-        )
+        plan = self._plan(key, lambda: self.native.joint(targets, hard, soft, with_evidence), memory_limit)
         values, log = plan.joint(hard, states, soft, likelihoods)
         if values is None:
             refuse_impossible(self, evidence)
@@ -140,25 +139,28 @@ class ExactEngine:
         """Return the most probable states of some variables, all others summed out, and log P(states, evidence)."""
         hard, states, soft, likelihoods = evidence.arguments()
         key = ("maximum", tuple(sought), tuple(hard), tuple(soft))
-        plan = self._plans.get(key) or self._keep(key, self.native.maximum(sought, hard, soft), memory_limit)
+        plan = self._plan(key, lambda: self.native.maximum(sought, hard, soft), memory_limit)
         best, log = plan.maximum(hard, states, soft, likelihoods)
         if best is None:
             refuse_impossible(self, evidence)
         return best, log
 
-    def _keep(self, key: tuple[object, ...], plan: InferencePlan, memory_limit: float) -> InferencePlan:
+    def _plan(self, key: tuple[object, ...], make: Callable[[], InferencePlan], memory_limit: float) -> InferencePlan:
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = make()
+            with self._lock:
+                if len(self._plans) >= KEPT_PLANS:
+                    self._plans.pop(next(iter(self._plans)))
+                self._plans[key] = plan
         self.refuse_large(plan, memory_limit)
-        with self._lock:
-            if len(self._plans) >= KEPT_PLANS:
-                self._plans.pop(next(iter(self._plans)))
-            self._plans[key] = plan
         return plan
 
     def refuse_large(self, plan: InferencePlan, memory_limit: float) -> None:
         """Refuse a plan whose tables do not fit, before any of them is made."""
-        size = self.size_of(plan)
-        if size.n_bytes <= memory_limit:
+        if 8.0 * plan.entries <= memory_limit:
             return
+        size = self.size_of(plan)
         names = size.largest_clique
         shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
         raise TooLargeError(

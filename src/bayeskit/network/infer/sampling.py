@@ -49,7 +49,7 @@ class Effort:
     def __post_init__(self) -> None:
         if self.n_samples is not None and not is_whole(self.n_samples, 1):
             raise NetworkError(f"n_samples must be a whole number of at least 1; got {self.n_samples!r}.")
-        if self.error is not None and not 0 < self.error < 1:
+        if self.error is not None and not _is_error(self.error):
             raise NetworkError(f"error is the wished standard error, between 0 and 1; got {self.error!r}.")
         check_seed(self.seed)
 
@@ -57,6 +57,10 @@ class Effort:
     def most(self) -> int:
         """The most samples to draw."""
         return int(self.n_samples or (SAMPLES if self.error is None else MOST_SAMPLES))
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, (int, float)) and 0 < value < 1
 
 
 @dataclass(frozen=True)

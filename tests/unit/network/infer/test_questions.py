@@ -149,6 +149,8 @@ def test_a_smaller_limit_refuses_what_a_larger_allows(net):
     with pytest.raises(TooLargeError, match="over the limit of 8 B"):
         net.posterior("rain", memory_limit=8)
     net.posterior("rain", memory_limit=1024)
+    with pytest.raises(TooLargeError, match="over the limit of 8 B"):
+        net.posterior("rain", memory_limit=8)
 
 
 @pytest.mark.parametrize(
@@ -164,6 +166,7 @@ def test_a_smaller_limit_refuses_what_a_larger_allows(net):
         (lambda net: net.probability({"rain": [0.3, 0.4]}), "likelihoods go into given"),
         (lambda net: net.posterior("rain", n_samples=0), "n_samples must be a whole number of at least 1; got 0"),
         (lambda net: net.posterior("rain", error=2.0), "error is the wished standard error"),
+        (lambda net: net.posterior("rain", error="small"), "error is the wished standard error"),
         (lambda net: net.posterior("rain", seed=-1), "seed must be a whole number from 0"),
         (lambda net: net.sample(-1), "n must be a whole number of at least 0; got -1"),
         (lambda net: net.sample(True), "n must be a whole number"),
