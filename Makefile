@@ -36,7 +36,7 @@ lint: $(VENV)/.developer
 	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m pip install --quiet --editable . --config-settings=build-dir=build/oldest \
-	  "scikit-learn==1.6.*" "numpy==1.26.*" "scipy==1.11.*" "narwhals==1.30.*" "pandas==2.2.*" "polars==1.10.*" "pyarrow==15.*" pytest hypothesis joblib array-api-strict
+	  "scikit-learn==1.6.*" "numpy==1.26.*" "scipy==1.11.*" "narwhals==1.30.*" "pandas==2.2.*" "polars==1.10.*" "pyarrow==16.*" pytest hypothesis joblib array-api-strict
 	@touch $@
 
 oldest: .venv-oldest/.ready
