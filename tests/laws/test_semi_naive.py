@@ -41,9 +41,9 @@ def quiet():
 
 def posterior_from_networks(model, row):
     """P(c | x) from the networks' own tables, with hidden cells summed over one by one; AODE's are averaged."""
-    networks = model.to_network()
+    networks = model._networks_data() if isinstance(model, AODE) else [model._network_data()]
     total = 0.0
-    for network in networks if isinstance(networks, list) else [networks]:
+    for network in networks:
         (target, *names) = list(network["states"])
         choices = []
         for name in names:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import NDArray
 
+from bayeskit.classify.as_network import as_network
 from bayeskit.classify.parameters import at_least
 from bayeskit.classify.semi_naive import SemiNaive, network_data
 from bayeskit.classify.spode import spode_families
@@ -16,6 +17,9 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs
 from bayeskit.estimate.families import FamilyBeliefs
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
 
 
 class AODE(SemiNaive):
@@ -146,14 +150,21 @@ class AODE(SemiNaive):
             total += max(0, cells - 1)
         return total
 
-    def to_network(self) -> list[dict[str, Any]]:  # type: ignore[override]
-        """Return the networks of its SPODEs, as plain data each; they are averaged where ``min_count`` lets them.
+    def to_network(self) -> BayesianNetwork:
+        """Refuse: an average of networks is no network; `to_networks` gives them."""
+        raise BayeskitError("AODE is the mean of several networks; to_networks() returns them.")
+
+    def to_networks(self) -> list[BayesianNetwork]:
+        """Return the networks of its SPODEs; they are averaged where ``min_count`` lets them.
 
         Only order 1 is a mean of networks that the counts determine.
         """
+        return [as_network(data) for data in self._networks_data()]
+
+    def _networks_data(self) -> list[dict[str, Any]]:
         self._refuse_unfitted()
         if self._order == 2:
-            raise BayeskitError("to_network speaks of order 1; with order=2 take structure_ and counts_.")
+            raise BayeskitError("to_networks speaks of order 1; with order=2 take structure_ and counts_.")
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"
         smoothing = self._believed_with["smoothing"]
         known = [j for j, size in enumerate(sizes_of(self.schema_)) if size]

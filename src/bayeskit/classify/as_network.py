@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 UNSEEN_STATE = "(unseen)"
 
 
+def as_network(data: dict[str, Any]) -> BayesianNetwork:
+    """Return a network from its states, parents and tables by name."""
+    from bayeskit.network import BayesianNetwork
+
+    return BayesianNetwork(data["parents"], states=data["states"], tables=data["tables"])
+
+
 def naive_network(model: NaiveModel, class_name: str) -> BayesianNetwork:
     """Return P(c) and P(x_j | c) as a network; columns with a density are refused by name."""
     from bayeskit.network import BayesianNetwork

@@ -6,11 +6,12 @@ import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.as_network import as_network
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.parameters import at_least, one_of
 from bayeskit.classify.structure import Structure
@@ -27,6 +28,9 @@ from bayeskit.table.encode import contiguous_low, encode, encode_column
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,13 +167,15 @@ class SemiNaive(BayesClassifier):
         )
         return int(n_classes * free + n_classes - 1)
 
-    def to_network(self) -> dict[str, Any]:
-        """Return the Bayesian network that the classifier is, as plain data.
+    def to_network(self) -> BayesianNetwork:
+        """Return the Bayesian network that the classifier is; the class comes first among the parents.
 
-        The dict has ``states`` (variable → names of its states), ``parents`` (variable → its parents) and ``tables``
-        (variable → array of shape (states of each parent …, states of the variable)). The class comes first among the
-        parents.
+        It can be drawn, queried and written as BIF, and answers rows with missing cells as `predict_proba` does. With
+        ``unseen="smooth"`` each column has one more state, "(unseen)".
         """
+        return as_network(self._network_data())
+
+    def _network_data(self) -> dict[str, Any]:
         self._refuse_unfitted()
         return network_data(self._beliefs, self._class_name, self.classes_)
 

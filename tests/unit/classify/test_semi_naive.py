@@ -251,21 +251,21 @@ def test_structures_print_and_draw():
 def test_the_class_gets_a_name_that_no_feature_has():
     X, y = tennis()
     model = ODE().fit({"class": X["wind"], "sky": X["outlook"]}, y)
-    assert list(model.to_network()["states"]) == ["class_", "class", "sky"]
+    assert model.to_network().names == ("class_", "class", "sky")
 
 
 @names
 def test_the_networks_tables_are_distributions(model):
     fitted = type(model)(**model.get_params()).fit(*tennis())
-    if isinstance(model, AODE) and model.order == 2:
-        with pytest.raises(BayeskitError, match="to_network speaks of order 1"):
+    if isinstance(model, AODE):
+        with pytest.raises(BayeskitError, match=r"to_networks\(\) returns them"):
             fitted.to_network()
+    if isinstance(model, AODE) and model.order == 2:
+        with pytest.raises(BayeskitError, match="to_networks speaks of order 1"):
+            fitted.to_networks()
         return
-    networks = fitted.to_network()
-    for network in networks if isinstance(networks, list) else [networks]:
-        for name, table in network["tables"].items():
-            shape = [len(network["states"][parent]) for parent in network["parents"][name]]
-            assert table.shape == (*shape, len(network["states"][name]))
+    for network in fitted.to_networks() if isinstance(model, AODE) else [fitted.to_network()]:
+        for table in network.tables:
             assert_allclose(table.sum(axis=-1), 1.0, rtol=1e-12)
 
 

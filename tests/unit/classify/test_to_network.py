@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bayeskit import CategoricalNB, NaiveBayes, datasets
+from bayeskit import AODE, KDB, ODE, TAN, CategoricalNB, NaiveBayes, datasets
 from bayeskit.errors import NetworkError
 
 
@@ -22,6 +22,25 @@ def test_the_network_predicts_rows_with_missing_cells_as_the_model_does(smoothin
     assert_allclose(net.predict_proba(days, "play"), model.predict_proba(days), rtol=1e-12)
     assert net.arcs == tuple(("play", name) for name in days)
     assert ("(unseen)" in net.states[1]) == (unseen == "smooth")
+
+
+@pytest.mark.parametrize("model", [TAN(), KDB(2), ODE({"wind": "outlook"}), TAN(unseen="smooth")], ids=repr)
+def test_semi_naive_networks_predict_rows_with_missing_cells_as_the_model_does(model):
+    tennis = datasets.load_tennis()
+    net = model.fit(tennis, target="play").to_network()
+    days = with_holes({name: column for name, column in tennis.items() if name != "play"}, 1)
+    assert_allclose(net.predict_proba(days, "play"), model.predict_proba(days), rtol=1e-10)
+
+
+def test_aode_is_the_mean_of_its_networks():
+    tennis = datasets.load_tennis()
+    model = AODE(min_count=0).fit(tennis, target="play")
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+    total = sum(
+        np.array([net.probability({**day, "play": label}) for label in ("no", "yes")]) for net in model.to_networks()
+    )
+    found = model.predict_proba({name: [value] for name, value in day.items()})[0]
+    assert_allclose(found, total / total.sum(), rtol=1e-10)
 
 
 def test_categories_that_are_numbers_become_states():
