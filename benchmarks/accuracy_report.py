@@ -29,13 +29,13 @@ INTRO = """# How accurate, beside the peers
 Made by `python -m benchmarks.accuracy run ours`, `… run peers`, `… run khiops` and `… write` from the public tables of
 `../shared/data/tabular`, with the kinds of its `schema.json`. Ours: 5 × 3-fold cross-validation, stratified, seeds
 0 to 4, bins and levels learned inside the fold; above 100 000 rows the first fold only. Peers: the three folds of seed
-0. A model that has used 60 s of wall time on a table (Khiops 15 s) starts no further fold, on a machine that was busy with
-other work; the number of folds stands beside the error where it is not the full number.
+0. A model that has used 60 s of wall time on a table (Khiops 15 s) starts no further fold, on a machine that was
+busy with other work; the number of folds stands beside the error where it is not the full number.
 
 Error is the share of rows whose most probable class is not the true one; log-loss is in nats with probabilities not
-below 1e-6; RMSE is the root of the mean of (1 − P(true class))²; calibration error is the mean distance between confidence and
-accuracy over ten bins of confidence; CPU seconds are of one fit and prediction of a fold, on one thread (Khiops runs
-outside the process, so for it they are wall seconds on a busy machine).
+below 1e-6; RMSE is the root of the mean of (1 − P(true class))²; calibration error is the mean distance between
+confidence and accuracy over ten bins of confidence; CPU seconds are of one fit and prediction of a fold, on one thread
+(Khiops runs outside the process, so for it they are wall seconds on a busy machine).
 
 All of ours run with their defaults: λ = 0.25 (naive Bayes: 1), m′ = 1, bins by MDL (except "NB Gaussian").
 """
@@ -200,7 +200,7 @@ def each(table: dict[tuple[str, str], dict[str, Any]], tables: list[str]) -> str
 
 def left_out(refused: list[dict[str, Any]]) -> str:
     text = (
-        "\n## Left out\n\nKDB with k = 2 on cylinder-bands: its identifiers of hundreds of values are the best parents, "
+        "\n## Left out\n\nKDB with k = 2 on cylinder-bands: its identifiers of hundreds of values are best parents, "
         "most are unseen in a test row, and summing several of them out at once takes minutes a fold.\n"
     )
     for row in refused:

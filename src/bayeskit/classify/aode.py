@@ -16,7 +16,9 @@ from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs
+from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.tables import NamedTable
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
@@ -137,6 +139,19 @@ class AODE(SemiNaive):
     @property
     def _order(self) -> int:
         return 2 if self.counts_.kind == "triples" else 1
+
+    @property
+    def tables_(self) -> dict[str, NamedTable]:
+        """P(x_i, c) of each feature, the joint that its SPODE starts from."""
+        self._refuse_unfitted()
+        smoothing, classes, tables = float(self._believed_with["smoothing"]), tuple(self.classes_.tolist()), {}
+        for j, variable in enumerate(self.schema_):
+            n = self.counts_.column(j)
+            if variable.n_values:
+                joint = dirichlet(n.ravel(), smoothing).reshape(n.shape)
+                title = f"P({variable.name}, {self._class_name})"
+                tables[variable.name] = NamedTable(title, variable.values, classes, joint)
+        return tables
 
     @property
     def n_parameters_(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,7 @@ from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.table.column import Numbers, code_bytes
 from bayeskit.table.discretise import METHODS
@@ -156,6 +158,22 @@ class SemiNaive(BayesClassifier):
         """P(c)."""
         self._refuse_unfitted()
         return np.asarray(np.exp(self._beliefs.log_prior))
+
+    @property
+    def tables_(self) -> dict[str, NamedTable]:
+        """P(x | parents, c) of each feature; a column is a class, or a class and the values of the parents."""
+        self._refuse_unfitted()
+        beliefs, schema, classes = self._beliefs, self.schema_, self.classes_.tolist()
+        extra = ("(unseen)",) if beliefs.smooth else ()
+        tables = {}
+        for members, table in zip(beliefs.families, beliefs.log_tables, strict=True):
+            name, parents = schema.names[members[-1]], members[:-1]
+            given = [(*schema[j].values, *extra) for j in parents]
+            columns = tuple(product(classes, *given)) if parents else tuple(classes)
+            title = f"P({name} | {', '.join([self._class_name, *(schema.names[j] for j in parents)])})"
+            values = np.exp(np.moveaxis(table, (-2, -1), (0, 1))).reshape(table.shape[-2], -1)
+            tables[name] = NamedTable(title, (*schema[members[-1]].values, *extra)[: len(values)], columns, values)
+        return tables
 
     @property
     def n_parameters_(self) -> int:

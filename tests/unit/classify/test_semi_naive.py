@@ -320,3 +320,26 @@ def test_leave_one_out_refuses_a_class_that_was_never_seen():
     with pytest.raises(TableError, match="y holds the class 'perhaps', which was not seen in fit"):
         TAN().fit(X, y).leave_one_out(X, ["perhaps"] * 14)
     assert "error=" in repr(TAN().fit(X, y).leave_one_out(X, y))
+
+
+def test_tables_can_be_read():
+    X, y = tennis()
+    tables = ODE({"wind": "outlook"}, smoothing=0).fit(X, y).tables_
+    assert tables["wind"].title == "P(wind | class, outlook)"
+    assert tables["wind"]["strong", ("no", "sunny")] == 1 / 3  # two of three sunny days without play are weak
+    assert tables["outlook"]["sunny", "no"] == 3 / 5
+    joint = AODE(smoothing=0).fit(X, y).tables_["outlook"]
+    assert joint["overcast", "yes"] == 4 / 14
+    assert "temperature" not in KDB(2, select=True).fit(X, y).tables_
+
+
+@names
+def test_explanations_add_up_and_the_summary_knows_what_is_missing(model):
+    X, y = tennis()
+    X = {**X, "wind": [None, *X["wind"][1:]]}
+    fitted = type(model)(**model.get_params()).fit(X, y)
+    row = {name: values[1] for name, values in X.items()}
+    told = fitted.explain(row)
+    posterior = fitted.predict_proba({name: [value] for name, value in row.items()})[0]
+    assert_allclose(abs(told.log_odds), abs(np.log(posterior[0] / posterior[1])), rtol=1e-9)
+    assert "7.1%" in str(fitted.summary()).replace("7.14%", "7.1%")
