@@ -1,0 +1,137 @@
+"""How good probabilities are, as sums that add: a file of any size is scored batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.decide.loss import Loss
+from bayeskit.decide.risk import bayes_action, realised_loss
+from bayeskit.errors import BayeskitError
+
+BINS = 10
+# A class that was said to be impossible and came true costs log 2⁵², not infinity; scikit-learn does the same.
+LEAST = float(np.finfo(np.float64).eps)
+
+
+class Measure(NamedTuple):
+    """A mean over rows, with its standard error."""
+
+    value: float
+    se: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} ± {self.se:.4f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    r"""Sums over rows from which the scores of a classifier follow.
+
+    With p the posterior and c the true class of a row, the log-loss is the mean of −log p_c, the Brier score the mean
+    of :math:`\sum_k (p_k - [k = c])^2`, from 0 to 2, and the calibration error the mean over rows of
+    \|mean confidence − share right\| within the tenth of [0, 1] in which the largest p lies.
+
+    Examples
+    --------
+    >>> scores = Scores.of(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]), ["no", "yes"])
+    >>> scores.error, (scores + scores).n_rows
+    (Measure(value=0.5, se=0.5), 4)
+    """
+
+    classes: tuple[Any, ...]
+    actions: tuple[Any, ...]
+    n_rows: int
+    sums: NDArray[np.float64]  # (4, 2): wrong, −log p, Brier, loss; each summed, and squared and summed
+    bins: NDArray[np.float64]  # (BINS, 4): rows, confidence, right, (confidence − right)²
+    confusion: NDArray[np.int64]  # (n_classes, n_classes), truth by most probable class
+    decided: NDArray[np.int64]  # (n_classes, n_actions), truth by action
+
+    @classmethod
+    def of(
+        cls, posterior: NDArray[np.float64], y: NDArray[Any], classes: Sequence[Any], loss: Loss | None = None
+    ) -> Scores:
+        """Score posteriors of shape (n_rows, n_classes) against the true classes, given as positions."""
+        if posterior.shape != (len(y), len(classes)):
+            raise BayeskitError(
+                f"the posterior must have shape {(len(y), len(classes))}, a row a label and a column a class; "
+                f"got {posterior.shape}."
+            )
+        n_classes, truth = len(classes), np.asarray(y, dtype=np.intp)
+        guess = posterior.argmax(axis=1)
+        p_true = posterior[np.arange(len(truth)), truth]
+        wrong = (guess != truth).astype(np.float64)
+        surprise = -np.log(np.clip(p_true, LEAST, 1.0))
+        # Σ (p_k − [k = c])² without a table of zeros and ones.
+        brier = np.einsum("ij,ij->i", posterior, posterior) - 2 * p_true + 1
+        actions = tuple(classes) if loss is None else loss.actions
+        action = guess if loss is None else bayes_action(posterior, loss)
+        cost = wrong if loss is None else realised_loss(truth, action, loss)
+        rows = np.stack([wrong, surprise, brier, cost])
+        confidence, right = posterior.max(axis=1), 1.0 - wrong
+        place = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
+        parts = (None, confidence, right, (confidence - right) ** 2)
+        return cls(
+            tuple(classes),
+            actions,
+            len(truth),
+            np.stack([rows.sum(axis=1), (rows**2).sum(axis=1)], axis=1),
+            np.stack([np.bincount(place, part, BINS) for part in parts], axis=1),
+            _cross(truth, guess, n_classes, n_classes),
+            _cross(truth, action, n_classes, len(actions)),
+        )
+
+    def __add__(self, other: Scores) -> Scores:
+        return Scores(
+            self.classes,
+            self.actions,
+            self.n_rows + other.n_rows,
+            self.sums + other.sums,
+            self.bins + other.bins,
+            self.confusion + other.confusion,
+            self.decided + other.decided,
+        )
+
+    @property
+    def error(self) -> Measure:
+        """The share of rows whose most probable class is not the true one."""
+        return self._mean(0)
+
+    @property
+    def log_loss(self) -> Measure:
+        """The mean of −log P(true class), by the natural logarithm."""
+        return self._mean(1)
+
+    @property
+    def brier(self) -> Measure:
+        """The mean squared distance of the posterior from the truth."""
+        return self._mean(2)
+
+    @property
+    def mean_loss(self) -> Measure:
+        """What the decisions of least risk cost per row; under 0-1 loss the error."""
+        return self._mean(3)
+
+    @property
+    def calibration_error(self) -> Measure:
+        """How far confidence is from the share that is right, with the standard error of the mean within fixed bins."""
+        gap = self.bins[:, 1] - self.bins[:, 2]
+        value = float(np.abs(gap).sum()) / self.n_rows
+        spread = max(float(self.bins[:, 3].sum()) / self.n_rows - value**2, 0.0)
+        return Measure(value, float(np.sqrt(spread / self.n_rows)))
+
+    def _mean(self, k: int) -> Measure:
+        total, squares = (float(part) for part in self.sums[k])
+        mean = total / self.n_rows
+        if self.n_rows < 2:
+            return Measure(mean, float("nan"))
+        variance = max(squares - self.n_rows * mean**2, 0.0) / (self.n_rows - 1)
+        return Measure(mean, float(np.sqrt(variance / self.n_rows)))
+
+
+def _cross(truth: NDArray[Any], other: NDArray[Any], n_rows: int, n_columns: int) -> NDArray[np.int64]:
+    return np.bincount(truth * n_columns + other, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
