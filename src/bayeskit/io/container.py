@@ -113,7 +113,7 @@ def write(path: str | os.PathLike[str], model: str, meta: dict[str, Any], arrays
     )
     if len(head) > MAX_HEADER_BYTES:
         raise ModelFileError(f"the fields of a model may take {MAX_HEADER_BYTES} bytes of JSON; got {len(head)}.")
-    with _beside(Path(os.path.realpath(path))) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with beside(Path(os.path.realpath(path))) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         with archive.open(_entry("model.json"), "w") as entry:
             entry.write(head)
         for member in members:
@@ -157,7 +157,7 @@ def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[IO[bytes]]:
+def beside(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file in the folder of ``path``; rename it to ``path`` when all is written and on the disk."""
     if path.is_dir():
         raise ModelFileError(f"{shown(path)} is a folder; give the name of a file in it.")

@@ -1,0 +1,91 @@
+"""``bayeskit show``: what is in a model or network file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayeskit.cli import screen
+from bayeskit.cli.tables import Json
+
+
+def show(
+    source: Annotated[Path, typer.Argument(help="A .bayes model or a network file.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Show what is in a model or network file.
+
+    A classifier shows its classes, the values that speak most for each, and its columns; a network its variables,
+    their states and parents.
+
+    Example: bayeskit show play.bayes
+    """
+    from bayeskit.network import BayesianNetwork
+
+    model = _read(source)
+    if isinstance(model, BayesianNetwork):
+        _show_network(source, model, json)
+    elif json:
+        screen.say_json(_classifier_json(model))
+    else:
+        screen.say(str(model.summary()))
+        structure = getattr(model, "structure_", None)
+        if structure is not None and not hasattr(structure, "members"):
+            screen.say(f"\nparents\n{_indented(str(structure))}")
+        settings = ", ".join(f"{name}={value!r}" for name, value in model.get_params(deep=False).items())
+        screen.say(f"\nsettings\n  {settings}")
+
+
+def _read(source: Path) -> Any:
+    if source.suffix == ".bayes":
+        from bayeskit.io.files import load
+
+        return load(source)
+    from bayeskit.cli.networks import read_network
+
+    return read_network(source)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _classifier_json(model: Any) -> dict[str, Any]:
+    summary = model.summary()
+    return {
+        "model": summary.title,
+        "target": model._target,
+        "rows": summary.n_rows,
+        "classes": [
+            {"class": label, "probability": p, "rows": n}
+            for label, p, n in zip(summary.classes, summary.prior.tolist(), summary.n_class.tolist(), strict=True)
+        ],
+        "columns": [
+            {"name": f.name, "kind": f.kind, "missing": f.missing_rate, "values": f.values, "edges": f.edges}
+            for f in summary.features
+        ],
+        "settings": {name: str(value) for name, value in model.get_params(deep=False).items()},
+    }
+
+
+def _show_network(source: Path, net: Any, json: bool) -> None:
+    variables = [
+        {"name": name, "states": list(states), "parents": [net.names[i] for i in above]}
+        for name, states, above in zip(net.names, net.states, net.parents, strict=True)
+    ]
+    if json:
+        screen.say_json(
+            {"model": "BayesianNetwork", "variables": variables, "arcs": len(net.arcs), "parameters": net.n_parameters}
+        )
+        return
+    screen.say(f"{source.name}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
+    screen.say()
+    rows = [(item["name"], _listed(item["states"]), _listed(item["parents"]) or "–") for item in variables]
+    screen.table(("variable", "states", "parents"), rows)
+
+
+def _listed(names: list[Any], most: int = 8) -> str:
+    shown = ", ".join(map(str, names[:most]))
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
