@@ -70,7 +70,7 @@ class Predictions:
         return _table(columns)
 
     def _empty(self) -> pa.Table:
-        columns: dict[str, Any] = dict.fromkeys([*self.keep, "prediction"], [])
+        columns: dict[str, Any] = {name: [] for name in (*self.keep, "prediction")}
         if self.loss is not None:
             columns |= {"decision": [], "risk": []}
         return _table(columns | {f"P({label})": [] for label in self.model.classes_.tolist()})
@@ -133,7 +133,8 @@ class ParquetSink:
     """A Parquet file."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._writer = file, None
+        self._file = file
+        self._writer: Any = None
 
     def write(self, table: pa.Table) -> None:
         """Write some rows."""

@@ -48,7 +48,7 @@ def predict(
 
     Example: bayeskit predict play.bayes - --loss costs.csv --reject 0.2 < days.csv
     """
-    from bayeskit.cli.predictions import CsvSink, JsonSink, ParquetSink, Predictions
+    from bayeskit.cli.predictions import CsvSink, JsonSink, ParquetSink, Predictions, Sink
     from bayeskit.io.container import beside
     from bayeskit.table.files import TableFile
 
@@ -57,7 +57,7 @@ def predict(
     file = TableFile.open(data, encoding, delimiter)
     predictions = Predictions(classifier, file, keep or [], costs, digits)
     if output is None:
-        sink = JsonSink(sys.stdout.buffer) if json else CsvSink(sys.stdout.buffer)
+        sink: Sink = JsonSink(sys.stdout.buffer) if json else CsvSink(sys.stdout.buffer)
         n_rows = predictions.write(sink)
         sys.stdout.buffer.flush()
         return
