@@ -59,6 +59,7 @@ struct Evidence {
     std::vector<double> pseudo;        // of each feature's levels, one after the other
     std::vector<double> pseudo_sum;    // (d,)
     std::vector<int64_t> first_value;  // (d,)
+    std::vector<double> log_without_one;  // (cells, K) what each cell gives when one row leaves it, or empty
     double total = 0.0;
 };
 
@@ -134,7 +135,7 @@ public:
         const int64_t impossible = for_chunks(table, n_threads, [&](const Chunk& chunk, Room& room) {
             int64_t bad = -1;
             for (int64_t r = 0; r < chunk.n; ++r) {
-                const double* joint = left_out(chunk, room, evidence, r, [](int64_t, const double*) {});
+                const double* joint = left_out<false>(chunk, room, evidence, r, [](int64_t, const double*) {});
                 if (!write_answer(joint, fallback ? log_prior_.data() : nullptr, static_cast<int>(n_classes_),
                                   Answer::log_posterior, chunk.begin + r, out.data, nullptr) && bad < 0)
                     bad = chunk.begin + r;
@@ -159,7 +160,7 @@ public:
             double* group = sums.data() + chunk.begin / CHUNK_ROWS / per_group * n_prefixes * 3;
             for (int64_t r = 0; r < chunk.n; ++r) {
                 const int64_t row = chunk.begin + r, label = evidence.y[row];
-                left_out(chunk, room, evidence, r, [&](int64_t prefix, const double* joint) {
+                left_out<true>(chunk, room, evidence, r, [&](int64_t prefix, const double* joint) {
                     add_losses(joint, label, evidence.weight[row], group + prefix * 3);
                 });
             }
@@ -352,12 +353,29 @@ private:
                     evidence.margin[first * n_classes_ + c] += evidence.counts[cell * n_classes_ + c];
             }
         }
+        // Where every row counts once, what a cell holds without one of its rows is the same for all of them.
+        if (!weight && n_cells_ * n_classes_ < table.n_rows * static_cast<int64_t>(families_.size())) {
+            std::vector<double> logs(n_cells_ * n_classes_);
+            for (const Family& family : families_)
+                for (int64_t cell = family.first_cell; cell < family.first_cell + family.n_cells; ++cell) {
+                    const uint32_t level = static_cast<uint32_t>((cell - family.first_cell) % levels_[family.feature()]);
+                    for (int64_t c = 0; c < n_classes_; ++c)
+                        logs[cell * n_classes_ + c] = new_log_without(evidence, family, cell, level, c, 1.0);
+                }
+            evidence.log_without_one = std::move(logs);
+        }
         return evidence;
     }
 
     // log P(x_j | parents, label) when the row itself is not counted
     double log_without(const Evidence& evidence, const Family& family, int64_t cell, uint32_t level, int64_t label,
                        double own) const {
+        if (!evidence.log_without_one.empty()) return evidence.log_without_one[cell * n_classes_ + label];
+        return new_log_without(evidence, family, cell, level, label, own);
+    }
+
+    double new_log_without(const Evidence& evidence, const Family& family, int64_t cell, uint32_t level, int64_t label,
+                           double own) const {
         const int64_t j = family.feature();
         const double n = std::max(0.0, evidence.counts[cell * n_classes_ + label] - own);
         const double all = std::max(0.0, evidence.margin[(cell - level) * n_classes_ + label] - own) + evidence.pseudo_sum[j];
@@ -365,8 +383,9 @@ private:
         return std::log((n + evidence.pseudo[evidence.first_value[j] + level]) / all);
     }
 
-    // log P(x, c) of one row without itself. after(m, log_joint) is called for the first m families, m = 0, 1, …
-    template <typename After>
+    // log P(x, c) of one row without itself. With prefixes, after(m, log_joint) is called for the first m families,
+    // m = 0, 1, …; without, hidden cells are summed out once, at the end.
+    template <bool prefixes, typename After>
     const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r, After&& after) const {
         const int64_t row = chunk.begin + r, label = evidence.y[row];
         const uint32_t* level = chunk.level.data() + r;
@@ -382,6 +401,7 @@ private:
         std::vector<double>& both = room.acc;
         both = room.joint;
         after(0, both.data());
+        int64_t n_with_hidden = 0;
         for (size_t f = 0; f < families_.size(); ++f) {
             const Family& family = families_[f];
             bool known = true;
@@ -394,15 +414,26 @@ private:
                                                 : line[c];
             } else if (level[family.feature() * CHUNK_ROWS] != Chunk::HIDDEN) {
                 // A family with a hidden member did not count this row, so its table stands as it is.
-                std::fill(room.hidden_part.begin(), room.hidden_part.end(), 0.0);
-                if (const Elimination* plan = plan_for(chunk, room, r, static_cast<int64_t>(f) + 1))
-                    room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, level, CHUNK_ROWS,
-                                        room.hidden_part.data());
+                n_with_hidden = static_cast<int64_t>(f) + 1;
+                if (prefixes) sum_out(chunk, room, r, n_with_hidden);
             }
+            if (!prefixes) continue;
             for (int64_t c = 0; c < n_classes_; ++c) both[c] = room.joint[c] + room.hidden_part[c];
             after(static_cast<int64_t>(f) + 1, both.data());
         }
+        if (!prefixes) {
+            if (n_with_hidden) sum_out(chunk, room, r, n_with_hidden);
+            for (int64_t c = 0; c < n_classes_; ++c) both[c] = room.joint[c] + room.hidden_part[c];
+        }
         return both.data();
+    }
+
+    // What the families with hidden members among the first ones add to log P(x, c)
+    void sum_out(const Chunk& chunk, Room& room, int64_t r, int64_t n_families) const {
+        std::fill(room.hidden_part.begin(), room.hidden_part.end(), 0.0);
+        if (const Elimination* plan = plan_for(chunk, room, r, n_families))
+            room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, chunk.level.data() + r,
+                                CHUNK_ROWS, room.hidden_part.data());
     }
 
     void add_losses(const double* joint, int64_t label, double weight, double* sums) const {
