@@ -27,8 +27,11 @@ _STYLE: dict[Any, Any] = {
 _NEVER_SHOWN = re.compile(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
 
 
-def picture(draw: Callable[[Any], Any], size: tuple[float, float], name: str) -> str:
-    """Draw on new axes of so many inches and return the picture as SVG; ``name`` makes its ids its own."""
+def picture(draw: Callable[[Any], Any], size: tuple[float, float], name: str, left: float = 0.75) -> str:
+    """Draw on new axes of so many inches and return the picture as SVG; ``name`` makes its ids its own.
+
+    The margins are given (``left`` in inches), since to find them matplotlib would draw everything twice.
+    """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -36,9 +39,11 @@ def picture(draw: Callable[[Any], Any], size: tuple[float, float], name: str) ->
     with mpl.rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
         # The page's font draws the text, so it does not matter which characters matplotlib's font has.
         warnings.simplefilter("ignore", UserWarning)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size)
         FigureCanvasSVG(figure)
-        draw(figure.add_subplot())
+        width, height = size
+        below, above, right = 0.55, 0.12, 0.12
+        draw(figure.add_axes((left / width, below / height, 1 - (left + right) / width, 1 - (below + above) / height)))
         out = StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     return _inline(out.getvalue(), name)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeskit.cli.report.pictures import network_picture, picture
 from bayeskit.cli.report.rows import ExplainedRow, explained_rows, waterfall_lines
+from bayeskit.cli.report.waterfall import waterfall_svg
 from bayeskit.cli.screen import percent, seconds
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def balance(result: Training) -> str:
     order = np.argsort(-counts, kind="stable")[:30]
     labels = [_short(target.classes[k]) for k in order]
     size = (7.2, 0.8 + 0.36 * len(order))
-    svg = picture(lambda ax: class_balance(counts[order], labels, ax=ax), size, "balance")
+    left = 0.3 + 0.11 * max(map(len, labels))
+    svg = picture(lambda ax: class_balance(counts[order], labels, ax=ax), size, "balance", left)
     more = len(counts) - len(order)
     words = f" The {more} smallest classes are not drawn." if more else ""
     return section("Class balance", f"Rows of each class of {e(result.plan.name)}.{words}", _figure(svg))
@@ -240,19 +242,14 @@ def evidence(result: Training) -> str:
 
 
 def _waterfall(row: ExplainedRow) -> str:
-    from bayeskit.plot.waterfall import waterfall
-
     found = row.explanation
     labels, terms, used = waterfall_lines(found)
     a, b = found.classes
     caption = f"{e(row.title)}: P({e(a)}) = {found.probability:.3f}, {e(a)} against {e(b)}"
     if not (np.isfinite(terms).all() and np.isfinite(found.prior)):
         return f'<figure class="card"><figcaption>{caption}; a value rules a class out.</figcaption></figure>'
-    size = (5.6, 0.9 + 0.3 * (len(labels) + 2))
-    svg = picture(
-        lambda ax: waterfall(labels, terms, start=found.prior, used=used, ax=ax), size, f"row{row.number}{row.title}"
-    )
-    return f'<figure class="card plot"><figcaption>{caption}</figcaption>{svg}</figure>'
+    svg = waterfall_svg(labels, terms, used, found.prior)
+    return f'<figure class="card waterfall"><figcaption>{caption}</figcaption>{svg}</figure>'
 
 
 def value_tables(result: Training) -> str:

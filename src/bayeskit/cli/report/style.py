@@ -51,6 +51,16 @@ figure.wide{overflow-x:auto}
 figcaption{font-size:.88rem;margin-bottom:.5rem}
 .plot text{font-family:inherit!important}
 .plot text:not([style*="fill"]){fill:currentColor}
+.waterfall svg text{font:12px system-ui,sans-serif;fill:var(--ink)}
+.waterfall svg .label{text-anchor:end}
+.waterfall svg .value,.waterfall svg .foot{font-size:10.5px;fill:var(--soft)}
+.waterfall svg .foot{text-anchor:middle}
+.waterfall svg .axis{stroke:var(--grey);stroke-width:1}
+.waterfall svg rect.up{fill:var(--blue)}
+.waterfall svg rect.down{fill:var(--red)}
+.waterfall svg rect.sum{fill:var(--soft)}
+.waterfall svg rect.off{fill:none}
+.waterfall svg text.off{fill:var(--grey)}
 .network svg .box{fill:var(--card);stroke:var(--soft);stroke-width:1.1}
 .network svg .given .box{fill:color-mix(in srgb,var(--blue) 16%,var(--card));stroke:var(--blue)}
 .network svg .arc{fill:none;stroke:var(--grey);stroke-width:1.2}
