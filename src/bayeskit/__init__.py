@@ -21,6 +21,7 @@ _PUBLIC = {
     "SPODE": "bayeskit.classify.spode",
     "TAN": "bayeskit.classify.tan",
     "bayes_risk": "bayeskit.decide.bayes_risk",
+    "compare": "bayeskit.classify.compare",
     "feature_relevance": "bayeskit.explain.questions",
     "load": "bayeskit.io.files",
     "mean_loss": "bayeskit.decide.scorer",

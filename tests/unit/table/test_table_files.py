@@ -1,0 +1,149 @@
+"""Files are read as they are, or refused with the place and what would do."""
+
+import gzip
+import io
+import os
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="files are read through Arrow, which is not installed")
+import pyarrow as pa
+
+from bayeskit.errors import TableError
+from bayeskit.table.files import TableFile
+
+
+def written(folder, name, data):
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def refusal(path, **options):
+    with pytest.raises(TableError) as caught:
+        TableFile.open(path, **options).read()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_names_may_hold_spaces_chinese_and_line_breaks(tmp_path):
+    file = TableFile.open(written(tmp_path, "a.csv", '色 泽,"two\nlines",b\n青绿,1,x\n'))
+    assert file.names == ("色 泽", "two\nlines", "b")
+    assert file.read().to_pydict() == {"色 泽": ["青绿"], "two\nlines": [1], "b": ["x"]}
+
+
+@pytest.mark.parametrize("word", ["", "NA", "?", "NaN", "null", "n/a"])
+def test_a_word_for_nothing_is_a_missing_cell(tmp_path, word):
+    table = TableFile.open(written(tmp_path, "a.csv", f"a,b\nx,{word}\n{word},1\n")).read()
+    assert table.to_pydict() == {"a": ["x", None], "b": [None, 1]}
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(tmp_path, sign):
+    path = written(tmp_path, "a.csv", f'"x,y;z"{sign}b\n1{sign}2\n')
+    assert TableFile.open(path).read().to_pydict() == {"x,y;z": [1], "b": [2]}
+
+
+def test_a_quoted_cell_may_hold_line_breaks_and_delimiters(tmp_path):
+    path = written(tmp_path, "a.csv", 'a,b\n"one, two\nthree",2\n')
+    assert TableFile.open(path).read()["a"].to_pylist() == ["one, two\nthree"]
+
+
+def test_a_packed_file_is_unpacked_whatever_its_name(tmp_path):
+    path = written(tmp_path, "a.data", gzip.compress(b"a,b\n1,2\n"))
+    assert TableFile.open(path).read().to_pydict() == {"a": [1], "b": [2]}
+
+
+def test_parquet_is_told_by_its_bytes(tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [1, None], "b": ["x", "y"]}), tmp_path / "a.table")
+    file = TableFile.open(tmp_path / "a.table")
+    assert file.read().to_pydict() == {"a": [1, None], "b": ["x", "y"]}
+    assert [batch.to_pydict() for batch in file.batches({"a": pa.float64()})] == [{"a": [1.0, None]}]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+def test_standard_input_is_read_plain_and_packed(monkeypatch, keep, packed):
+    data = b"a,b\n1,x\n"
+    stream = io.BytesIO(gzip.compress(data) if packed else data)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+    file = TableFile.open("-", keep=keep)
+    assert [batch.to_pydict() for batch in file.batches({"a": pa.float64()})] == [{"a": [1.0]}]
+
+
+def test_other_encodings_are_read_when_they_are_named(tmp_path):
+    path = written(tmp_path, "a.csv", "颜色,甜\n青绿,1\n".encode("gb18030"))
+    assert TableFile.open(path, "gb18030").read().to_pydict() == {"颜色": ["青绿"], "甜": [1]}
+    path = written(tmp_path, "b.csv", "a,b\n1,2\n".encode("utf-16"))
+    assert TableFile.open(path, "utf-16").read().to_pydict() == {"a": [1], "b": [2]}
+    path = written(tmp_path, "c.csv", b"\xef\xbb\xbfa,b\n1,2\n")
+    assert TableFile.open(path).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "'a.csv' is empty"),
+        (b"\n \n", "'a.csv' is empty"),
+        (b"a,b\n1,2\n3\n", "'a.csv', line 3: it has 1 cells and the header has 2"),
+        (b'a,b\n"x\ny",2\n1,2,3\n', "'a.csv', line 4: it has 3 cells and the header has 2"),
+        (b"a,b,a\n1,2,3\n", "'a.csv' has 2 columns called 'a' in its header"),
+        (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header stands there a second time"),
+        (b"\x89PNG\r\n\x1a\n\0", "'a.csv' is no CSV or Parquet file: it begins as a picture"),
+        (b"PK\x03\x04zip", "it begins as a zip archive, an Excel workbook or a model file; save the sheet as CSV"),
+        (b"abc\0\0\n", "it holds zero bytes, which no text has"),
+        (b"<!doctype html><p>", "it begins as a web page"),
+        ("颜色,b\nx,1\n".encode("gb18030"), "'a.csv', line 1: the header is not utf-8 text; say its encoding"),
+        (b"a,b\nx,1\n\xc7\xe0,2\n", "'a.csv', line 3: it is not utf-8 text; say its encoding, such as --encoding"),
+        ("a,b\n1,2\n".encode("utf-16"), "begins as UTF-16 text does; say --encoding utf-16"),
+        (b"\x1f\x8bnot gzip", "'a.csv' is a damaged gzip file"),
+        (b"PAR1 cut", "'a.csv' is a damaged Parquet file"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(tmp_path, data, message):
+    assert message in refusal(written(tmp_path, "a.csv", data))
+
+
+def test_an_unknown_encoding_is_refused_with_common_ones(tmp_path):
+    assert "there is no encoding 'utf-9'; common ones are utf-8" in refusal(
+        written(tmp_path, "a", "a"), encoding="utf-9"
+    )
+
+
+def test_a_delimiter_of_two_characters_is_refused(tmp_path):
+    assert "must be one character" in refusal(written(tmp_path, "a", "a"), delimiter="::")
+
+
+def test_a_directory_and_a_name_that_is_not_there_are_refused(tmp_path):
+    written(tmp_path, "days.csv", "a\n1\n")
+    assert "is a directory" in refusal(tmp_path)
+    assert "did you mean 'days.csv'?" in refusal(tmp_path / "dayz.csv")
+    assert "there is no folder" in refusal(tmp_path / "nowhere" / "a.csv")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_file_without_permission_is_refused(tmp_path, monkeypatch):
+    path = written(tmp_path, "a.csv", "a\n1\n")
+    path.chmod(0)
+    if os.access(path, os.R_OK):  # root may read everything, so the refusal of the system is played here
+
+        def refuse(*_args, **_options):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("bayeskit.table.look.open", refuse, raising=False)
+    assert "may not be read by you" in refusal(path)
+
+
+def test_a_cell_of_another_type_is_refused_with_its_line(tmp_path):
+    path = written(tmp_path, "a.csv", "a,b\n1,x\nmany,y\n")
+    with pytest.raises(TableError, match=r"'a\.csv', line 3: column 'a' must hold a number; got 'many'"):
+        list(TableFile.open(path).batches({"a": pa.float64()}))
+
+
+def test_a_column_that_is_not_there_is_refused_with_the_nearest(tmp_path):
+    file = TableFile.open(written(tmp_path, "a.csv", "wind,sky\n1,2\n"))
+    with pytest.raises(TableError, match=r"does not fit the model: there is no column 'Wnd'; did you mean 'wind'\?"):
+        file.refuse_absent(("Wnd",), "the model")
