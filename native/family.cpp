@@ -373,7 +373,8 @@ nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int
     const auto pairs = all_subsets(d, 2);
     const auto offsets = table_offsets(pairs, sizes, n_classes);
     const Column column = column_of(counts);
-    if (static_cast<int64_t>(counts.shape(0)) != offsets.back() || column.stride != item_size(column.type))
+    if (static_cast<int64_t>(counts.shape(0)) != offsets.back() ||
+        (offsets.back() && column.stride != item_size(column.type)))  // an empty array has no stride to speak of
         throw std::invalid_argument("the pair counts do not fit the sizes.");
     Owned<double> out({static_cast<size_t>(d), static_cast<size_t>(d)}, true);
     {

@@ -1,0 +1,131 @@
+"""Bad input gives one paragraph, the right exit code, and loses nothing."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bayeskit.cli.app import run
+
+
+def refused(capsys, *arguments):
+    assert run(list(arguments)) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("Error: ")
+    assert told.err.count("\n") == 1
+    assert "Traceback" not in told.err
+    return told.err
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "message"),
+    [
+        ("a,play\n1,no\n", "paly", "there is no column 'paly'; did you mean 'play'?"),
+        ("a,play\n1,\n2,\n", "play", "the target 'play' has no value in any of 2 rows"),
+        ("a,id\n1,p1\n2,p2\n3,p3\n", "id", "as many values as rows, 3: it is an id"),
+        ("a,play\n1,no\n2,no\n", "play", "the target has one class"),
+        ("a,play\n", "play", "a header and no rows"),
+        ("play\nno\nyes\nno\n", "play", "has the target and no other column"),
+        ("a,play\n1,no\n2\n", "play", "line 3: it has 1 cells and the header has 2"),
+        ("a,a,play\n1,2,no\n", "play", "2 columns called 'a'"),
+        ("", "play", "is empty"),
+    ],
+)
+def test_train_refuses_a_bad_table(tmp_path, monkeypatch, capsys, text, target, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(text)
+    assert message in refused(capsys, "train", "a.csv", "-t", target)
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "nothing.csv", "-t", "y"], "there is no file 'nothing.csv'"),
+        (["train", ".", "-t", "y"], "is a directory"),
+        (["train", "heart.csv", "-t", "disease", "--encoding", "klingon"], "there is no encoding 'klingon'"),
+        (["train", "heart.csv", "-t", "disease", "-m", "TANN"], "there is no classifier 'TANN'; did you mean 'TAN'?"),
+        (["train", "heart.csv", "-t", "disease", "--ignore", "ag"], "there is no column 'ag'; did you mean 'age'?"),
+        (["train", "heart.csv", "-t", "disease", "--kind", "age=old"], "a kind is one of categorical"),
+        (["train", "heart.csv", "-t", "disease", "-o", "no/where.bayes"], "the folder 'no' is not there"),
+        (["predict", "heart.csv", "heart.csv"], "'heart.csv' is not a model file"),
+        (["predict", "no.bayes", "heart.csv"], "no.bayes: No such file or directory"),
+        (["show", "heart.csv"], "heart.csv"),
+        (
+            ["predict", "disease.bayes", "disease.bayes"],
+            "it begins as a zip archive, an Excel workbook or a model file",
+        ),
+        (["predict", "disease.bayes", "heart.csv", "--keep", "agee"], "there is no column 'agee'; did you mean 'age'"),
+        (["predict", "disease.bayes", "heart.csv", "--loss", "heart.csv"], "loss"),
+        (["explain", "disease.bayes", "heart.csv", "--row", "999"], "has 303 rows"),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name(trained, capsys, arguments, message):
+    capsys.readouterr()
+    before = sorted(os.listdir(trained))
+    assert message in refused(capsys, *arguments)
+    assert sorted(os.listdir(trained)) == before
+
+
+def test_a_file_that_lacks_a_column_of_the_model_is_refused_with_the_nearest(trained, capsys):
+    capsys.readouterr()
+    text = (trained / "heart.csv").read_text()
+    (trained / "new.csv").write_text(text.replace("cholesterol", "cholestrol", 1))
+    told = refused(capsys, "predict", "disease.bayes", "new.csv")
+    assert "does not fit the model: there is no column 'cholesterol'; did you mean 'cholestrol'" in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "heart.csv"],
+        ["train", "heart.csv", "-t", "disease", "--folds", "1"],
+        ["train", "heart.csv", "-t", "disease", "--kind", "age"],
+        ["explain", "disease.bayes", "heart.csv", "--row", "0"],
+        ["explain", "disease.bayes", "heart.csv", "--row", "1", "--doubtful", "2"],
+        ["predict", "disease.bayes"],
+        ["divine", "heart.csv"],
+    ],
+)
+def test_wrong_usage_exits_with_two(heart, capsys, arguments):
+    assert run(arguments) == 2
+    assert "Usage" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_the_old_files_whole(trained, capsys, monkeypatch):
+    (trained / "out.csv").write_text("old")
+    model = (trained / "disease.bayes").read_bytes()
+    files = sorted(os.listdir(trained))
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    capsys.readouterr()
+    assert "No space left on device" in refused(capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.csv")
+    assert "No space left on device" in refused(capsys, "train", "heart.csv", "-t", "disease", "-m", "TAN", "--json")
+    assert (trained / "out.csv").read_text() == "old"
+    assert (trained / "disease.bayes").read_bytes() == model
+    assert sorted(os.listdir(trained)) == files
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_ctrl_c_exits_with_130_and_leaves_no_half_written_file(trained):
+    (trained / "out.csv").write_text("old")
+    before = sorted(os.listdir(trained))
+    command = [sys.executable, "-m", "bayeskit.cli", "predict", "disease.bayes", "-", "-o", "out.csv"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=trained) as process:
+        rows = (trained / "heart.csv").read_bytes()
+        process.stdin.write(rows + rows.split(b"\n", 1)[1] * 300)  # more than is read before the first batch
+        process.stdin.flush()
+        while len(os.listdir(trained)) == len(before) and process.poll() is None:
+            time.sleep(0.05)  # until the new file stands beside the old one
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert b"Traceback" not in process.stderr.read()
+    assert (trained / "out.csv").read_text() == "old"
+    assert sorted(os.listdir(trained)) == before
