@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -77,7 +78,7 @@ def train(
         screen.say_json(_as_json(result, place, page))
         return
     _show_board(result)
-    _show_end(result, place, page)
+    _show_end(result, place, page, data)
 
 
 def _pairs(kinds: list[str]) -> dict[str, str]:
@@ -100,8 +101,6 @@ def _refuse_place(path: Path) -> None:
 
 
 def _command() -> str:
-    from shlex import join
-
     return join(["bayeskit", *sys.argv[1:]])
 
 
@@ -168,13 +167,12 @@ def _show_board(result: Training) -> None:
     screen.say()
 
 
-def _show_end(result: Training, place: Path, page: Path | None) -> None:
+def _show_end(result: Training, place: Path, page: Path | None, data: str) -> None:
     screen.say(f"{result.board.best.name} was fitted on all {len(result.plan.target.y)} rows.")
     screen.say(f"model   {place}")
     if page is not None:
         screen.say(f"report  {page}")
-    data = result.plan.file.name if result.plan.file.name != "standard input" else "new.csv"
-    screen.say(f"next    bayeskit predict {place} {data}")
+    screen.say(f"next    bayeskit explain {quote(str(place))} {quote('new.csv' if data == '-' else data)}")
 
 
 def _as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:

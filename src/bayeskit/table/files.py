@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # What stands for a missing cell in a CSV. "None" is not among them: it is a value in many tables.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
-_BLOCK = 4 << 20
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)

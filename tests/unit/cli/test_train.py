@@ -19,7 +19,7 @@ def test_train_shows_columns_and_leaderboard_and_says_what_to_do_next(heart, cap
     assert "whole numbers with 4 values" in out
     for name in ("NaiveBayes", "TAN", "majority class"):
         assert name in out
-    assert "next    bayeskit predict disease.bayes heart.csv" in out
+    assert "next    bayeskit explain disease.bayes heart.csv" in out
     assert (heart / "disease.bayes").exists()
     assert (heart / "disease.html").read_text().startswith("<!DOCTYPE html>")
 

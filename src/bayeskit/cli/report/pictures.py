@@ -54,7 +54,7 @@ def _inline(svg: str, name: str) -> str:
     for colour, ours in _COLOURS.items():
         svg = svg.replace(f": {colour}", f": {ours}")
     # Groups such as "figure_1" have the same ids in every picture; a page needs each id once.
-    svg = re.sub(r'\bid="([A-Za-z]+_\d+|patch_\d+)"', "", svg)
+    svg = re.sub(r'\bid="([\w.]+_\d+)"', "", svg)
     # The clip paths are ours alone by the salt; the pictures' sizes follow the page.
     return re.sub(r'<svg ([^>]*?)height="[\d.]+pt"([^>]*?)width="([\d.]+)pt"', r'<svg \1\2width="\3"', svg, count=1)
 

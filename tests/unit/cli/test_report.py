@@ -1,0 +1,99 @@
+"""The report is one page that a browser opens without a word of complaint, and nothing in it can act."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="the report's pictures need matplotlib")
+from bayeskit.cli.app import run
+
+EVIL = '<script>alert("1")</script>'
+
+
+@pytest.fixture(scope="module")
+def evil_report(tmp_path_factory):
+    """A report of a table whose names and cells try to be HTML, SVG, CSS and mathematics."""
+    folder = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(0)
+    rows = ['"<b>name</b> & co",amount,$x_1$,"</style>"']
+    script = EVIL.replace('"', '""')
+    for i in range(120):
+        c = i % 2
+        cell = script if rng.random() < 0.3 + 0.4 * c else "$\\frac{1}$ ]]>"
+        word = "" if i % 9 == 0 else "]]>" if i % 3 else "--"
+        rows.append(f'"{cell}",{rng.normal() + c:.3f},{word},"{"no" if c else script}"')
+    (folder / "evil.csv").write_text("\n".join(rows))
+    options = ["-t", "</style>", "-o", str(folder / "evil.bayes"), "-m", "NaiveBayes", "-m", "TAN"]
+    assert run(["train", str(folder / "evil.csv"), *options]) == 0
+    return folder / "evil.html"
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+
+
+def test_what_stands_in_a_cell_is_shown_as_text(evil_report):
+    text = evil_report.read_text(encoding="utf-8")
+    assert "script" not in Tags(text).names
+    assert text.count("<style>") == text.count("</style>") == 1
+    assert "&lt;script&gt;alert(" in text
+    assert "&lt;b&gt;name&lt;/b&gt; &amp; co" in text
+
+
+def test_nothing_is_loaded_from_elsewhere(evil_report):
+    text = evil_report.read_text(encoding="utf-8")
+    assert "default-src 'none'" in text
+    assert re.findall(r"""(?:src|href)=["'](?!#)""", text) == []
+    assert "url(" not in re.sub(r"url\(#\w+\)", "", text)
+    assert "@import" not in text
+
+
+def test_every_id_of_the_page_stands_once(evil_report):
+    ids = re.findall(r'\bid="([^"]+)"', evil_report.read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+
+
+def test_every_section_is_there(evil_report):
+    text = evil_report.read_text(encoding="utf-8")
+    titles = re.findall(r"<h2>(.*?)</h2>", text)
+    assert titles == [
+        "The table",
+        "Class balance",
+        "Leaderboard",
+        "Can the probabilities be believed?",
+        "Errors, and what they cost",
+        "Structure",
+        "Why?",
+        "What each column says",
+        "How it was made",
+    ]
+    assert "seed 0" in text
+    assert "NumPy" in text
+
+
+@pytest.mark.parametrize(("size", "dark"), [((1100, 1400), False), ((1100, 1400), True), ((500, 900), False)])
+def test_a_browser_opens_the_report_without_a_word_in_its_console(evil_report, tmp_path, size, dark):
+    from tests.unit.cli.browser import open_page, require_chromium
+
+    require_chromium()
+    dom, console, picture = open_page(evil_report, tmp_path, size=size, dark=dark)
+    assert console == []
+    assert "script" not in Tags(dom).names
+    assert dom.count("<section>") == 9
+    assert picture.stat().st_size > 10_000
+    ground = _corner(picture)
+    assert (ground.mean() < 60) == dark
+
+
+def _corner(path):
+    from matplotlib.image import imread
+
+    return (imread(path)[2:10, 2:10, :3] * 255).astype(int)
