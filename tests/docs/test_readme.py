@@ -1,9 +1,12 @@
 """The README's map of folders is the tree, its commands are there, and the demo it names runs."""
 
+import json
 import re
-import subprocess
-import sys
+import shlex
+import shutil
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,11 +59,46 @@ def test_every_file_that_the_readme_links_to_is_there():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_demo_runs_and_leaves_a_model_that_loads(tmp_path):
-    import bayeskit
+def test_the_demo_runs_and_leaves_a_model_and_a_report():
+    """What `make demo` runs is the command of the README on the bundled table, so it is read here and run there."""
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "train demo-output/heart.csv --target disease --output demo-output/disease.bayes" in recipe
+    assert "src/bayeskit/datasets/data/heart.csv" in recipe
 
-    demo = subprocess.run(
-        [sys.executable, ROOT / "docs/start/demo.py"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+
+def without_times(text):
+    return re.sub(r" +[\d.]+ m?s\b", " T", text)
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_the_output_that_a_readme_shows_is_what_the_command_prints(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("typer", reason="the command's extra is not installed")
+    from bayeskit.cli.app import run
+
+    shutil.copy(ROOT / "src/bayeskit/datasets/data/heart.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(
+        r"```sh\n[^`]*?(bayeskit (?:train|explain) [^`\n]*)\n```\n\n```text\n(.*?)```",
+        (ROOT / name).read_text(encoding="utf-8"),
+        re.DOTALL,
     )
-    assert "the same numbers" in demo.stdout
-    assert bayeskit.load(tmp_path / "demo-output" / "heart.bayes").classes_.tolist() == ["no", "yes"]
+    assert [line.split()[1] for line, _ in shown] == ["train", "explain"]
+    for line, text in shown:
+        assert run(shlex.split(line)[1:]) == 0
+        assert without_times(capsys.readouterr().out).split() == without_times(text).split()
+
+
+@pytest.mark.parametrize("name", ["table", "network"])
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
+def test_a_notebook_runs_and_prints_what_it_shows(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib", reason="the notebook draws").use("agg")
+    monkeypatch.chdir(tmp_path)
+    book = json.loads((ROOT / f"docs/notebooks/{name}.ipynb").read_text(encoding="utf-8"))
+    names = {}
+    for cell in book["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] or cell["execution_count"] is None
+        exec(compile("".join(cell["source"]), f"{name}.ipynb", "exec"), names)
+        printed = "".join("".join(o["text"]) for o in cell["outputs"] if o["output_type"] == "stream")
+        assert capsys.readouterr().out.split() == printed.split()

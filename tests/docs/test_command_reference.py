@@ -1,0 +1,27 @@
+"""The reference of the command is what the command says of itself."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer", reason="the command's extra is not installed")
+from bayeskit.cli.app import build
+from bayeskit.cli.reference import reference
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_is_up_to_date():
+    page = ROOT / "docs/reference/command.md"
+    assert page.read_text(encoding="utf-8") == reference(), (
+        "python -m bayeskit.cli.reference > docs/reference/command.md"
+    )
+
+
+def test_every_verb_has_an_example_and_every_option_words():
+    import typer
+
+    command = typer.main.get_command(build())
+    for name, verb in command.commands.items():
+        assert f"Example: bayeskit {name}" in verb.help
+        assert all(param.help for param in verb.params if param.name != "help"), name
