@@ -117,7 +117,7 @@ def compare(
     >>> from bayeskit import compare, datasets
     >>> board = compare(datasets.load_heart(), target="disease", models=["NaiveBayes", "TAN"])
     >>> board.best.name, round(board.best.scores.error.value, 2)
-    ('NaiveBayes', 0.17)
+    ('TAN', 0.19)
     """
     source = read_table(X)
     if target is not None:
