@@ -123,7 +123,7 @@ def compare(
     if target is not None:
         source, y = split_target(X, source, target)
     else:
-        refuse_target_among_features(source, y)
+        refuse_target_among_features(X, source, y)
     classes, codes = read_labels(y, source.n_rows)
     read = None if loss is None else read_loss(loss, classes)
     return cross_validate(source, codes, classes, candidates(models, len(source.names)), folds, seed, kinds, read)

@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.networks import read_network, write_network
+from bayeskit.cli.screen import say_json
+from bayeskit.cli.tables import Json
 
 
 def convert(
     source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
     target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
     normalise: Annotated[bool, typer.Option("--normalise", help="Divide each row of a table by its sum.")] = False,
+    json: Json = False,
 ) -> None:
     """Convert a network file into another format.
 
@@ -23,4 +26,7 @@ def convert(
     """
     net = read_network(source, normalise)
     write_network(net, target)
+    if json:
+        say_json({"file": str(target), "variables": len(net.names), "arcs": len(net.arcs)})
+        return
     typer.echo(f"{target}: {len(net.names)} variables, {len(net.arcs)} arcs")

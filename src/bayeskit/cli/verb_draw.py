@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.networks import read_evidence, read_network
+from bayeskit.cli.screen import say_json
+from bayeskit.cli.tables import Json
 
 
 def draw(
@@ -21,6 +23,7 @@ def draw(
         typer.Option("--given", "-g", help="Evidence variable=state; draws posterior bars.", show_default=False),
     ] = None,
     bars: Annotated[bool, typer.Option("--bars", help="Draw each variable's probabilities.")] = False,
+    json: Json = False,
 ) -> None:
     """Draw a network as SVG.
 
@@ -35,4 +38,9 @@ def draw(
         output = source.with_name(Path(name).stem + ".svg")
     picture = net.draw(given=evidence, bars=bars)
     picture.save(output)
+    if json:
+        say_json(
+            {"file": str(output), "variables": len(net.names), "arcs": len(net.arcs), "crossings": picture.crossings}
+        )
+        return
     typer.echo(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {picture.crossings} crossings")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli.networks import read_network
+from bayeskit.cli.screen import say_json
+from bayeskit.cli.tables import Json
 
 if TYPE_CHECKING:
     from bayeskit.cli.question import Question
@@ -26,6 +28,7 @@ def query(
         float | None, typer.Option(help="Sample until no standard error is larger.", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+    json: Json = False,
 ) -> None:
     """Ask a network for probabilities.
 
@@ -42,7 +45,11 @@ def query(
     net = read_network(source)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        _answer(net, wanted, {"method": method, "n_samples": samples, "error": error, "seed": seed})
+        options = {"method": method, "n_samples": samples, "error": error, "seed": seed}
+        if json:
+            say_json(_as_json(net, wanted, options))
+        else:
+            _answer(net, wanted, options)
     for warning in said:
         typer.echo(f"Note: {' '.join(str(warning.message).split())}", err=True)
 
@@ -66,6 +73,24 @@ def _answer(net: Any, wanted: Question, options: dict[str, Any]) -> None:
         _show((wanted.names[0], "P", ""), rows)
         if posterior.quality.approximate:
             typer.echo(f"({posterior.quality})")
+
+
+def _as_json(net: Any, wanted: Question, options: dict[str, Any]) -> dict[str, Any]:
+    if wanted.kind == "argmax":
+        best = net.most_probable(wanted.names or None, given=wanted.given)
+        return {"states": dict(best.items()), "probability": float(best.probability)}
+    if wanted.event:
+        return {"probability": float(net.probability(wanted.event, given=wanted.given))}
+    if len(wanted.names) > 1:
+        joint = net.joint(wanted.names, given=wanted.given)
+        cells = zip(_cells(joint.states), joint.array.reshape(-1).tolist(), strict=True)
+        table = [{"states": list(states), "probability": p} for states, p in cells]
+        return {"variables": list(wanted.names), "table": table}
+    posterior = net.posterior(wanted.names[0], given=wanted.given, **options)
+    answer: dict[str, Any] = {"variable": wanted.names[0], "probability": dict(posterior.items())}
+    if posterior.quality.approximate:
+        answer["standard_error"] = dict(zip(posterior, posterior.standard_error, strict=True))
+    return answer
 
 
 def _cells(states: tuple[tuple[str, ...], ...]) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
+from io import TextIOWrapper
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +24,9 @@ def sample(
         Path | None, typer.Option("--output", "-o", help="The CSV file; by default the screen.", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
 ) -> None:
-    """Draw cases from a network, as CSV.
+    """Draw cases from a network, as CSV or lines of JSON.
 
     The same seed gives the same cases.
 
@@ -31,20 +34,29 @@ def sample(
     """
     net = read_network(source)
     if output is None:
-        _write(net, n, seed, sys.stdout)
+        _write(net, n, seed, sys.stdout, json)
         return
-    with output.open("w", newline="", encoding="utf-8") as file:
-        _write(net, n, seed, file)
+    from bayeskit.io.container import beside
+
+    with beside(output.absolute()) as raw:
+        file = TextIOWrapper(raw, encoding="utf-8", newline="")
+        _write(net, n, seed, file, json)
+        file.detach()  # writes what is left and keeps the file open
     typer.echo(f"{output}: {n} cases of {len(net.names)} variables")
 
 
-def _write(net: Any, n: int, seed: int, file: Any) -> None:
+def _write(net: Any, n: int, seed: int, file: Any, as_json: bool) -> None:
     columns = list(net.sample(n, seed=seed, output="codes"))
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(net.names)
+    if not as_json:
+        writer.writerow(net.names)
     for begin in range(0, n, ROWS_AT_ONCE):
         block = [
             [states[code] for code in column[begin : begin + ROWS_AT_ONCE]]
             for states, column in zip(net.states, columns, strict=True)
         ]
-        writer.writerows(zip(*block, strict=True))
+        rows = zip(*block, strict=True)
+        if as_json:
+            file.writelines(dumps(dict(zip(net.names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
+        else:
+            writer.writerows(rows)
