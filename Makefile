@@ -27,9 +27,10 @@ test: lint oldest browser
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 # A browser opens the report in the tests. Where changes are checked it must be there; elsewhere its test says that it is not.
+browser: SUDO := $(shell command -v sudo)
 browser:
 	@if [ "$(CI)" = true ] && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then \
-	  apt-get install --yes --quiet chromium || (sudo apt-get update --quiet && sudo apt-get install --yes --quiet chromium); fi
+	  $(SUDO) apt-get update --quiet && $(SUDO) apt-get install --yes --quiet chromium; fi
 
 # Ruff, mypy and the tests are the same for all.
 check: test
