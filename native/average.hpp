@@ -1,0 +1,244 @@
+// Averaged n-dependence: the mean over super-parents u of P(c, x_u) * product of P(x_j | c, x_u), straight from the counts.
+//
+// No logarithm is taken on the way. A product is a mantissa and an exponent of two; the counts of a cell are read for
+// all classes at once and serve every super-parent that the cell has (two of a pair, three of a triple).
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "codes.hpp"
+#include "posterior.hpp"
+
+namespace bayeskit::average {
+
+constexpr int64_t CHUNK_ROWS = 256;
+constexpr int LANES = 4;
+// Factors between two normalisations: (1e38) ** 8 and (1e-38) ** 8 are still doubles.
+constexpr int FACTORS = 8;
+constexpr int64_t MOST_MARGINS = int64_t{1} << 23;
+constexpr uint32_t HIDDEN = ~uint32_t{0};
+
+// Four classes side by side, spelled out: left alone, a compiler must fear that the products overlap.
+#if defined(__GNUC__)
+typedef double Quad __attribute__((vector_size(32), aligned(8)));
+typedef int32_t Whole __attribute__((vector_size(16), aligned(4)));
+BAYESKIT_INLINE Quad read_quad(const int32_t* counts) {
+    return __builtin_convertvector(*reinterpret_cast<const Whole*>(counts), Quad);
+}
+BAYESKIT_INLINE Quad read_quad(const double* counts) { return *reinterpret_cast<const Quad*>(counts); }
+BAYESKIT_INLINE Quad quad_of(double x) { return Quad{x, x, x, x}; }
+#else
+struct Quad {
+    double lane[LANES];
+    friend Quad operator+(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] += b.lane[k]; return a; }
+    friend Quad operator*(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] *= b.lane[k]; return a; }
+};
+template <typename Count>
+BAYESKIT_INLINE Quad read_quad(const Count* counts) {
+    Quad quad;
+    for (int k = 0; k < LANES; ++k) quad.lane[k] = static_cast<double>(counts[k]);
+    return quad;
+}
+BAYESKIT_INLINE Quad quad_of(double x) { return {{x, x, x, x}}; }
+#endif
+
+// A product is mantissa * 2 ** exponent; this brings the mantissa back into [1, 2).
+BAYESKIT_INLINE void normalise(double* mantissa, int64_t* exponent, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+        int64_t bits;
+        std::memcpy(&bits, mantissa + k, sizeof bits);
+        const int64_t some = -static_cast<int64_t>(mantissa[k] > 0.0);  // all ones, or zero where the product is zero
+        exponent[k] += ((bits >> 52) - 1023) & some;
+        bits = ((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000) & some;
+        std::memcpy(mantissa + k, &bits, sizeof bits);
+    }
+}
+
+// The tables of all pairs or triples, as they were counted: (levels of each member, n_classes). Four classes are read at
+// a time, also where fewer are left; only behind the last table is there nothing to read, so that one is copied.
+template <typename Count>
+struct Tables {
+    std::vector<const Count*> first;
+    std::vector<Count> last;
+    void lay(const Count* counts, const std::vector<int64_t>& lengths) {
+        for (int64_t length : lengths) {
+            first.push_back(counts);
+            counts += length;
+        }
+        if (lengths.empty()) return;
+        last.assign(first.back(), first.back() + lengths.back());
+        last.resize(last.size() + LANES);
+        first.back() = last.data();
+    }
+};
+
+template <typename Count>
+class Averager {
+public:
+    int64_t d, n_classes, lanes;
+    int order;
+    bool smooth, complete, exact;
+    double min_count;
+    std::vector<int64_t> sizes, first_value;
+    std::vector<double> n_class, n_value, known, value_sum;  // (K), (cells, K), (d, K), (cells)
+    std::vector<double> log_prior, class_pseudo, pseudo, pseudo_sum, joint_pseudo, pair_joint_pseudo;
+    Tables<Count> pairs, triples;
+    std::vector<double> margins;            // (child, parent cell, K), or empty
+    std::vector<double> pair_sum;           // rows with both levels, (pair cells)
+    // P(c, parent) / product of the children's denominators, as mantissa and exponent, (parent cells, lanes): all of a
+    // term that depends on the parent alone. `enough`: whether the cell has min_count rows.
+    std::vector<double> factor;
+    std::vector<int64_t> factor_exponent;
+    std::vector<uint8_t> enough;
+    std::vector<int64_t> parent_cell;       // first cell of each parent set
+
+    // A column that never had a value has no level at all, not even the one for unseen values.
+    int64_t levels(int64_t j) const { return sizes[j] + (smooth && sizes[j] > 0 ? 1 : 0); }
+    int64_t pair(int64_t i, int64_t j) const { return i * (2 * d - i - 1) / 2 + j - i - 1; }
+    // triples that begin with a smaller feature, then those with the same first and a smaller second
+    int64_t triple(int64_t i, int64_t j, int64_t k) const { return triple_first[pair(i, j)] + k - j - 1; }
+    std::vector<int64_t> triple_first;
+
+    void prepare() {
+        lanes = (n_classes + LANES - 1) / LANES * LANES;
+        triple_first.clear();
+        int64_t at = 0;
+        for (int64_t i = 0; i < d; ++i)
+            for (int64_t j = i + 1; j < d; ++j) {
+                triple_first.push_back(at);
+                at += d - 1 - j;
+            }
+        known.assign(d * n_classes, 0.0);
+        value_sum.assign(first_value[d], 0.0);
+        for (int64_t j = 0; j < d; ++j)
+            for (int64_t v = first_value[j]; v < first_value[j + 1]; ++v)
+                for (int64_t c = 0; c < n_classes; ++c) {
+                    known[j * n_classes + c] += n_value[v * n_classes + c];
+                    value_sum[v] += n_value[v * n_classes + c];
+                }
+        complete = true;
+        for (int64_t j = 0; j < d; ++j)
+            for (int64_t c = 0; c < n_classes; ++c)
+                // Sums of weights in another order differ in the last bits; a missing row differs by more.
+                complete = complete && std::abs(known[j * n_classes + c] - n_class[c]) <= 1e-12 * n_class[c];
+        lay_margins();
+        exact = false;
+        for (double alpha : pseudo) exact = exact || alpha <= 0.0;
+        if (!exact) lay_factors();
+    }
+
+    // With missing cells in training each child has its own margin of a parent; they are summed once where that is small.
+    void lay_margins() {
+        margins.clear();
+        if (complete || d * first_value[d] * n_classes > MOST_MARGINS) return;
+        margins.assign(d * first_value[d] * n_classes, 0.0);
+        for (int64_t k = 0; k < d; ++k)
+            for (int64_t i = 0; i < d; ++i)
+                for (uint32_t u = 0; i != k && u < sizes[i]; ++u)
+                    for (uint32_t w = 0; w < sizes[k]; ++w) {
+                        const Count* counts = pair_counts(i, u, k, w);
+                        double* to = margins.data() + (k * first_value[d] + first_value[i] + u) * n_classes;
+                        for (int64_t c = 0; c < n_classes; ++c) to[c] += static_cast<double>(counts[c]);
+                    }
+    }
+
+    // counts of the cell (a = v, b = w) of a pair in any order
+    const Count* pair_counts(int64_t a, uint32_t v, int64_t b, uint32_t w) const {
+        if (v >= sizes[a] || w >= sizes[b]) return nullptr;
+        return a < b ? pairs.first[pair(a, b)] + (v * sizes[b] + w) * n_classes
+                     : pairs.first[pair(b, a)] + (w * sizes[a] + v) * n_classes;
+    }
+
+    const Count* triple_counts(int64_t a, uint32_t u, int64_t b, uint32_t v, int64_t c, uint32_t w) const {
+        if (u >= sizes[a] || v >= sizes[b] || w >= sizes[c]) return nullptr;
+        if (a > b) { std::swap(a, b); std::swap(u, v); }
+        if (b > c) { std::swap(b, c); std::swap(v, w); }
+        if (a > b) { std::swap(a, b); std::swap(u, v); }
+        return triples.first[triple(a, b, c)] + ((u * sizes[b] + v) * sizes[c] + w) * n_classes;
+    }
+
+    // Rows of each class with the parent's levels in which child k is known.
+    void parent_margin(int64_t i, uint32_t u, int64_t j, uint32_t v, int64_t k, double* out) const {
+        std::fill(out, out + n_classes, 0.0);
+        if (complete) {
+            if (j < 0) {
+                if (u < sizes[i]) std::copy_n(n_value.data() + (first_value[i] + u) * n_classes, n_classes, out);
+            } else if (const Count* counts = pair_counts(i, u, j, v)) {
+                for (int64_t c = 0; c < n_classes; ++c) out[c] = static_cast<double>(counts[c]);
+            }
+            return;
+        }
+        if (j < 0 && !margins.empty()) {
+            if (u < sizes[i])
+                std::copy_n(margins.data() + (k * first_value[d] + first_value[i] + u) * n_classes, n_classes, out);
+            return;
+        }
+        for (uint32_t w = 0; w < sizes[k]; ++w) {
+            const Count* counts = j < 0 ? pair_counts(i, u, k, w) : triple_counts(i, u, j, v, k, w);
+            for (int64_t c = 0; counts && c < n_classes; ++c) out[c] += static_cast<double>(counts[c]);
+        }
+    }
+
+    void lay_factors() {
+        parent_cell.clear();
+        int64_t cells = 0;
+        for (int64_t i = 0; i < d; ++i) {
+            if (order == 1) {
+                parent_cell.push_back(cells);
+                cells += sizes[i];
+            }
+            for (int64_t j = i + 1; order == 2 && j < d; ++j) {
+                parent_cell.push_back(cells);
+                cells += sizes[i] * sizes[j];
+            }
+        }
+        factor.assign(cells * lanes, 1.0);
+        factor_exponent.assign(cells * lanes, 0);
+        enough.assign(cells, 0);
+        int64_t cell = 0;
+        for (int64_t i = 0; i < d; ++i) {
+            for (uint32_t u = 0; order == 1 && u < sizes[i]; ++u) lay_factor(cell++, i, u, -1, 0);
+            for (int64_t j = i + 1; order == 2 && j < d; ++j)
+                for (uint32_t u = 0; u < sizes[i]; ++u)
+                    for (uint32_t v = 0; v < sizes[j]; ++v) lay_factor(cell++, i, u, j, v);
+        }
+    }
+
+    void lay_factor(int64_t cell, int64_t i, uint32_t u, int64_t j, uint32_t v) {
+        double* mantissa = factor.data() + cell * lanes;
+        int64_t* exponent = factor_exponent.data() + cell * lanes;
+        std::vector<double> margin(n_classes);
+        for (int64_t k = 0; k < d; ++k) {
+            if (k == i || k == j) continue;
+            parent_margin(i, u, j, v, k, margin.data());
+            for (int64_t c = 0; c < n_classes; ++c) mantissa[c] *= 1.0 / (margin[c] + pseudo_sum[k]);
+            normalise(mantissa, exponent, lanes);
+        }
+        const Count* both = j < 0 ? nullptr : pair_counts(i, u, j, v);
+        const double alpha = j < 0 ? joint_pseudo[i] : pair_joint_pseudo[pair(i, j)];
+        const double total = parent_total(i, j) + alpha * static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
+        double rows = 0.0;
+        for (int64_t c = 0; c < n_classes; ++c) {
+            const double n = both ? static_cast<double>(both[c]) : n_value[(first_value[i] + u) * n_classes + c];
+            rows += n;
+            mantissa[c] *= (n + alpha) / total;
+        }
+        normalise(mantissa, exponent, lanes);
+        enough[cell] = rows >= min_count;
+    }
+
+    // rows in which the parent is known
+    double parent_total(int64_t i, int64_t j) const {
+        if (j >= 0) return pair_sum[pair(i, j)];
+        double total = 0.0;
+        for (int64_t c = 0; c < n_classes; ++c) total += known[i * n_classes + c];
+        return total;
+    }
+};
+
+}  // namespace bayeskit::average
