@@ -69,7 +69,7 @@ figcaption{font-size:.88rem;margin-bottom:.5rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:0;font-size:.92rem}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:34rem){main{padding:2rem .9rem 3rem}h1{font-size:1.55rem}
+@media (max-width:34rem){.network svg{max-width:none}main{padding:2rem .9rem 3rem}h1{font-size:1.55rem}
  th,td{padding:.4rem .55rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
 @media print{:root{color-scheme:light;--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--faint:#eee;
  --blue:#0072b2;--red:#c8500a;--grey:#777}
