@@ -221,8 +221,8 @@ def each(table: dict[tuple[str, str], dict[str, Any]], tables: list[str]) -> str
 def left_out(refused: list[dict[str, Any]]) -> str:
     text = (
         "\n## Left out\n\nKDB with k = 2 on cylinder-bands: its identifiers of hundreds of values are best parents, "
-        "most are unseen in a test row, and summing several of them out at once takes minutes a fold. A2DE on cylinder-bands "
-        "and arrhythmia (3.6 million triples of columns).\n"
+        "most are unseen in a test row, and summing several of them out at once takes minutes a fold. A2DE on "
+        "cylinder-bands and arrhythmia (3.6 million triples of columns).\n"
     )
     for row in refused:
         text += f"\n{row['model']} on {row['table']}: {row['refused']}\n"
