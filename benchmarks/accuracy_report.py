@@ -30,8 +30,9 @@ INTRO = """# How accurate, beside the peers
 Made by `python -m benchmarks.accuracy run ours`, `… run peers`, `… run khiops` and `… write` from the public tables of
 `../shared/data/tabular`, with the kinds of its `schema.json`. Ours: 5 × 3-fold cross-validation, stratified, seeds
 0 to 4, bins and levels learned inside the fold; above 100 000 rows the first fold only. Peers: the three folds of seed
-0. A model that has used 25 s of wall time on a table (KDB 2 and selective KDB 6 s, peers 60 s, Khiops 15 s) starts no
-further fold, on a machine that was busy with other work; the number of folds stands beside the error where it is not the full number.
+0. A model that has used 25 s of wall time on a table (KDB 2 and selective KDB 6 s, peers 60 s, Khiops 15 s) starts
+no further fold, on a machine that was busy with other work; the number of folds stands beside the error
+where it is not the full number.
 
 Error is the share of rows whose most probable class is not the true one; log-loss is in nats with probabilities not
 below 1e-6; RMSE is the root of the mean of (1 − P(true class))²; calibration error is the mean distance between
