@@ -25,8 +25,11 @@ def tables():
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", tables())
+# Without numbers there are no bins, and NaiveBayes-MDL is the model that is tried already.
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name in NAMES for kind in tables() if (name, kind) != ("NaiveBayes-MDL", "discrete")],
+)
 @pytest.mark.filterwarnings("ignore::bayeskit.errors.BayeskitWarning")
 def test_folds_give_what_cross_val_score_gives_on_the_same_splits(name, kind):
     frame, target, kinds = tables()[kind]
@@ -36,8 +39,6 @@ def test_folds_give_what_cross_val_score_gives_on_the_same_splits(name, kind):
     part = stratified_parts(y, 3, seed=1)
     model = candidates([name])[name]
     board = cross_validate(source, y, classes, {name: model}, kinds=kinds, part=part)
-    if len(board) == 1:
-        pytest.skip("without numbers it is the same model as one that is tried already")
     estimator = clone(candidates([name])[name]).set_params(kinds=kinds or None)
     trial = board.best
     for scoring, found in (("accuracy", 1 - trial.scores.error.value), ("neg_log_loss", -trial.scores.log_loss.value)):
