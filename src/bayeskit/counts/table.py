@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import count_bytes, count_classes, n_threads
+from bayeskit._kernels import count_bytes, count_classes, count_values, n_threads
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import MergeError, ModelFileError, TableError
 from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.table.column import Coded
 from bayeskit.table.encode import Kinds, encode_column, learn_schema, refuse_infinite
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
 # A table of 256 cells a feature and class must stay near the second-level cache to be worth trying.
 _MOST_BYTE_CELLS = 1 << 21
+# Bytes of codes made for each thread before they are counted.
 _CODES_AT_ONCE = 1 << 20
 
 
@@ -219,14 +221,21 @@ class TableCounts:
 def _count_discrete(
     source: Source, schema: Schema, y: NDArray[Any], n_classes: int, weight: NDArray[np.float64] | None
 ) -> ValueCounts:
-    # A few columns at a time, so that the codes of a large table never stand in memory all at once.
-    at_once = max(n_threads(), _CODES_AT_ONCE // max(source.n_rows, 1))
+    # Counted whenever enough codes have been made, so that those of a large table never stand in memory all at once;
+    # a column that came as codes is counted where it lies, and costs nothing.
     tables = [np.empty((0, n_classes), dtype=np.int64 if weight is None else np.float64)]
-    for start in range(0, len(schema.discrete), at_once):
-        part = schema.discrete[start : start + at_once]
-        columns = [encode_column(source.column(j), schema[j]) for j in part]
-        sizes = [schema[j].n_values for j in part]
-        tables.append(ValueCounts.of(columns, sizes, y, n_classes, weight).n_value)
+    columns: list[NDArray[Any]] = []
+    sizes: list[int] = []
+    made = 0
+    for position, j in enumerate(schema.discrete):
+        raw = source.column(j)
+        columns.append(encode_column(raw, schema[j]))
+        sizes.append(schema[j].n_values)
+        if not np.may_share_memory(columns[-1], raw.codes if isinstance(raw, Coded) else raw.values):
+            made += columns[-1].nbytes
+        if made > n_threads() * _CODES_AT_ONCE or position == len(schema.discrete) - 1:
+            tables.append(count_values(columns, y, weight, n_classes, sizes, n_threads(len(y) * len(columns))))
+            columns, sizes, made = [], [], 0
     offsets = ragged([schema[j].n_values for j in schema.discrete])
     return ValueCounts(count_classes(y, weight, n_classes), np.concatenate(tables), offsets)
 
