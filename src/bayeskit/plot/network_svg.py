@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from bayeskit.io.container import beside
 from bayeskit.plot.layers import Arc
 from bayeskit.plot.places import Layout, lay_out
 
@@ -65,7 +66,8 @@ class Drawing:
             raise ValueError(
                 f"a drawing is saved as .svg; got {os.fspath(path)!r}. A browser prints it to other formats."
             )
-        Path(path).write_text(self.svg, encoding="utf-8")
+        with beside(Path(path)) as file:
+            file.write(self.svg.encode())
 
 
 @dataclass(frozen=True)

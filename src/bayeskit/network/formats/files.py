@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 from bayeskit.errors import NetworkError, NetworkFileError
+from bayeskit.io.container import beside
 from bayeskit.network.formats.parts import Source, refuse
 from bayeskit.network.names import nearest
 
@@ -88,4 +89,5 @@ def _bounded(data: bytes, name: str) -> bytes:
 def save(text: str, path: str | os.PathLike[str], packed: bool) -> None:
     """Write a file's text; a packed file carries no time, so that the same network gives the same bytes."""
     data = text.encode()
-    Path(path).write_bytes(gzip.compress(data, mtime=0) if packed else data)
+    with beside(Path(path)) as file:
+        file.write(gzip.compress(data, mtime=0) if packed else data)

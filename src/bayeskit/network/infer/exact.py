@@ -166,7 +166,7 @@ class ExactEngine:
         raise TooLargeError(
             f"the exact answer needs tables of {_bytes(size.n_bytes)}, over the limit of {_bytes(memory_limit)}; the "
             f"largest clique has {size.largest_cells:.3g} cells over {len(names)} variables: {shown}. Pass "
-            "method='weighting' to sample, method='auto' to sample only where it must, or a larger memory_limit."
+            "a larger memory_limit, or ask for single variables by posterior(…, method='weighting') or method='auto'."
         )
 
     def size_of(self, plan: InferencePlan) -> TreeSize:
