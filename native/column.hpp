@@ -4,6 +4,10 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -125,6 +129,20 @@ BAYESKIT_INLINE void with_type(Type type, F&& f) {
     }
 }
 
+// Memory that has not been touched is handed out page by page, which costs as much as filling it; large arrays ask for
+// large pages, as NumPy's own do.
+inline void* allocate(size_t bytes) {
+#if defined(__linux__)
+    constexpr size_t LARGE_PAGE = size_t{1} << 21;
+    if (bytes >= 2 * LARGE_PAGE) {
+        void* memory = std::aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+        if (memory) madvise(memory, bytes, MADV_HUGEPAGE);
+        return memory;
+    }
+#endif
+    return std::malloc(bytes);
+}
+
 // An array that Python owns, filled by us. Memory comes from NumPy-compatible heap blocks.
 template <typename T>
 struct Owned {
@@ -133,7 +151,7 @@ struct Owned {
     explicit Owned(std::vector<size_t> shape_, bool zero = false) : shape(std::move(shape_)) {
         size_t n = 1;
         for (size_t s : shape) n *= s;
-        data = static_cast<T*>(zero ? std::calloc(n ? n : 1, sizeof(T)) : std::malloc((n ? n : 1) * sizeof(T)));
+        data = static_cast<T*>(zero ? std::calloc(n ? n : 1, sizeof(T)) : allocate((n ? n : 1) * sizeof(T)));
         if (!data) throw std::bad_alloc();
     }
     Owned(const Owned&) = delete;

@@ -75,21 +75,27 @@ BAYESKIT_SIMD void add_tables(double* acc, const TableGroup& group, int64_t n, i
     else add_tables_lanes<0>(sums, group, n, lanes / 4);
 }
 
-// The parameters are three rows: the constant -log(2 pi var) / 2, the mean, and 1 / (2 var).
-BAYESKIT_INLINE void add_gaussian_lanes(Lanes* acc, const double* x, int64_t n, const Lanes* rows, int width) {
-    for (int k = 0; k < width; ++k) {
-        const Lanes constant = rows[k], mean = rows[width + k], half = rows[2 * width + k];
-        for (int64_t i = 0; i < n; ++i) {
-            if (x[i] != x[i]) continue;
-            const Lanes value = {x[i], x[i], x[i], x[i]};
-            const Lanes deviation = value - mean;
-            acc[i * width + k] = acc[i * width + k] + (constant - deviation * deviation * half);
+// The parameters are three rows: the constant -log(2 pi var) / 2, the mean, and 1 / (2 var). Gaussian columns have sums
+// of their own, class by class, so that the rows of a block lie side by side and no lane stands empty.
+BAYESKIT_SIMD void add_gaussian(double* __restrict sums, const double* __restrict x, int64_t n, const double* rows,
+                                int n_classes, int lanes) {
+    int missing = 0;
+    for (int64_t i = 0; i < n; ++i) missing |= x[i] != x[i];
+    for (int k = 0; k < n_classes; ++k) {
+        const double constant = rows[k], mean = rows[lanes + k], half = rows[2 * lanes + k];
+        double* __restrict sum = sums + k * BLOCK_ROWS;
+        if (missing) {
+            for (int64_t i = 0; i < n; ++i) {
+                const double deviation = x[i] - mean;
+                sum[i] += x[i] == x[i] ? constant - deviation * deviation * half : 0.0;
+            }
+        } else {
+            for (int64_t i = 0; i < n; ++i) {
+                const double deviation = x[i] - mean;
+                sum[i] += constant - deviation * deviation * half;
+            }
         }
     }
-}
-
-BAYESKIT_SIMD void add_gaussian(double* acc, const double* x, int64_t n, const double* parameters, int lanes) {
-    add_gaussian_lanes(reinterpret_cast<Lanes*>(acc), x, n, reinterpret_cast<const Lanes*>(parameters), lanes / 4);
 }
 
 // The parameters are two rows: log rate and rate.
@@ -123,6 +129,42 @@ inline void prefetch_rows(const Column& first, int64_t begin, int64_t end) {
 #endif
 }
 
+// Eight neighbouring columns of a row-major block, each brought together: a line of memory that holds eight of a row's
+// cells is then touched once, not eight times.
+constexpr int64_t STRIP = 8;
+template <typename Item>
+BAYESKIT_INLINE void gather_strip(const char* first, int64_t stride, int64_t n, int64_t count, Item* out) {
+    for (int64_t i = 0; i < n; ++i) {
+        const Item* row = reinterpret_cast<const Item*>(first + i * stride);
+        if (count == STRIP) {
+            for (int64_t c = 0; c < STRIP; ++c) out[c * BLOCK_ROWS + i] = row[c];
+        } else {
+            for (int64_t c = 0; c < count; ++c) out[c * BLOCK_ROWS + i] = row[c];
+        }
+    }
+}
+
+struct Strip {
+    alignas(64) uint64_t cells[STRIP * BLOCK_ROWS];
+
+    void fill(const Table& table, int64_t j, int64_t begin, int64_t n) {
+        const int64_t count = std::min<int64_t>(STRIP, static_cast<int64_t>(table.columns.size()) - j);
+        const Column& column = table.columns[j];
+        const char* first = column.data + begin * column.stride;
+        switch (item_size(column.type)) {
+            case 1: gather_strip(first, column.stride, n, count, reinterpret_cast<uint8_t*>(cells)); break;
+            case 2: gather_strip(first, column.stride, n, count, reinterpret_cast<uint16_t*>(cells)); break;
+            case 4: gather_strip(first, column.stride, n, count, reinterpret_cast<uint32_t*>(cells)); break;
+            default: gather_strip(first, column.stride, n, count, cells);
+        }
+    }
+
+    Column column(int64_t within, Type type) const {
+        const int64_t item = item_size(type);
+        return {reinterpret_cast<const char*>(cells) + within * BLOCK_ROWS * item, item, type};
+    }
+};
+
 class NaiveScorer {
 public:
     // parameters: (n_rows, n_classes). A table of S levels has S + 2 rows: the levels, then unseen, then missing.
@@ -145,6 +187,7 @@ public:
         int64_t row = 0;
         for (size_t j = 0; j < families.size(); ++j) {
             const Family family = static_cast<Family>(families[j]);
+            has_gaussian_ = has_gaussian_ || family == GAUSSIAN;
             features_.push_back({family, lows[j], static_cast<uint32_t>(sizes[j]), row});
             row += family == TABLE ? sizes[j] + 2 : family == GAUSSIAN ? 3 : family == POISSON ? 2 : 0;
         }
@@ -175,6 +218,7 @@ private:
         int64_t impossible = -1, infinite = -1;
     };
     int n_classes_, lanes_;
+    bool has_gaussian_ = false;
     std::vector<double> log_prior_, parameters_;
     std::vector<Feature> features_;
 
@@ -185,7 +229,7 @@ private:
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
         std::vector<Trouble> troubles(n_chunks);
         parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
-            std::vector<double> acc(BLOCK_ROWS * lanes_);
+            std::vector<double> acc(BLOCK_ROWS * (lanes_ + n_classes_));
             const int64_t end = std::min(table.n_rows, (chunk + 1) * CHUNK_ROWS);
             for (int64_t begin = chunk * CHUNK_ROWS; begin < end; begin += BLOCK_ROWS) {
                 const int64_t rows = std::min(BLOCK_ROWS, end - begin);
@@ -211,16 +255,22 @@ private:
         TableGroup group;
         double x[BLOCK_ROWS];
         int64_t infinite = -1;
+        double* gaussian = acc + BLOCK_ROWS * lanes_;  // [class][row]
+        if (has_gaussian_) std::fill(gaussian, gaussian + BLOCK_ROWS * n_classes_, 0.0);
         for (int64_t i = 0; i < n; ++i) std::memcpy(acc + i * lanes_, log_prior_.data(), lanes_ * sizeof(double));
+        Strip strip;
         for (size_t j = 0; j < features_.size(); ++j) {
             const Feature& feature = features_[j];
             const double* rows = parameters_.data() + feature.row * lanes_;
+            if (table.row_major && j % STRIP == 0) strip.fill(table, j, begin, n);
+            const Column column = table.row_major ? strip.column(j % STRIP, table.columns[j].type) : table.columns[j];
+            const int64_t from = table.row_major ? 0 : begin;
             if (feature.family == TABLE) {
                 uint32_t* level = group.level[group.size];
-                if (coded) decode<true>(table.columns[j], begin, n, 0, feature.size, level);
-                else decode<false>(table.columns[j], begin, n, feature.lo, feature.size, level);
-                if (table.columns[j].type == Type::f64 || table.columns[j].type == Type::f32) {
-                    read_doubles(table.columns[j], begin, n, x, 1);
+                if (coded) decode<true>(column, from, n, 0, feature.size, level);
+                else decode<false>(column, from, n, feature.lo, feature.size, level);
+                if (column.type == Type::f64 || column.type == Type::f32) {
+                    read_doubles(column, from, n, x, 1);
                     if (infinite < 0) infinite = first_infinite(x, begin, n);
                 }
                 group.rows[group.size++] = rows;
@@ -229,13 +279,16 @@ private:
                     group.size = 0;
                 }
             } else if (feature.family != SKIP) {
-                read_doubles(table.columns[j], begin, n, x, 1);
+                read_doubles(column, from, n, x, 1);
                 if (infinite < 0) infinite = first_infinite(x, begin, n);
-                if (feature.family == GAUSSIAN) add_gaussian(acc, x, n, rows, lanes_);
+                if (feature.family == GAUSSIAN) add_gaussian(gaussian, x, n, rows, n_classes_, lanes_);
                 else add_poisson(acc, x, n, rows, lanes_);
             }
         }
         add_tables(acc, group, n, lanes_);
+        if (has_gaussian_)
+            for (int64_t i = 0; i < n; ++i)
+                for (int k = 0; k < n_classes_; ++k) acc[i * lanes_ + k] += gaussian[k * BLOCK_ROWS + i];
         return infinite;
     }
 
