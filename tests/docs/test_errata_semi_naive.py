@@ -55,7 +55,7 @@ def test_a_super_parent_qualifies_by_its_value_alone():
 def test_the_childs_values_stand_in_the_denominator():
     X, y = days()  # outlook has 3 values, wind has 2
     network = SPODE("outlook", smoothing=1).fit(X, y).to_network()
-    table = network["tables"]["wind"]
+    table = network.tables[network.index("wind")]
     assert_allclose(table.sum(axis=-1), 1.0, rtol=EXACT)
     n = SPODE("outlook").fit(X, y).counts_.table((0, 3)).astype(float)  # outlook, wind, class
     right = (n + 1) / (n.sum(axis=1, keepdims=True) + 2)
