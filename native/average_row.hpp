@@ -229,12 +229,4 @@ private:
     }
 };
 
-std::vector<double> doubles(const Array& array, int64_t length) {
-    const Column column = column_of(array);
-    if (static_cast<int64_t>(array.shape(0)) != length) throw std::invalid_argument("an array has the wrong length.");
-    std::vector<double> out(length);
-    read_doubles(column, 0, length, out.data(), 1);
-    return out;
-}
-
 }  // namespace bayeskit::average

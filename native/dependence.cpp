@@ -63,13 +63,6 @@ struct Evidence {
     double total = 0.0;
 };
 
-std::vector<double> doubles(const Array& array, int64_t length) {
-    if (static_cast<int64_t>(array.shape(0)) != length) throw std::invalid_argument("an array has the wrong length.");
-    std::vector<double> out(length);
-    read_doubles(column_of(array), 0, length, out.data(), 1);
-    return out;
-}
-
 class FamilyScorer {
 public:
     // Families stand in an order in which parents come before their children. Tables are (cells, n_classes) of all
@@ -161,7 +154,8 @@ public:
             for (int64_t r = 0; r < chunk.n; ++r) {
                 const int64_t row = chunk.begin + r, label = evidence.y[row];
                 left_out<true>(chunk, room, evidence, r, [&](int64_t prefix, const double* joint) {
-                    add_losses(joint, label, evidence.weight[row], group + prefix * 3);
+                    add_losses(joint, log_prior_.data(), static_cast<int>(n_classes_), label, evidence.weight[row],
+                               group + prefix * 3);
                 });
             }
             return int64_t{-1};
@@ -434,18 +428,6 @@ private:
         if (const Elimination* plan = plan_for(chunk, room, r, n_families))
             room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, chunk.level.data() + r,
                                 CHUNK_ROWS, room.hidden_part.data());
-    }
-
-    void add_losses(const double* joint, int64_t label, double weight, double* sums) const {
-        const int best = argmax(joint, static_cast<int>(n_classes_));
-        if (!(joint[best] > -INFINITY)) joint = log_prior_.data();
-        const double peak = joint[argmax(joint, static_cast<int>(n_classes_))];
-        double sum = 0.0;
-        for (int64_t c = 0; c < n_classes_; ++c) sum += std::exp(joint[c] - peak);
-        const double log_true = joint[label] - peak - std::log(sum), miss = 1.0 - std::exp(log_true);
-        sums[0] += argmax(joint, static_cast<int>(n_classes_)) == label ? 0.0 : weight;
-        sums[1] -= weight * log_true;
-        sums[2] += weight * miss * miss;
     }
 };
 

@@ -19,4 +19,5 @@ void bind_triangulate(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
 void bind_risk(nanobind::module_& m);
 void bind_strings(nanobind::module_& m);
+void bind_super_parent(nanobind::module_& m);
 }  // namespace bayeskit

@@ -19,4 +19,5 @@ NB_MODULE(_native, m) {
     bayeskit::bind_naive(m);
     bayeskit::bind_risk(m);
     bayeskit::bind_strings(m);
+    bayeskit::bind_super_parent(m);
 }

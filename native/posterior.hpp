@@ -56,4 +56,27 @@ inline bool write_answer(const double* log_joint, const double* log_prior, int n
     return true;
 }
 
+// Adds a row's 0-1 error, log-loss and (1 - P(true class))², times its weight, to sums (3,). A row that no class can
+// give is answered with the prior.
+inline void add_losses(const double* log_joint, const double* log_prior, int n_classes, int64_t label, double weight,
+                       double* sums) {
+    if (weight == 0.0) return;  // 0 times an infinite loss is no number
+    int best = argmax(log_joint, n_classes);
+    if (!(log_joint[best] > -INFINITY)) {
+        log_joint = log_prior;
+        best = argmax(log_joint, n_classes);
+    }
+    const double peak = log_joint[best];
+    double sum = 0.0, truth = 0.0;
+    for (int k = 0; k < n_classes; ++k) {
+        const double share = k == best ? 1.0 : std::exp(log_joint[k] - peak);
+        if (k == label) truth = share;
+        sum += share;
+    }
+    const double miss = 1.0 - truth / sum;
+    sums[0] += best == label ? 0.0 : weight;
+    sums[1] -= weight * (log_joint[label] - peak - std::log(sum));
+    sums[2] += weight * miss * miss;
+}
+
 }  // namespace bayeskit

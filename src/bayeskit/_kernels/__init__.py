@@ -25,6 +25,7 @@ from bayeskit._kernels._native import (
     mdl_edges,
     parse_bif,
     recode,
+    super_parent_losses,
     triangulate,
     whole_levels,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "n_threads",
     "parse_bif",
     "recode",
+    "super_parent_losses",
     "threads",
     "triangulate",
     "whole_levels",

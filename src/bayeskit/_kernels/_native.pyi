@@ -129,6 +129,17 @@ def count_families(
     families: Sequence[Sequence[int]],
     n_threads: int,
 ) -> NDArray[Any]: ...
+def super_parent_losses(
+    columns: list[Numbers],
+    y: Numbers,
+    weight: Weight,
+    n_value: Numbers,
+    pairs: Numbers,
+    sizes: Sequence[int],
+    n_classes: int,
+    smoothing: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
 def conditional_information(
     counts: Numbers, sizes: Sequence[int], n_classes: int, all: float, n_threads: int
 ) -> NDArray[np.float64]: ...

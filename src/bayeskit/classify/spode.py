@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.ode import given_structure
-from bayeskit.classify.semi_naive import SemiNaive, losses
+from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.super_parent import super_parent_losses
 
 
 class SPODE(SemiNaive):
@@ -106,13 +107,8 @@ class SPODE(SemiNaive):
         if not candidates:
             raise TableError("no column has a value in any row, so none can be the super-parent.")
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
-
-        def loss(i: int) -> tuple[float, float]:
-            beliefs = FamilyBeliefs(pairs, spode_families(len(names), i), self.smoothing, super_parent=i)
-            found = losses(beliefs.leave_one_out(columns, y, weight), y, weight)
-            return found.error, found.log_loss
-
-        return spode_families(len(names), min(candidates, key=loss))
+        losses = super_parent_losses(pairs, self.smoothing, columns, y, weight)
+        return spode_families(len(names), min(candidates, key=lambda i: (losses[i, 0], losses[i, 1])))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts)
