@@ -14,6 +14,7 @@
 #include "codes.hpp"
 #include "elimination.hpp"
 #include "kernels.hpp"
+#include "lanes.hpp"
 #include "posterior.hpp"
 
 namespace bayeskit {
@@ -23,20 +24,8 @@ constexpr int64_t CHUNK_ROWS = 256;
 // Tables on the way through an elimination may have at most this many numbers.
 constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
 
-template <int fixed>
-BAYESKIT_INLINE void add_rows_lanes(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t runtime) {
-    const int64_t lanes = fixed ? fixed : runtime;
-    for (int64_t r = 0; r < n; ++r) {
-        const double* row = table + cell[r] * lanes;
-        for (int64_t k = 0; k < lanes; ++k) acc[r * lanes + k] += row[k];
-    }
-}
-
-BAYESKIT_SIMD void add_rows(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t lanes) {
-    if (lanes == 2) add_rows_lanes<2>(acc, table, cell, n, 2);
-    else if (lanes == 4) add_rows_lanes<4>(acc, table, cell, n, 4);
-    else if (lanes == 8) add_rows_lanes<8>(acc, table, cell, n, 8);
-    else add_rows_lanes<0>(acc, table, cell, n, lanes);
+BAYESKIT_SIMD void add_family(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t lanes) {
+    add_rows(acc, table, cell, n, lanes);
 }
 
 // The levels of a chunk of rows; HIDDEN marks a cell that is missing, or unseen where that counts as missing.
@@ -72,7 +61,7 @@ public:
                  bool smooth, int64_t prior_feature)
         : sizes_(sizes), prior_feature_(prior_feature) {
         n_classes_ = static_cast<int64_t>(log_prior.shape(0));
-        lanes_ = n_classes_ <= 2 ? 2 : (n_classes_ + 3) / 4 * 4;
+        lanes_ = lanes_for(n_classes_);
         log_prior_ = doubles(log_prior, n_classes_);
         for (int64_t size : sizes_) levels_.push_back(size + (smooth && size > 0 ? 1 : 0));
         used_.assign(sizes_.size(), 0);
@@ -282,7 +271,7 @@ private:
                 const int64_t stride = family.strides[m];
                 for (int64_t r = 0; r < chunk.n; ++r) room.cell[r] += stride * level[r];
             }
-            add_rows(room.acc.data(), tables_.data(), room.cell.data(), chunk.n, lanes_);
+            add_family(room.acc.data(), tables_.data(), room.cell.data(), chunk.n, lanes_);
         }
     }
 

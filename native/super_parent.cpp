@@ -8,6 +8,7 @@
 
 #include "codes.hpp"
 #include "kernels.hpp"
+#include "lanes.hpp"
 #include "posterior.hpp"
 
 namespace bayeskit {
@@ -51,7 +52,7 @@ struct SuperParent {
     std::vector<double> log_prior;               // (K,)
     std::vector<double> log_own_without;         // (K,) log P(c) when one row of class c is not counted
     double total = 0.0, log_total_without = 0.0;
-    std::vector<double> log_table, log_without;  // (S_u, K) log P(x_u | c)
+    std::vector<double> log_table, log_without;  // (S_u, lanes) log P(x_u | c)
     std::vector<Child> children;
 
     SuperParent(const Problem& problem, int64_t u) : feature(u), size(problem.sizes[u]) {
@@ -70,10 +71,12 @@ struct SuperParent {
             log_prior.push_back(log_share(n_class[c] + all_pseudo, total, K));
             log_own_without.push_back(log_own_class(problem, c, 1.0));
         }
+        log_table.assign(size * problem.lanes, 0.0);
+        log_without.assign(size * problem.lanes, 0.0);
         for (int64_t v = 0; v < size; ++v)
             for (int64_t c = 0; c < K; ++c) {
-                log_table.push_back(log_value(problem, v, c, 0.0));
-                log_without.push_back(log_value(problem, v, c, 1.0));
+                log_table[v * problem.lanes + c] = log_value(problem, v, c, 0.0);
+                log_without[v * problem.lanes + c] = log_value(problem, v, c, 1.0);
             }
         for (int64_t j = 0; j < problem.d; ++j)
             if (j != u && problem.sizes[j] > 0) children.push_back(child(problem, j));
@@ -139,6 +142,7 @@ struct Chunk {
     std::vector<uint32_t> level;   // (d, CHUNK_ROWS), the number of values where the cell is hidden
     std::vector<uint32_t> parent;  // (CHUNK_ROWS,) the level of x_u, 0 where it is hidden
     std::vector<int64_t> cell;
+    std::vector<double> terms;     // (S_u, lanes) of one row in which x_u is hidden
     std::vector<double> joint;     // (CHUNK_ROWS, lanes)
     std::vector<double> truth;     // (CHUNK_ROWS,) log P(x, c) of the row's own class c without the row
 
@@ -160,22 +164,18 @@ struct Chunk {
     }
 };
 
-template <int fixed>
-BAYESKIT_INLINE void add_rows_lanes(double* joint, const double* table, const int64_t* cell, int64_t n, int64_t runtime) {
-    const int64_t lanes = fixed ? fixed : runtime;
-    for (int64_t r = 0; r < n; ++r) {
-        const double* row = table + cell[r] * lanes;
-        for (int64_t k = 0; k < lanes; ++k) joint[r * lanes + k] += row[k];
-    }
-}
-
+// Adds what a child gives to each row of a chunk; leaves the cells that it read in `cell`.
 BAYESKIT_SIMD void add_child(double* joint, const double* table, const uint32_t* parent, const uint32_t* level,
                              int64_t n_levels, int64_t* cell, int64_t n, int64_t lanes) {
     for (int64_t r = 0; r < n; ++r) cell[r] = static_cast<int64_t>(parent[r]) * n_levels + level[r];
-    if (lanes == 2) add_rows_lanes<2>(joint, table, cell, n, 2);
-    else if (lanes == 4) add_rows_lanes<4>(joint, table, cell, n, 4);
-    else if (lanes == 8) add_rows_lanes<8>(joint, table, cell, n, 8);
-    else add_rows_lanes<0>(joint, table, cell, n, lanes);
+    add_rows(joint, table, cell, n, lanes);
+}
+
+// Adds what a child gives in one row to each value that its hidden parent may have.
+BAYESKIT_SIMD void add_to_each_level(double* terms, const double* table, int64_t level, int64_t n_levels, int64_t* cell,
+                                     int64_t size, int64_t lanes) {
+    for (int64_t v = 0; v < size; ++v) cell[v] = v * n_levels + level;
+    add_rows(terms, table, cell, size, lanes);
 }
 
 void start(const Problem& problem, const SuperParent& u, Chunk& chunk) {
@@ -188,30 +188,30 @@ void start(const Problem& problem, const SuperParent& u, Chunk& chunk) {
         const double log_total = own == 1.0 ? u.log_total_without : std::log(u.total - own);
         chunk.parent[r] = static_cast<uint32_t>(v);
         for (int64_t c = 0; c < K; ++c)
-            chunk.joint[r * problem.lanes + c] = u.log_n_class[c] - log_total + u.log_table[v * K + c];
-        chunk.truth[r] = own == 1.0 ? u.log_own_without[label] + u.log_without[v * K + label]
+            chunk.joint[r * problem.lanes + c] = u.log_n_class[c] - log_total + u.log_table[v * problem.lanes + c];
+        chunk.truth[r] = own == 1.0 ? u.log_own_without[label] + u.log_without[v * problem.lanes + label]
                                     : u.log_own_class(problem, label, own) + u.log_value(problem, v, label, own);
     }
 }
 
 // log P(x, c) of a row in which x_u is hidden: the row is in no count of u, and x_u is summed out.
-void sum_out(const Problem& problem, const SuperParent& u, const Chunk& chunk, int64_t r, double* joint) {
-    const int64_t K = problem.n_classes;
+void sum_out(const Problem& problem, const SuperParent& u, Chunk& chunk, int64_t r, double* joint) {
+    const int64_t K = problem.n_classes, lanes = problem.lanes;
     std::copy_n(u.log_prior.data(), K, joint);
     bool any = false;
     for (const Child& child : u.children) any = any || chunk.levels(child.feature)[r] < child.size;
     if (!any) return;
-    std::vector<double> terms = u.log_table;  // (S_u, K)
+    std::vector<double>& terms = chunk.terms;
+    terms = u.log_table;
+    chunk.cell.resize(std::max(CHUNK_ROWS, u.size));
     for (const Child& child : u.children)
-        for (int64_t v = 0; v < u.size; ++v) {
-            const int64_t cell = v * (child.size + 1) + chunk.levels(child.feature)[r];
-            for (int64_t c = 0; c < K; ++c) terms[v * K + c] += child.log_table[cell * problem.lanes + c];
-        }
+        add_to_each_level(terms.data(), child.log_table.data(), chunk.levels(child.feature)[r], child.size + 1,
+                          chunk.cell.data(), u.size, lanes);
     for (int64_t c = 0; c < K; ++c) {
         double peak = -INFINITY, sum = 0.0;
-        for (int64_t v = 0; v < u.size; ++v) peak = std::max(peak, terms[v * K + c]);
+        for (int64_t v = 0; v < u.size; ++v) peak = std::max(peak, terms[v * lanes + c]);
         if (peak > -INFINITY)
-            for (int64_t v = 0; v < u.size; ++v) sum += std::exp(terms[v * K + c] - peak);
+            for (int64_t v = 0; v < u.size; ++v) sum += std::exp(terms[v * lanes + c] - peak);
         joint[c] += peak > -INFINITY ? peak + std::log(sum) : -INFINITY;
     }
 }
@@ -247,7 +247,7 @@ Problem gather(const Table& table, const Array& y, const std::optional<Array>& w
     Problem problem;
     problem.d = static_cast<int64_t>(sizes.size());
     problem.n_classes = n_classes;
-    problem.lanes = n_classes <= 2 ? 2 : (n_classes + 3) / 4 * 4;
+    problem.lanes = lanes_for(n_classes);
     if (static_cast<int64_t>(table.columns.size()) != problem.d) throw std::invalid_argument("wrong number of columns.");
     int64_t n_values = 0, n_cells = 0;
     problem.first_cell.assign(problem.d * problem.d, 0);
