@@ -129,7 +129,7 @@ def test_a_large_network_is_refused_before_the_work_and_names_its_largest_clique
     net = grid(30)
     with pytest.raises(TooLargeError, match=r"the largest clique has .* cells over \d+ variables: x"):
         net.posterior(given={"x0_0": "yes"})
-    with pytest.raises(TooLargeError, match="method='weighting'.* or method='auto'"):
+    with pytest.raises(TooLargeError, match=r"method='weighting'.* or method='auto'"):
         net.posterior("x29_29")
     with pytest.raises(TooLargeError, match="memory_limit"):
         net.most_probable()
