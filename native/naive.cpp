@@ -77,22 +77,22 @@ BAYESKIT_SIMD void add_tables(double* acc, const TableGroup& group, int64_t n, i
 
 // The parameters are three rows: the constant -log(2 pi var) / 2, the mean, and 1 / (2 var). Gaussian columns have sums
 // of their own, class by class, so that the rows of a block lie side by side and no lane stands empty.
-BAYESKIT_SIMD void add_gaussian(double* __restrict sums, const double* __restrict x, int64_t n, const double* rows,
-                                int n_classes, int lanes) {
-    int missing = 0;
-    for (int64_t i = 0; i < n; ++i) missing |= x[i] != x[i];
+// The constants of columns without a gap are the same for all rows of the block, and are gathered in `shift`.
+BAYESKIT_SIMD void add_gaussian(double* __restrict sums, double* __restrict shift, const double* __restrict x, int64_t n,
+                                const double* rows, bool gaps, int n_classes, int lanes) {
     for (int k = 0; k < n_classes; ++k) {
         const double constant = rows[k], mean = rows[lanes + k], half = rows[2 * lanes + k];
         double* __restrict sum = sums + k * BLOCK_ROWS;
-        if (missing) {
+        if (gaps) {
             for (int64_t i = 0; i < n; ++i) {
                 const double deviation = x[i] - mean;
                 sum[i] += x[i] == x[i] ? constant - deviation * deviation * half : 0.0;
             }
         } else {
+            shift[k] += constant;
             for (int64_t i = 0; i < n; ++i) {
                 const double deviation = x[i] - mean;
-                sum[i] += constant - deviation * deviation * half;
+                sum[i] -= deviation * deviation * half;
             }
         }
     }
@@ -110,12 +110,15 @@ void add_poisson(double* acc, const double* x, int64_t n, const double* rows, in
     }
 }
 
-BAYESKIT_SIMD int64_t first_infinite(const double* x, int64_t begin, int64_t n) {
-    int any = 0;
-    for (int64_t i = 0; i < n; ++i) any |= std::fabs(x[i]) > std::numeric_limits<double>::max();
-    if (any)
-        for (int64_t i = 0; i < n; ++i)
-            if (std::isinf(x[i])) return begin + i;
+BAYESKIT_SIMD bool all_finite(const double* x, int64_t n) {
+    int odd = 0;
+    for (int64_t i = 0; i < n; ++i) odd |= !(std::fabs(x[i]) <= std::numeric_limits<double>::max());
+    return !odd;
+}
+
+int64_t first_infinite(const double* x, int64_t begin, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+        if (std::isinf(x[i])) return begin + i;
     return -1;
 }
 
@@ -229,7 +232,7 @@ private:
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
         std::vector<Trouble> troubles(n_chunks);
         parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
-            std::vector<double> acc(BLOCK_ROWS * (lanes_ + n_classes_));
+            std::vector<double> acc(BLOCK_ROWS * (lanes_ + n_classes_) + n_classes_);
             const int64_t end = std::min(table.n_rows, (chunk + 1) * CHUNK_ROWS);
             for (int64_t begin = chunk * CHUNK_ROWS; begin < end; begin += BLOCK_ROWS) {
                 const int64_t rows = std::min(BLOCK_ROWS, end - begin);
@@ -253,10 +256,11 @@ private:
     // The sums of a block of rows; returns the first row with an infinite number, or -1.
     int64_t log_joint(const Table& table, bool coded, int64_t begin, int64_t n, double* acc) const {
         TableGroup group;
-        double x[BLOCK_ROWS];
+        double buffer[BLOCK_ROWS];
         int64_t infinite = -1;
-        double* gaussian = acc + BLOCK_ROWS * lanes_;  // [class][row]
-        if (has_gaussian_) std::fill(gaussian, gaussian + BLOCK_ROWS * n_classes_, 0.0);
+        double* gaussian = acc + BLOCK_ROWS * lanes_;  // [class][row], then the shift of each class
+        double* shift = gaussian + BLOCK_ROWS * n_classes_;
+        if (has_gaussian_) std::fill(gaussian, shift + n_classes_, 0.0);
         for (int64_t i = 0; i < n; ++i) std::memcpy(acc + i * lanes_, log_prior_.data(), lanes_ * sizeof(double));
         Strip strip;
         for (size_t j = 0; j < features_.size(); ++j) {
@@ -270,8 +274,8 @@ private:
                 if (coded) decode<true>(column, from, n, 0, feature.size, level);
                 else decode<false>(column, from, n, feature.lo, feature.size, level);
                 if (column.type == Type::f64 || column.type == Type::f32) {
-                    read_doubles(column, from, n, x, 1);
-                    if (infinite < 0) infinite = first_infinite(x, begin, n);
+                    read_doubles(column, from, n, buffer, 1);
+                    if (infinite < 0 && !all_finite(buffer, n)) infinite = first_infinite(buffer, begin, n);
                 }
                 group.rows[group.size++] = rows;
                 if (group.size == GROUP) {
@@ -279,16 +283,19 @@ private:
                     group.size = 0;
                 }
             } else if (feature.family != SKIP) {
-                read_doubles(column, from, n, x, 1);
-                if (infinite < 0) infinite = first_infinite(x, begin, n);
-                if (feature.family == GAUSSIAN) add_gaussian(gaussian, x, n, rows, n_classes_, lanes_);
+                const double* x = buffer;
+                if (column.type == Type::f64 && column.stride == 8) x = reinterpret_cast<const double*>(column.data) + from;
+                else read_doubles(column, from, n, buffer, 1);
+                const bool odd = !all_finite(x, n);
+                if (odd && infinite < 0) infinite = first_infinite(x, begin, n);
+                if (feature.family == GAUSSIAN) add_gaussian(gaussian, shift, x, n, rows, odd, n_classes_, lanes_);
                 else add_poisson(acc, x, n, rows, lanes_);
             }
         }
         add_tables(acc, group, n, lanes_);
         if (has_gaussian_)
             for (int64_t i = 0; i < n; ++i)
-                for (int k = 0; k < n_classes_; ++k) acc[i * lanes_ + k] += gaussian[k * BLOCK_ROWS + i];
+                for (int k = 0; k < n_classes_; ++k) acc[i * lanes_ + k] += gaussian[k * BLOCK_ROWS + i] + shift[k];
         return infinite;
     }
 
