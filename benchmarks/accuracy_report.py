@@ -107,6 +107,10 @@ def published(table: dict[tuple[str, str], dict[str, Any]]) -> str:
     text += "\n"
     for theirs, values in differences.items():
         text += f"- {theirs}: {in_words(list(values.values()))}\n"
+    other_rows = [row["dataset"] for row in rows if row["rows_here"] != row["rows_there"]]
+    text += f"\nWithout the tables that have another number of rows there ({', '.join(other_rows)}):\n\n"
+    for theirs, values in differences.items():
+        text += f"- {theirs}: {in_words([value for name, value in values.items() if name not in other_rows])}\n"
     # A forest of the same kind tells where the data are not those that were published.
     forest = {row["dataset"]: float(row["RandomForest"]) for row in rows}
     other = {
