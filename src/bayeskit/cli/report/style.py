@@ -75,5 +75,5 @@ dd{margin:0;overflow-wrap:anywhere}
  --blue:#0072b2;--red:#c8500a;--grey:#777}
  body{font-size:10.5pt}main{max-width:none;padding:0}.scroll{overflow:visible}
  *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
- h2{break-after:avoid}figure,.card,tr{break-inside:avoid}}
+ h2,h2+p{break-after:avoid}figure,.card,tr{break-inside:avoid}}
 """
