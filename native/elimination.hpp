@@ -136,6 +136,8 @@ private:
     }
 };
 
+constexpr size_t MOST_FACTORS = 24;  // (1e-12) ** 24 is still a double
+
 // Runs an elimination for one row; the room is kept from row to row.
 class Eliminator {
 public:
@@ -165,6 +167,25 @@ private:
     std::vector<int64_t> at_, count_;
     std::vector<double> product_;
 
+    std::vector<double> logs_;
+
+    // sum[c] = log of the sum over the variable's levels of the product of all factors
+    void sum_logs(const Elimination::Step& step, int64_t n_levels, int64_t K, double* sum) {
+        std::fill(logs_.begin(), logs_.end(), 0.0);
+        for (int64_t v = 0; v < n_levels; ++v)
+            for (size_t f = 0; f < step.inputs.size(); ++f) {
+                const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * K;
+                for (int64_t c = 0; c < K; ++c) logs_[v * K + c] += std::log(values[c]);
+            }
+        for (int64_t c = 0; c < K; ++c) {
+            double peak = -INFINITY, total = 0.0;
+            for (int64_t v = 0; v < n_levels; ++v) peak = std::max(peak, logs_[v * K + c]);
+            for (int64_t v = 0; v < n_levels; ++v)
+                if (peak > -INFINITY) total += std::exp(logs_[v * K + c] - peak);
+            sum[c] = peak > -INFINITY ? peak + std::log(total) : -INFINITY;
+        }
+    }
+
     void run(const Elimination& plan, const Elimination::Step& step, const std::vector<int64_t>& levels, int64_t K,
              double* log_joint) {
         const auto& result = plan.factors[step.output];
@@ -175,9 +196,14 @@ private:
         at_.assign(n_inputs, 0);
         count_.assign(n_scope, 0);
         product_.resize(K);
+        // A product of many factors is summed up as logs: as plain numbers it would fall below the smallest there is.
+        const bool in_logs = n_inputs > MOST_FACTORS;
+        const int64_t n_levels = levels[step.variable];
+        if (in_logs) logs_.resize(n_levels * K);
         for (int64_t cell = 0; cell < result.cells; ++cell) {
             double* sum = out.data() + cell * K;
-            for (int64_t v = 0; v < levels[step.variable]; ++v) {
+            if (in_logs) sum_logs(step, n_levels, K, sum);
+            for (int64_t v = 0; !in_logs && v < n_levels; ++v) {
                 std::fill(product_.begin(), product_.end(), 1.0);
                 for (size_t f = 0; f < n_inputs; ++f) {
                     const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * K;
@@ -195,6 +221,14 @@ private:
         }
         // Each class is divided by its largest cell, so that long products do not vanish.
         for (int64_t c = 0; c < K; ++c) {
+            if (in_logs) {
+                double peak = -INFINITY;
+                for (int64_t cell = 0; cell < result.cells; ++cell) peak = std::max(peak, out[cell * K + c]);
+                log_joint[c] += peak;
+                for (int64_t cell = 0; cell < result.cells; ++cell)
+                    out[cell * K + c] = peak > -INFINITY ? std::exp(out[cell * K + c] - peak) : 0.0;
+                continue;
+            }
             double peak = 0.0;
             for (int64_t cell = 0; cell < result.cells; ++cell) peak = std::max(peak, out[cell * K + c]);
             log_joint[c] += std::log(peak);

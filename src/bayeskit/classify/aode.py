@@ -112,9 +112,6 @@ class AODE(SemiNaive):
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
         return "pairs" if self.order == 1 else "triples"
 
-    def _structure(self, counts: FamilyCounts) -> Structure:
-        raise NotImplementedError("AODE averages over structures and has none of its own")
-
     def _believe(self, counts: FamilyCounts) -> AverageBeliefs:
         if (counts.kind == "triples") != (self.order == 2):
             raise BayeskitError(f"order={self.order} does not fit the counts of this model; call fit again.")
