@@ -17,6 +17,7 @@ namespace {
 // Three digits are sign, exponent and 21 bits of the mantissa. What they leave open is put right afterwards.
 constexpr int DIGIT_BITS = 11, N_DIGITS = 3, LOWEST_BIT = 64 - DIGIT_BITS * N_DIGITS;
 constexpr int64_t N_BUCKETS = 1 << DIGIT_BITS;
+constexpr int64_t READ_ROWS = 4096;
 constexpr int64_t LARGEST_LOOKUP = 1 << 22;
 // Two cuts whose entropies differ by less than this, in nats times rows, are a tie; the lower one is taken.
 constexpr double TIE = 1e-9;
@@ -98,12 +99,16 @@ struct WholeEntropy {
     using Number = int64_t;
     double scale = 1.0;
     std::vector<int64_t> lookup;
-    explicit WholeEntropy(double total) {
+    WholeEntropy(double total, int n_threads) {
         int bits = 60;
         for (double top = total * std::log(std::max(total, 2.0)); top >= 1.0; top /= 2.0) --bits;
         scale = std::ldexp(1.0, bits);
         lookup.resize(std::min<int64_t>(LARGEST_LOOKUP, static_cast<int64_t>(total)) + 1);
-        for (size_t n = 0; n < lookup.size(); ++n) lookup[n] = compute(static_cast<int64_t>(n));
+        constexpr int64_t CHUNK = 1 << 14;
+        const int64_t length = static_cast<int64_t>(lookup.size());
+        parallel_chunks((length + CHUNK - 1) / CHUNK, n_threads, [&](int64_t chunk, int) {
+            for (int64_t n = chunk * CHUNK; n < std::min(length, (chunk + 1) * CHUNK); ++n) lookup[n] = compute(n);
+        });
     }
     int64_t compute(int64_t n) const {
         return n < 2 ? 0 : std::llround(static_cast<double>(n) * std::log(static_cast<double>(n)) * scale);
@@ -227,15 +232,23 @@ private:
 template <typename Entropy>
 std::vector<double> column_edges(const Column& column, const std::vector<uint32_t>& y, const double* weight, int64_t n,
                                  int64_t n_classes, const Entropy& entropy, Sorter& sorter) {
-    std::vector<double> x(n);
-    read_doubles(column, 0, n, x.data(), 1);
-    sorter.key.clear();
-    sorter.payload.clear();
-    for (int64_t i = 0; i < n; ++i)
-        if (x[i] == x[i] && (!weight || weight[i] > 0.0)) {
-            sorter.key.push_back(ordered_bits(x[i]));
-            sorter.payload.push_back(weight ? static_cast<uint32_t>(i) : y[i]);
+    sorter.key.resize(n);
+    sorter.payload.resize(n);
+    double x[READ_ROWS];
+    int64_t filled = 0;
+    for (int64_t begin = 0; begin < n; begin += READ_ROWS) {
+        const int64_t rows = std::min(READ_ROWS, n - begin);
+        read_doubles(column, begin, rows, x, 1);
+        for (int64_t r = 0; r < rows; ++r) {
+            const int64_t i = begin + r;
+            // Written in any case, kept where the cell is known: a branch would be guessed wrong.
+            sorter.key[filled] = ordered_bits(x[r]);
+            sorter.payload[filled] = weight ? static_cast<uint32_t>(i) : y[i];
+            filled += x[r] == x[r] && (!weight || weight[i] > 0.0);
         }
+    }
+    sorter.key.resize(filled);
+    sorter.payload.resize(filled);
     sorter.sort();
     const std::vector<uint64_t>& key = sorter.key;
     std::vector<uint32_t>& mark = sorter.payload;
@@ -275,7 +288,7 @@ nb::list mdl_edges(nb::object source, Array classes, std::optional<Array> weight
     std::vector<std::vector<double>> found(d);
     {
         nb::gil_scoped_release release;
-        const WholeEntropy counts(whole ? total : 0.0);
+        const WholeEntropy counts(whole ? total : 0.0, n_threads);
         std::vector<Sorter> sorters(threads_used(d, n_threads));
         parallel_chunks(d, n_threads, [&](int64_t j, int thread) {
             Sorter& sorter = sorters[thread];

@@ -1,0 +1,95 @@
+"""The models of the study: ours with their defaults, and what scikit-learn and Khiops have for mixed tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+import bayeskit
+
+
+def ours() -> dict[str, Callable[[], Any]]:
+    return {
+        "NB Gaussian": lambda: bayeskit.NaiveBayes(),
+        "NB MDL": lambda: bayeskit.NaiveBayes(numeric="mdl"),
+        "TAN": lambda: bayeskit.TAN(),
+        "KDB 1": lambda: bayeskit.KDB(1),
+        "KDB 2": lambda: bayeskit.KDB(2),
+        "sel. KDB": lambda: bayeskit.KDB(2, select=True),
+        "AODE": lambda: bayeskit.AODE(),
+        "A2DE": lambda: bayeskit.AODE(order=2),
+    }
+
+
+def peers() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    return {
+        "sk GaussianNB": lambda X: Pipeline([("code", ordinal(X, fill=True)), ("model", GaussianNB())]),
+        "sk LogisticRegression": lambda X: Pipeline(
+            [("code", one_hot(X)), ("model", LogisticRegression(max_iter=300))]
+        ),
+        "sk RandomForest": lambda X: Pipeline(
+            [("code", ordinal(X, fill=True)), ("model", RandomForestClassifier(random_state=0))]
+        ),
+        "sk HistGradientBoosting": boosting,
+    }
+
+
+def khiops_alone() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    return {"Khiops": lambda X: khiops()}
+
+
+SIDES: dict[str, Callable[[], dict[str, Any]]] = {"ours": ours, "peers": peers, "khiops": khiops_alone}
+
+
+def columns_of(X: pd.DataFrame) -> tuple[list[str], list[str]]:
+    numeric = [name for name in X if X[name].dtype.kind == "f"]
+    return numeric, [name for name in X if name not in numeric]
+
+
+def ordinal(X: pd.DataFrame, *, fill: bool) -> ColumnTransformer:
+    numeric, categorical = columns_of(X)
+    code = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+    rest = make_pipeline(code, SimpleImputer(strategy="most_frequent", keep_empty_features=True)) if fill else code
+    numbers: Any = SimpleImputer(strategy="median", keep_empty_features=True) if fill else "passthrough"
+    return ColumnTransformer([("numbers", numbers, numeric), ("codes", rest, categorical)])
+
+
+def one_hot(X: pd.DataFrame) -> ColumnTransformer:
+    numeric, categorical = columns_of(X)
+    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
+    return ColumnTransformer(
+        [("numbers", numbers, numeric), ("codes", OneHotEncoder(handle_unknown="ignore"), categorical)]
+    )
+
+
+def boosting(X: pd.DataFrame) -> Pipeline:
+    numeric, categorical = columns_of(X)
+    few = [X[name].nunique() <= 200 for name in categorical]
+    mask = [False] * len(numeric) + few
+    return Pipeline(
+        [
+            ("code", ordinal(X, fill=False)),
+            ("model", HistGradientBoostingClassifier(random_state=0, categorical_features=mask)),
+        ]
+    )
+
+
+def khiops() -> Any:
+    # Khiops looks for its programs on the path of the environment that it was installed into.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    from khiops.sklearn import KhiopsClassifier
+
+    return KhiopsClassifier()
