@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import as_network
@@ -142,25 +144,28 @@ class AODE(SemiNaive):
         """P(x_i, c) of each feature, the joint that its SPODE starts from."""
         self._refuse_unfitted()
         smoothing, classes, tables = float(self._believed_with["smoothing"]), tuple(self.classes_.tolist()), {}
+        smooth = self._believed_with["unseen"] == "smooth"
         for j, variable in enumerate(self.schema_):
             n = self.counts_.column(j)
             if variable.n_values:
+                if smooth:
+                    n = np.vstack([n, np.zeros_like(n[:1])])
                 joint = dirichlet(n.ravel(), smoothing).reshape(n.shape)
                 title = f"P({variable.name}, {self._class_name})"
-                tables[variable.name] = NamedTable(title, variable.values, classes, joint)
+                tables[variable.name] = NamedTable(title, (*variable.values, *("(unseen)",) * smooth), classes, joint)
         return tables
 
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), each less one."""
         self._refuse_unfitted()
-        sizes, n_classes, total = sizes_of(self.schema_), len(self.classes_), 0
-        for members in combinations(range(len(sizes)), self._order + 1):
-            cells = n_classes
-            for j in members:
-                cells *= sizes[j]
-            total += max(0, cells - 1)
-        return total
+        sizes = [size for size in sizes_of(self.schema_) if size]
+        # With fewer columns than an order needs, the next lower order answers.
+        order = min(self._order + 1, len(sizes))
+        return sum(len(self.classes_) * prod(members) - 1 for members in combinations(sizes, order))
+
+    def _columns_used(self) -> list[int]:
+        return list(range(len(self.schema_)))
 
     def to_network(self) -> BayesianNetwork:
         """Refuse: an average of networks is no network; `to_networks` gives them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from bayeskit.classify.structure import Structure
 from bayeskit.classify.tan import pair_gain
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
+from bayeskit.errors import BayeskitError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.information import mutual_information
+from bayeskit.io.expect import expect_array
 
 
 class KDB(SemiNaive):
@@ -82,6 +84,8 @@ class KDB(SemiNaive):
         "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }
 
+    _selection: NDArray[np.float64] | None = None
+
     def __init__(
         self,
         k: int = 1,
@@ -115,11 +119,12 @@ class KDB(SemiNaive):
         return None if self._learned_anew else "the structure"
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | Families:
-        self._selection: NDArray[np.float64] | None = None
         if self._learned_anew:
+            self._selection = None
             return "pairs"
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
         if not self.select:
+            self._selection = None
             return kdb_structure(pairs, self.k).families
         return self._select(pairs, columns, y, weight)
 
@@ -139,13 +144,30 @@ class KDB(SemiNaive):
         return tried[int(best_k)][: int(n_features)]
 
     def _structure(self, counts: FamilyCounts) -> Structure:
-        return given_structure(counts) if counts.kind == "given" else kdb_structure(counts, self.k)
+        if counts.kind == "given":
+            return given_structure(counts)
+        if not self._learned_anew:
+            raise BayeskitError(
+                f"k={self.k} with select={self.select} does not fit the counts of this model; call fit again."
+            )
+        return kdb_structure(counts, self.k)
 
     @property
     def selection_(self) -> NDArray[np.float64] | None:
         """The leave-one-out RMSE of each k′ (rows) and number of features (columns), where it was asked for."""
         self._refuse_unfitted()
-        return getattr(self, "_selection", None)
+        return self._selection
+
+    def _to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._to_file()
+        return meta, arrays if self._selection is None else {**arrays, "selection": self._selection}
+
+    @classmethod
+    def _from_file(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        model = super()._from_file(meta, arrays)
+        if "selection" in arrays:
+            model._selection = expect_array(arrays, "selection", np.float64, (None, None))
+        return model
 
 
 def class_order(counts: FamilyCounts) -> list[int]:

@@ -103,7 +103,7 @@ class Learner(BaseEstimator):
         counts, target = self._learn(X, y, sample_weight, target, before)
         if classes is not None:
             counts = self._announce(counts, read_labels(classes)[0], first=before is None)
-        self._adopt(counts if before is None else before + counts, target or getattr(self, "_target", None))
+        self._adopt(counts if before is None else self._plus(before, counts), target or getattr(self, "_target", None))
         if before is None:
             self._say_what_is_frozen()
         return self
@@ -126,8 +126,11 @@ class Learner(BaseEstimator):
                 f"a {type(self).__name__} merges with a {type(self).__name__}; got {type(other).__name__}."
             )
         other._refuse_unfitted()
-        self._adopt(self.counts_ + other.counts_, self._target)
+        self._adopt(self._plus(self.counts_, other.counts_), self._target)
         return self
+
+    def _plus(self, ours: Any, theirs: Any) -> Any:
+        return ours + theirs
 
     def unlearn(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Take rows away again that were learned before; counts are then exactly those of the other rows."""

@@ -17,14 +17,14 @@ from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.parameters import at_least, one_of
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.tell import summarise
-from bayeskit.classify.validate import check_columns, split_target
+from bayeskit.classify.validate import check_columns, in_order, split_target
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
-from bayeskit.table.column import Numbers, code_bytes
+from bayeskit.table.column import Numbers, code_bytes, missing_code
 from bayeskit.table.discretise import METHODS
 from bayeskit.table.encode import contiguous_low, encode, encode_column
 from bayeskit.table.labels import read_labels, read_weight
@@ -103,6 +103,9 @@ class SemiNaive(BayesClassifier):
                 )
             families = self._families(alone, columns, y, weight)
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
+
+    def _plus(self, ours: FamilyCounts, theirs: FamilyCounts) -> FamilyCounts:
+        return ours.plus(theirs, self._limit)
 
     @property
     def _limit(self) -> float:
@@ -197,6 +200,19 @@ class SemiNaive(BayesClassifier):
         self._refuse_unfitted()
         return network_data(self._beliefs, self._class_name, self.classes_)
 
+    def _used(self, X: Any) -> NDArray[np.bool_]:
+        """Return which cells speak, (n_rows, n_features): known to the model, in a column that takes part."""
+        columns = self._encode(X)
+        used = np.zeros((len(columns[0]), len(columns)), dtype=bool)
+        for j in self._columns_used():
+            n_values, column = self.schema_[j].n_values, columns[j]
+            unseen = (column >= n_values) & (column != missing_code(column.dtype))
+            used[:, j] = (column < n_values) | (unseen & (self.unseen == "smooth") & (n_values > 0))
+        return used
+
+    def _columns_used(self) -> list[int]:
+        return [members[-1] for members in self._beliefs.families]
+
     def _summary(self) -> Summary:
         known = np.array([self.counts_.column(j).sum() for j in range(len(self.schema_))])
         missing = 1.0 - known / self.counts_.alone.n_rows
@@ -217,15 +233,21 @@ class SemiNaive(BayesClassifier):
         source = read_table(X)
         if target is not None:
             source, y = split_target(X, source, target)
+        elif y is None:
+            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+        elif self._target is not None and source.named and self._target in source.names:
+            source = source.without(self._target)  # fitted with target=: the whole table may come again
+        source = in_order(X, source, self.schema_.names)
         check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         labels, codes = read_labels(y, source.n_rows)
-        strange = [label for label in labels.tolist() if label not in self.classes_.tolist()]
+        weight = read_weight(sample_weight, source.n_rows)
+        counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
+        strange = [label for label in labels[np.unique(counted)].tolist() if label not in self.classes_.tolist()]
         if strange:
             raise TableError(
                 f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
             )
-        codes = np.searchsorted(self.classes_, labels)[codes]
-        weight = read_weight(sample_weight, source.n_rows)
+        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)[codes]
         log_posterior = self._beliefs.leave_one_out(encode(source, self.schema_), codes, weight)
         return losses(log_posterior, codes, weight)
 
@@ -250,14 +272,15 @@ def losses(
     log_posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None
 ) -> LeaveOneOut:
     """Sum up log posteriors against the true classes."""
-    log_true = log_posterior[np.arange(len(y)), y]
-    wrong = log_posterior.argmax(axis=1) != y
+    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
+    log_true = log_posterior[rows, y[rows]]
+    wrong = log_posterior[rows].argmax(axis=1) != y[rows]
     miss = (1.0 - np.exp(log_true)) ** 2
 
     def mean(values: NDArray[Any]) -> float:
-        return float(np.average(values, weights=weight))
+        return float(np.average(values, weights=None if weight is None else weight[rows]))
 
-    return LeaveOneOut(mean(wrong), -mean(log_true), float(np.sqrt(mean(miss))), log_posterior)
+    return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), log_posterior)
 
 
 def network_data(beliefs: FamilyBeliefs, class_name: str, classes: NDArray[Any]) -> dict[str, Any]:

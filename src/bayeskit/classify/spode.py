@@ -101,8 +101,7 @@ class SPODE(SemiNaive):
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
         names = alone.schema.names
         if self.super_parent != "best":
-            wanted = int(self.super_parent) if isinstance(self.super_parent, np.integer) else self.super_parent
-            return spode_families(len(names), find_feature(wanted, names, "super_parent"))
+            return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
         candidates = [j for j, variable in enumerate(alone.schema) if variable.n_values]
         if not candidates:
             raise TableError("no column has a value in any row, so none can be the super-parent.")

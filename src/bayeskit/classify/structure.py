@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 
+import numpy as np
+
 from bayeskit.counts.families import Families
 from bayeskit.errors import BayeskitError
 
@@ -125,8 +127,8 @@ def find_feature(feature: object, names: Sequence[str], what: str) -> int:
     """Return the position of a feature given by name or number; refuse, by name, what is none."""
     if isinstance(feature, str) and feature in names:
         return list(names).index(feature)
-    if isinstance(feature, int) and not isinstance(feature, bool) and 0 <= feature < len(names):
-        return feature
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < len(names):
+        return int(feature)
     raise BayeskitError(f"{what} is {feature!r}, which is not a feature; the features are {', '.join(names)}.")
 
 

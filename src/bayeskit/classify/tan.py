@@ -104,8 +104,7 @@ class TAN(SemiNaive):
         return "pairs"
 
     def _root(self, names: tuple[str, ...]) -> int:
-        root = 0 if self.root is None else int(self.root) if isinstance(self.root, np.integer) else self.root
-        return find_feature(root, names, "root")
+        return 0 if self.root is None else find_feature(self.root, names, "root")
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         names = counts.schema.names

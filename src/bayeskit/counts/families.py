@@ -139,11 +139,19 @@ class FamilyCounts:
         return self.cells[self.offsets[k] : self.offsets[k + 1]].reshape(shape)
 
     def __add__(self, other: FamilyCounts) -> FamilyCounts:
+        return self.plus(other)
+
+    def plus(self, other: FamilyCounts, limit: float | None = None) -> FamilyCounts:
+        """Return the sum. Levels may grow, so it can be larger than both; ``limit`` bytes are the most it may take."""
         self._refuse_other_families(other)
         alone = self.alone + other.alone
         dtype = np.result_type(self.cells, other.cells)
         if dtype == np.int32 and alone.n_rows > _MOST_ROWS:
             dtype = np.dtype(np.int64)
+        if limit is not None:
+            families = self.families if self.kind == "given" else self.kind
+            sizes, wide = sizes_of(alone.schema), dtype.itemsize == 8
+            refuse_too_large(sizes, len(alone.classes), families, alone.schema, limit, weighted=wide, stacklevel=5)
         cells = self._recount(alone, dtype) + other._recount(alone, dtype)
         return replace(self, alone=alone, cells=cells)
 

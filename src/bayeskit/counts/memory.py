@@ -39,6 +39,7 @@ def refuse_too_large(
     limit: float,
     *,
     weighted: bool = False,
+    stacklevel: int = 6,
 ) -> None:
     """Refuse tables of more than ``limit`` bytes, naming the sizes; warn of large ones."""
     n_families, cells = table_cells(sizes, families)
@@ -57,7 +58,7 @@ def refuse_too_large(
             f"{what}. The limit is {readable(limit)}: leave such columns out, cut them into fewer values, "
             "choose a simpler model, or raise max_memory."
         )
-    warnings.warn(f"{what}.", BayeskitWarning, stacklevel=6)
+    warnings.warn(f"{what}.", BayeskitWarning, stacklevel=stacklevel)
 
 
 def readable(n_bytes: float) -> str:

@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
     """Return a cell as a plain Python value; NaN, NaT and NA become None."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     return value
 

@@ -180,9 +180,9 @@ def explain(
     a, b = _pairs(log_proba[-1:], classes, model.classes_)[0]
     changes = np.zeros((len(read.names), log_proba.shape[1]))
     changes[places] = _steps(log_proba, (a, b))
-    return _explanation(
-        model, read, (a, b), log_proba[0], changes, ~read.missing, float(np.exp(log_proba[-1, a])), places
-    )
+    table = as_table(model, read, hidden_copies(read, _nothing(read)))
+    used = model._used(table)[0] if hasattr(model, "_used") else ~read.missing
+    return _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(log_proba[-1, a])), places)
 
 
 def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:

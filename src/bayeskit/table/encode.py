@@ -239,7 +239,9 @@ def _as_numbers(column: Column, variable: Variable, kind: str | None = None) -> 
 
 
 def _wrong_type(variable: Variable, example: Any) -> TableError:
-    was = "text" if variable.is_discrete and isinstance(variable.values[0], str) else "numbers"
+    # The values of a binned column are the names of its bins; what it held were numbers.
+    discrete = variable.is_discrete and variable.kind != "binned"
+    was = "text" if discrete and isinstance(variable.values[0], str) else "numbers"
     now = "text" if isinstance(example, str) else "numbers"
     return TableError(f"column '{variable.name}' held {was} in fit; {now} came, such as {example!r}.")
 

@@ -1,0 +1,132 @@
+"""What semi-naive classifiers do after the first fit: grow, change parameters, leave rows out, explain, be saved."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayeskit
+from bayeskit import AODE, KDB, ODE, SPODE, TAN, datasets
+from bayeskit.errors import BayeskitError, TableError, TooLargeError
+
+MODELS = [ODE(), SPODE("outlook"), TAN(), AODE(), AODE(order=2), KDB(1), KDB(2), KDB(2, select=True)]
+
+
+@pytest.fixture
+def tennis():
+    table = dict(datasets.load_tennis())
+    return table, table.pop("play")
+
+
+def ids(first, n=1000):
+    names = range(first, first + n)
+    return {"a": [f"a{i}" for i in names], "b": [f"b{i}" for i in names]}, ["no", "yes"] * (n // 2)
+
+
+def test_levels_that_grow_past_the_limit_are_refused_before_the_sum_is_made():
+    small = TAN(max_memory=0.01).fit(*ids(0))
+    other = TAN(max_memory=0.01).fit(*ids(1000))
+    for grow in (lambda: small.partial_fit(*ids(1000)), lambda: small.merge(other)):
+        with pytest.raises(TooLargeError, match=r"need 30.5 MiB; the columns with most values are 'a' with 2000"):
+            grow()
+        assert small.counts_.alone.n_rows == 1000
+
+
+def test_a_sum_that_is_large_is_said_where_the_user_called(monkeypatch):
+    monkeypatch.setattr("bayeskit.counts.memory.WORTH_SAYING", 2**24)
+    model = TAN().fit(*ids(0))
+    with pytest.warns(bayeskit.errors.BayeskitWarning, match="need 30.5 MiB") as said:
+        model.partial_fit(*ids(1000))
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("change", [{"k": 2}, {"select": True}])
+def test_a_kdb_whose_counts_do_not_hold_what_is_asked_for_says_so(tennis, change):
+    model = KDB(1).fit(*tennis).set_params(**change)
+    with pytest.raises(BayeskitError, match="does not fit the counts of this model; call fit again"):
+        model.partial_fit(*tennis)
+
+
+def test_the_selection_is_saved_and_survives_a_fit_that_fails(tennis, tmp_path):
+    model = KDB(2, select=True).fit(*tennis)
+    model.save(tmp_path / "kdb.bayes")
+    np.testing.assert_array_equal(bayeskit.load(tmp_path / "kdb.bayes").selection_, model.selection_)
+    before = model.selection_
+    with pytest.raises(TooLargeError):
+        model.set_params(max_memory=0).fit(*tennis)
+    assert model.selection_ is before
+
+
+def test_leave_one_out_matches_dicts_by_name_and_takes_the_table_of_the_fit_again(tennis):
+    X, y = tennis
+    table = {**X, "play": y}
+    model = TAN().fit(table, target="play")
+    expected = model.leave_one_out(table, target="play").log_loss
+    assert model.leave_one_out(dict(reversed(table.items())), target="play").log_loss == expected
+    assert model.leave_one_out(table, y).log_loss == expected
+    with pytest.raises(TableError, match="needs the labels"):
+        model.leave_one_out(table)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("smoothing", [0, 1])
+def test_rows_without_weight_take_no_part_in_leave_one_out(tennis, model, smoothing):
+    X, y = tennis
+    model.set_params(smoothing=smoothing)
+    labels = np.array([*y, "never", "no"], dtype=object)
+    wider = {name: [*column, "new", column[0]] for name, column in X.items()}
+    weight = np.r_[np.ones(len(y)), 0, 0]
+    with_them = model.fit(wider, labels, weight).leave_one_out(wider, labels, weight)
+    without = model.fit(X, y).leave_one_out(X, y)
+    assert repr(with_them) == repr(without)
+
+
+def test_a_parent_may_be_given_by_a_numpy_integer(tennis):
+    assert ODE({np.int64(1): np.int64(0)}).fit(*tennis).structure_.edges == (("outlook", "temperature"),)
+
+
+def test_text_in_a_column_of_numbers_is_refused_as_what_it_is():
+    model = TAN().fit({"age": [1.0, 2.0, 30.0, 40.0]}, ["young", "young", "old", "old"])
+    with pytest.raises(TableError, match="column 'age' held numbers in fit; text came, such as 'forty'"):
+        model.predict({"age": ["forty"]})
+
+
+def test_a_missing_cell_of_a_nullable_frame_is_explained():
+    frame = pd.DataFrame({"a": pd.array([1, 0, 1, None], dtype="Int64"), "b": ["x", "y", "y", "x"]})
+    model = TAN(kinds={"a": "categorical"}).fit(frame, [0, 1, 1, 0])
+    assert model.explain_rows(frame)[3].used.tolist() == [False, True]
+    assert model.explain(frame.iloc[3]).used.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("model", [ODE(), TAN(), AODE(), KDB(2)])
+def test_an_explanation_does_not_use_a_value_that_the_model_leaves_out(tennis, model):
+    day = {"outlook": "foggy", "temperature": None, "humidity": "high", "wind": "weak"}
+    assert model.fit(*tennis).explain(day).used.tolist() == [False, False, True, True]
+
+
+def test_an_explanation_does_not_use_a_feature_that_selection_left_out(tennis):
+    model = KDB(2, select=True).fit(*tennis)
+    day = {name: column[0] for name, column in tennis[0].items()}
+    assert model.explain(day).used.tolist() == [True, False, True, True]
+
+
+def test_the_joint_tables_of_aode_have_the_slot_for_unseen_values(tennis):
+    outlook = {"outlook": tennis[0]["outlook"]}
+    model = AODE(min_count=0, unseen="smooth").fit(outlook, tennis[1])
+    table = model.tables_["outlook"]
+    values = {"outlook": ["overcast", "rain", "sunny", "never seen"]}
+    np.testing.assert_allclose(np.asarray(table.values), np.exp(model.predict_joint_log_proba(values)), rtol=1e-12)
+
+
+def test_aode_with_too_few_columns_for_its_order_has_the_parameters_of_the_lower_one(tennis):
+    X = {name: tennis[0][name] for name in ("outlook", "wind")}
+    assert AODE(order=2).fit(X, tennis[1]).n_parameters_ == AODE().fit(X, tennis[1]).n_parameters_ == 3 * 2 * 2 - 1
+    assert AODE().fit({"wind": X["wind"]}, tennis[1]).n_parameters_ == 2 * 2 - 1
+
+
+def test_one_class_has_no_loss():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loo = TAN().fit({"a": ["x", "y"]}, ["c", "c"]).leave_one_out({"a": ["x", "y"]}, ["c", "c"])
+    assert repr(loo) == "LeaveOneOut(error=0, log_loss=0, rmse=0)"
