@@ -89,6 +89,7 @@ class Learner(BaseEstimator):
         refuse_parameters(self, self._rules)
         counts, target = self._learn(X, y, sample_weight, target, None)
         self._adopt(counts, target)
+        self._said_frozen: set[str] = set()
         return self
 
     def partial_fit(
@@ -104,19 +105,22 @@ class Learner(BaseEstimator):
         if classes is not None:
             counts = self._announce(counts, read_labels(classes)[0], first=before is None)
         self._adopt(counts if before is None else self._plus(before, counts), target or getattr(self, "_target", None))
-        if before is None:
-            self._say_what_is_frozen()
+        said: set[str] = set() if before is None else getattr(self, "_said_frozen", set())
+        self._said_frozen = said | self._say_what_is_frozen(said)
         return self
 
-    def _say_what_is_frozen(self) -> None:
+    def _say_what_is_frozen(self, said: set[str]) -> set[str]:
+        """Warn of what later rows will not change, each thing once, and return what was said."""
         binned = [variable.name for variable in self.schema_ if variable.kind == "binned"]
-        if binned:
+        new = [name for name in binned if f"bins of {name}" not in said]
+        if new:
             warnings.warn(
-                f"the bins of {', '.join(map(repr, binned[:5]))}{' …' if len(binned) > 5 else ''} were cut on the "
+                f"the bins of {', '.join(map(repr, new[:5]))}{' …' if len(new) > 5 else ''} were cut on the "
                 "first batch and stay as they are; make the first batch large, or fit bins on all rows at once.",
                 BayeskitWarning,
                 stacklevel=3,
             )
+        return {f"bins of {name}" for name in new}
 
     def merge(self, other: Self) -> Self:
         """Learn what another fitted model of this kind has learned, as if its rows had come here."""

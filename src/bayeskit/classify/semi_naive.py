@@ -122,15 +122,17 @@ class SemiNaive(BayesClassifier):
                 )
         return kinds
 
-    def _say_what_is_frozen(self) -> None:
-        super()._say_what_is_frozen()
-        if self._frozen:
+    def _say_what_is_frozen(self, said: set[str]) -> set[str]:
+        new = super()._say_what_is_frozen(said)
+        if self._frozen and self._frozen not in said:
             warnings.warn(
                 f"{self._frozen} was chosen on the first batch and stays as it is, since it needs all rows; make the "
                 "first batch large, or call fit on all rows at once.",
                 BayeskitWarning,
                 stacklevel=3,
             )
+            new.add(self._frozen)
+        return new
 
     def _believe(self, counts: FamilyCounts) -> Any:
         structure = self._structure(counts)

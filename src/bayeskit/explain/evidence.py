@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.explain import show
 from bayeskit.explain.cells import Row, as_table, feature_names, hidden_copies, read_row
+from bayeskit.table.schema import bin_names
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,6 +46,8 @@ class Explanation:
     terms: NDArray[np.float64]
     used: NDArray[np.bool_]
     probability: float
+    # Where the model cuts a numeric feature into bins: its name and the inner edges.
+    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def log_odds(self) -> float:
@@ -61,14 +65,19 @@ class Explanation:
             self.terms[order],
             self.used[order],
             self.probability,
+            self.edges,
         )
 
     def labels(self) -> list[str]:
-        """Return one line of text per feature, such as ``outlook = sunny``."""
+        """Return one line of text per feature, such as ``outlook = sunny`` or ``age = 35 in [30, 41)``."""
         return [
-            f"{name} = {show.cell(value)}" if used else f"{name} (not used)"
+            f"{name} = {show.cell(value)}{self._bin(name, value)}" if used else f"{name} (not used)"
             for name, value, used in zip(self.features, self.values, self.used, strict=True)
         ]
+
+    def _bin(self, name: str, value: Any) -> str:
+        edges = self.edges.get(name)
+        return "" if edges is None else f" in {bin_names(edges)[bisect_right(edges, value)]}"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the evidence as a waterfall and return the Axes."""
@@ -107,6 +116,7 @@ class Explanations(Sequence[Explanation]):
     terms: NDArray[np.float64]
     used: NDArray[np.bool_]
     probability: NDArray[np.float64]
+    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def log_odds(self) -> NDArray[np.float64]:
@@ -129,6 +139,7 @@ class Explanations(Sequence[Explanation]):
             self.terms[number],
             self.used[number],
             float(self.probability[number]),
+            self.edges,
         )
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -208,9 +219,13 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
     share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     probability = share[rows, first] / share.sum(axis=1)
     values = _columns_of(X, names, len(rows))
-    return Explanations(
-        np.asarray(model.classes_)[pairs], prior[first] - prior[second], names, values, changes, used, probability
-    )
+    first_over_second, labels = prior[first] - prior[second], np.asarray(model.classes_)[pairs]
+    return Explanations(labels, first_over_second, names, values, changes, used, probability, _edges_of(model))
+
+
+def _edges_of(model: Any) -> dict[str, tuple[float, ...]]:
+    schema = getattr(model, "schema_", ())
+    return {variable.name: variable.edges for variable in schema if variable.kind == "binned" and variable.edges}
 
 
 def _explanation(
@@ -239,6 +254,7 @@ def _explanation(
         changes[places],
         np.asarray(used)[places],
         probability,
+        _edges_of(model),
     )
 
 
@@ -344,4 +360,5 @@ def _collect(explanations: list[Explanation], names: tuple[str, ...]) -> Explana
         np.stack([each.terms for each in explanations]),
         np.stack([each.used for each in explanations]),
         np.array([each.probability for each in explanations]),
+        explanations[0].edges,
     )

@@ -69,9 +69,12 @@ class Summary:
     def _classes(self) -> list[str]:
         lines = ["classes, and the values that speak most for each (weight of evidence)"]
         places = max(width(str(name)) for name in self.classes)
+        binned = {feature.name for feature in self.features if feature.edges}
         for number, name in enumerate(self.classes):
             line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  rows {self.n_class[number]:g}"
-            told = ", ".join(f"{f} = {cell(v)} {w:+.2f}" for f, v, w in self.telling(number))
+            told = ", ".join(
+                f"{f} {'in' if f in binned else '='} {cell(v)} {w:+.2f}" for f, v, w in self.telling(number)
+            )
             lines.append(f"{line}  {told}".rstrip())
         return lines
 

@@ -8,7 +8,7 @@ import pytest
 
 import bayeskit
 from bayeskit import AODE, KDB, ODE, SPODE, TAN, datasets
-from bayeskit.errors import BayeskitError, TableError, TooLargeError
+from bayeskit.errors import BayeskitError, BayeskitWarning, TableError, TooLargeError
 
 MODELS = [ODE(), SPODE("outlook"), TAN(), AODE(), AODE(order=2), KDB(1), KDB(2), KDB(2, select=True)]
 
@@ -36,7 +36,7 @@ def test_levels_that_grow_past_the_limit_are_refused_before_the_sum_is_made():
 def test_a_sum_that_is_large_is_said_where_the_user_called(monkeypatch):
     monkeypatch.setattr("bayeskit.counts.memory.WORTH_SAYING", 2**24)
     model = TAN().fit(*ids(0))
-    with pytest.warns(bayeskit.errors.BayeskitWarning, match="need 30.5 MiB") as said:
+    with pytest.warns(BayeskitWarning, match="need 30.5 MiB") as said:
         model.partial_fit(*ids(1000))
     assert said[0].filename == __file__
 
@@ -130,3 +130,24 @@ def test_one_class_has_no_loss():
         warnings.simplefilter("error")
         loo = TAN().fit({"a": ["x", "y"]}, ["c", "c"]).leave_one_out({"a": ["x", "y"]}, ["c", "c"])
     assert repr(loo) == "LeaveOneOut(error=0, log_loss=0, rmse=0)"
+
+
+def test_rows_after_fit_are_told_once_what_stays_frozen():
+    table = dict(datasets.load_penguins())
+    y = table.pop("species")
+    model = KDB(2).fit(table, y)
+    with pytest.warns(BayeskitWarning) as said:
+        model.partial_fit(table, y)
+    told = [str(warning.message) for warning in said]
+    assert any("the bins of" in text for text in told)
+    assert any("the structure was chosen" in text for text in told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(table, y)
+
+
+def test_explanation_and_summary_name_the_bin():
+    model = TAN(numeric="equal-width", bins=2).fit({"age": [20.0, 30.0, 50.0, 60.0]}, ["no", "no", "yes", "yes"])
+    assert model.explain({"age": 35}).labels() == ["age = 35 in (-inf, 40)"]
+    assert model.explain_rows({"age": [35, 40]})[1].labels() == ["age = 40 in [40, inf)"]
+    assert "age in [40, inf)" in str(model.summary())
