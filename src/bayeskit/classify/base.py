@@ -111,7 +111,9 @@ class BayesClassifier(ClassifierMixin, Learner):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return the share of rows whose class is predicted right."""
         if target is not None:
-            X, y = split_target(X, read_table(X), target)
+            self._refuse_unfitted()
+            source, y = split_target(X, read_table(X), target)
+            X = in_order(X, source, self.schema_.names)
         return float(super().score(X, y, sample_weight))
 
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
@@ -119,7 +121,7 @@ class BayesClassifier(ClassifierMixin, Learner):
         self._refuse_unfitted()
         if target is not None:
             source, y = split_target(X, read_table(X), target)
-            X = source
+            X = in_order(X, source, self.schema_.names)
         elif y is None:
             raise TableError("the likelihood of rows needs their labels: pass y, or target='column'.")
         log_joint = self.predict_joint_log_proba(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.naive_model import NaiveModel
 from bayeskit.classify.parameters import at_least, one_of
+from bayeskit.classify.validate import warn_of_empty_columns
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import BayeskitWarning
 from bayeskit.estimate.naive import NaiveBeliefs
 from bayeskit.table.discretise import METHODS
 from bayeskit.table.read import Source
@@ -136,13 +135,8 @@ class NaiveBayes(NaiveModel):
     ) -> TableCounts:
         schema = None if like is None else like.schema
         counts = TableCounts.learn(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema)
-        empty = [variable.name for variable in counts.schema if variable.kind == "unknown"]
-        if empty and like is None:
-            warnings.warn(
-                f"column '{empty[0]}' has no value in any row; it is left out until rows come that have one.",
-                BayeskitWarning,
-                stacklevel=4,
-            )
+        if like is None:
+            warn_of_empty_columns(counts.schema)
         return counts
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:

@@ -39,7 +39,7 @@ def at_least(least: float, *, whole: bool = False) -> tuple[str, Callable[[Any],
     def holds(value: Any) -> bool:
         return isinstance(value, kinds) and not isinstance(value, bool) and bool(np.isfinite(value) and value >= least)
 
-    return f"a {'whole ' if whole else ''}number of at least {least:g}", holds
+    return f"a {'whole' if whole else 'finite'} number of at least {least:g}", holds
 
 
 def to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.parameters import at_least, one_of
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.tell import summarise
-from bayeskit.classify.validate import check_columns, in_order, split_target
+from bayeskit.classify.validate import check_columns, in_order, split_target, warn_of_empty_columns
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitWarning, TableError
@@ -94,13 +94,7 @@ class SemiNaive(BayesClassifier):
         if like is not None:
             families: Kind | Families = like.kind if like.kind != "given" else like.families
         else:
-            empty = [variable.name for variable in alone.schema if variable.kind == "unknown"]
-            if empty:
-                warnings.warn(
-                    f"column '{empty[0]}' has no value in any row; it is left out until rows come that have one.",
-                    BayeskitWarning,
-                    stacklevel=4,
-                )
+            warn_of_empty_columns(alone.schema)
             families = self._families(alone, columns, y, weight)
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import TableError
+from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.table.column import Column
 from bayeskit.table.labels import same_values
 from bayeskit.table.read import Source, read_values
+from bayeskit.table.schema import Schema
 
 
 def check_columns(source: Source, names: tuple[str, ...], named: bool, who: str) -> None:
@@ -103,3 +104,16 @@ def keep_weighted(
     rows = np.flatnonzero(weight)
     kept, y = np.unique(y[rows], return_inverse=True)
     return source.take(rows), classes[kept], y.astype(np.uint32), np.ascontiguousarray(weight[rows])
+
+
+def warn_of_empty_columns(schema: Schema) -> None:
+    """Warn, in the name of the caller of ``fit``, of columns that have no value in any row."""
+    empty = [variable.name for variable in schema if variable.kind == "unknown"]
+    if empty:
+        names = ", ".join(map(repr, empty[:5])) + (" …" if len(empty) > 5 else "")
+        warnings.warn(
+            f"column{'s' if len(empty) > 1 else ''} {names} {'have' if len(empty) > 1 else 'has'} no value in any row; "
+            f"{'they are' if len(empty) > 1 else 'it is'} left out until rows come that have one.",
+            BayeskitWarning,
+            stacklevel=5,
+        )

@@ -80,7 +80,7 @@ def test_bad_tables_labels_and_weights_are_refused_and_a_fitted_model_stays(case
 
 
 PARAMETERS = {
-    "smoothing below zero": ({"smoothing": -1}, "'smoothing' parameter .* must be a number of at least 0. Got -1"),
+    "smoothing below zero": ({"smoothing": -1}, "'smoothing' .* must be a finite number of at least 0. Got -1"),
     "smoothing infinite": ({"smoothing": INF}, "'smoothing' parameter"),
     "smoothing missing": ({"smoothing": NAN}, "'smoothing' parameter"),
     "smoothing as text": ({"smoothing": "1"}, "'smoothing' parameter .* Got '1' instead"),

@@ -37,7 +37,7 @@ def test_order_must_be_one_or_two(order):
 
 
 def test_min_count_must_not_be_negative():
-    with pytest.raises(BayeskitError, match="'min_count' parameter of AODE must be a number of at least 0"):
+    with pytest.raises(BayeskitError, match="'min_count' parameter of AODE must be a finite number of at least 0"):
         AODE(min_count=-1).fit(*tennis())
 
 

@@ -151,3 +151,18 @@ def test_explanation_and_summary_name_the_bin():
     assert model.explain({"age": 35}).labels() == ["age = 35 in (-inf, 40)"]
     assert model.explain_rows({"age": [35, 40]})[1].labels() == ["age = 40 in [40, inf)"]
     assert "age in [40, inf)" in str(model.summary())
+
+
+def test_all_columns_without_a_value_are_named_where_the_user_called():
+    with pytest.warns(BayeskitWarning, match="columns 'a', 'b' have no value in any row; they are left out") as said:
+        TAN().fit({"a": [None, None], "b": [None, None], "c": ["x", "y"]}, [0, 1])
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("model", [bayeskit.NaiveBayes(), TAN()])
+def test_score_and_likelihood_match_the_columns_of_a_dict_by_name(model, tennis):
+    table, y = tennis
+    model.fit({**table, "play": y}, target="play")
+    turned = {"play": y, **dict(reversed(table.items()))}
+    assert model.score(turned, target="play") == model.score(table, y)
+    assert model.log_likelihood(turned, target="play") == model.log_likelihood(table, y)
