@@ -23,7 +23,13 @@ public class WekaFolds {
     }
 
     static Classifier make(String name) {
-        if (name.equals("AODE")) return binned(new AODE());
+        if (name.equals("AODE")) {  // frequency limit 1 and m-estimates of weight 1, as published
+            AODE aode = new AODE();
+            aode.setFrequencyLimit(1);
+            aode.setUseMEstimates(true);
+            aode.setWeight(1);
+            return binned(aode);
+        }
         BayesNet net = new BayesNet();
         net.setSearchAlgorithm(new TAN());
         net.setUseADTree(false);

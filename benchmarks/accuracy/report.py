@@ -24,7 +24,7 @@ MEASURES = {
     "cpu": "CPU s",
 }
 # Where Weka itself, on the copy here, is so many points from its published number, the two copies differ.
-OTHER_COPY = 5.0
+OTHER_COPY = 10.0
 
 INTRO = """# How accurate, beside the peers
 
