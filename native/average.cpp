@@ -1,4 +1,7 @@
-// The scorer of averaged n-dependence: rows split over threads, known rows in blocks, the others one by one.
+// The scorer of averaged n-dependence: rows split over threads, those that know the same columns in blocks.
+#include <map>
+
+#include "average_blocks.hpp"
 #include "average_row.hpp"
 #include "kernels.hpp"
 
@@ -10,8 +13,7 @@ using namespace average;
 class AverageScorer {
 public:
     AverageScorer(Array n_class, Array n_value, Array pairs, std::optional<Array> triples, std::vector<int64_t> sizes,
-                  Array class_pseudo, Array pseudo, Array joint_pseudo, Array pair_joint_pseudo, double min_count,
-                  bool smooth)
+                  double smoothing, double min_count, bool smooth)
         : pairs_(pairs), triples_(triples) {
         const Type type = type_of(pairs);
         if ((type != Type::i32 && type != Type::f64) || (triples && type_of(*triples) != type))
@@ -22,27 +24,17 @@ public:
             model.n_classes = static_cast<int64_t>(n_class.shape(0));
             model.order = triples ? 2 : 1;
             model.smooth = smooth;
+            model.smoothing = smoothing;
             model.min_count = min_count;
             model.sizes = sizes;
             model.first_value.assign(1, 0);
             for (int64_t size : sizes) model.first_value.push_back(model.first_value.back() + size);
-            const int64_t d = model.d, K = model.n_classes, n_pairs = d * (d - 1) / 2;
+            const int64_t d = model.d, K = model.n_classes;
             model.n_class = doubles(n_class, K);
             model.n_value = doubles(n_value, model.first_value[d] * K);
-            model.class_pseudo = doubles(class_pseudo, K);
-            model.pseudo = doubles(pseudo, model.first_value[d]);
-            model.joint_pseudo = doubles(joint_pseudo, d);
-            model.pair_joint_pseudo = doubles(pair_joint_pseudo, n_pairs);
-            model.pseudo_sum.assign(d, 0.0);
-            for (int64_t j = 0; j < d; ++j) {
-                for (int64_t v = model.first_value[j]; v < model.first_value[j + 1]; ++v)
-                    model.pseudo_sum[j] += model.pseudo[v];
-                if (smooth && sizes[j] > 0) model.pseudo_sum[j] += model.pseudo[model.first_value[j + 1] - 1];
-            }
             double total = 0.0;
-            for (int64_t c = 0; c < K; ++c) total += model.n_class[c] + model.class_pseudo[c];
-            for (int64_t c = 0; c < K; ++c)
-                model.log_prior.push_back(std::log(model.n_class[c] + model.class_pseudo[c]) - std::log(total));
+            for (int64_t c = 0; c < K; ++c) total += model.n_class[c] + smoothing;
+            for (int64_t c = 0; c < K; ++c) model.log_prior.push_back(std::log(model.n_class[c] + smoothing) - std::log(total));
             std::vector<int64_t> pair_lengths, triple_lengths;
             int64_t pair_cells = 0, triple_cells = 0;
             for (int64_t i = 0; i < d; ++i)
@@ -54,6 +46,9 @@ public:
                         triple_cells += triple_lengths.back();
                     }
                 }
+            for (const auto& lengths : {pair_lengths, triple_lengths})
+                for (int64_t length : lengths)
+                    if (length > UINT32_MAX) throw std::invalid_argument("a table of counts has more than 2 ** 32 cells.");
             check(pairs, pair_cells);
             if (triples) check(*triples, triple_cells);
             using Count = typename decltype(model.pairs.last)::value_type;
@@ -123,30 +118,32 @@ private:
         std::vector<int64_t> impossible(n_chunks, -1);
         {
             nb::gil_scoped_release release;
+            Factors less;
+            if (classes && !model.exact) less = model.lay_factors(1.0);
             parallel_chunks(n_chunks, n_threads, [&](int64_t chunk, int) {
                 const int64_t begin = chunk * CHUNK_ROWS, rows = std::min(CHUNK_ROWS, n - begin);
                 std::vector<uint32_t> level(model.d * CHUNK_ROWS);
                 for (int64_t j = 0; j < model.d; ++j)
                     decode<true>(table.columns[j], begin, rows, 0, static_cast<uint32_t>(model.sizes[j]), level.data() + j * CHUNK_ROWS);
                 Worker<Count> worker(model);
-                std::vector<double> log_joint(rows * K), block(BLOCK * K);
-                std::vector<int64_t> waiting;
-                auto flush = [&] {
-                    worker.log_joints(level.data(), CHUNK_ROWS, waiting.data(), static_cast<int64_t>(waiting.size()), block.data());
-                    for (size_t k = 0; k < waiting.size(); ++k)
-                        std::copy_n(block.data() + k * K, K, log_joint.data() + waiting[k] * K);
-                    waiting.clear();
+                Blocks<Count> blocks(model, classes ? &less : nullptr);
+                std::vector<double> log_joint(rows * K);
+                auto alone = [&](int order, int64_t r) {
+                    const double own = classes ? std::min(1.0, weight[begin + r]) : 0.0;
+                    worker.log_joint(order, level.data() + r, CHUNK_ROWS, own, classes ? y[begin + r] : -1, log_joint.data() + r * K);
                 };
+                std::map<std::string, std::vector<int64_t>> together;
                 for (int64_t r = 0; r < rows; ++r) {
-                    if (y.empty() && worker.is_plain(level.data() + r, CHUNK_ROWS)) {
-                        waiting.push_back(r);
-                        if (static_cast<int64_t>(waiting.size()) == BLOCK) flush();
-                        continue;
-                    }
-                    const double own = y.empty() ? 0.0 : std::min(1.0, weight[begin + r]);
-                    worker.log_joint(level.data() + r, CHUNK_ROWS, own, y.empty() ? -1 : y[begin + r], log_joint.data() + r * K);
+                    if (model.exact || (classes && weight[begin + r] < 1.0)) alone(model.order, r);
+                    else together[blocks.state_of(level.data() + r, CHUNK_ROWS)].push_back(r);
                 }
-                if (!waiting.empty()) flush();
+                for (const auto& [state, members] : together)
+                    for (size_t at = 0; at < members.size(); at += BLOCK) {
+                        const int64_t n_block = std::min<int64_t>(BLOCK, members.size() - at);
+                        blocks.sum(state, level.data(), CHUNK_ROWS, members.data() + at, n_block, classes ? y.data() + begin : nullptr);
+                        for (int64_t k = 0; k < n_block; ++k)
+                            if (!blocks.write(k, log_joint.data() + members[at + k] * K)) alone(model.order - 1, members[at + k]);
+                    }
                 const double* prior = fallback ? model.log_prior.data() : nullptr;
                 for (int64_t r = 0; r < rows; ++r)
                     if (!write_answer(log_joint.data() + r * K, prior, static_cast<int>(K), answer, begin + r, out.data, best.data) &&
@@ -166,9 +163,9 @@ private:
 void bind_average(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<AverageScorer>(m, "AverageScorer")
-        .def(nb::init<Array, Array, Array, std::optional<Array>, std::vector<int64_t>, Array, Array, Array, Array, double, bool>(),
-             "n_class"_a, "n_value"_a, "pairs"_a, "triples"_a.none(), "sizes"_a, "class_pseudo"_a, "pseudo"_a,
-             "joint_pseudo"_a, "pair_joint_pseudo"_a, "min_count"_a, "smooth"_a)
+        .def(nb::init<Array, Array, Array, std::optional<Array>, std::vector<int64_t>, double, double, bool>(),
+             "n_class"_a, "n_value"_a, "pairs"_a, "triples"_a.none(), "sizes"_a, "smoothing"_a,
+             "min_count"_a, "smooth"_a)
         .def("score", &AverageScorer::score, "columns"_a, "answer"_a, "fallback"_a, "n_threads"_a)
         .def("leave_one_out", &AverageScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "fallback"_a,
              "n_threads"_a);

@@ -1,7 +1,7 @@
 // Averaged n-dependence: the mean over super-parents u of P(c, x_u) * product of P(x_j | c, x_u), straight from the counts.
 //
 // No logarithm is taken on the way. A product is a mantissa and an exponent of two; the counts of a cell are read for
-// all classes at once and serve every super-parent that the cell has (two of a pair, three of a triple).
+// all classes at once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,24 +18,32 @@ namespace bayeskit::average {
 
 constexpr int64_t CHUNK_ROWS = 256;
 constexpr int LANES = 4;
-// Factors between two normalisations: (1e38) ** 8 and (1e-38) ** 8 are still doubles.
-constexpr int FACTORS = 8;
+// A product may grow or shrink by so many powers of two before it is normalised; a double has 1022 of them.
+constexpr double MOST_BITS = 900.0;
 constexpr int64_t MOST_MARGINS = int64_t{1} << 23;
 constexpr uint32_t HIDDEN = ~uint32_t{0};
+
+// A loop that stays a loop would keep in memory what ought to be in registers.
+#if defined(__GNUC__)
+#define BAYESKIT_UNROLL _Pragma("GCC unroll 8")
+#else
+#define BAYESKIT_UNROLL
+#endif
 
 // Four classes side by side, spelled out: left alone, a compiler must fear that the products overlap.
 #if defined(__GNUC__)
 typedef double Quad __attribute__((vector_size(32), aligned(8)));
-typedef int32_t Whole __attribute__((vector_size(16), aligned(4)));
-BAYESKIT_INLINE Quad read_quad(const int32_t* counts) {
-    return __builtin_convertvector(*reinterpret_cast<const Whole*>(counts), Quad);
+BAYESKIT_INLINE Quad read_quad(const int32_t* n) {
+    return Quad{static_cast<double>(n[0]), static_cast<double>(n[1]), static_cast<double>(n[2]), static_cast<double>(n[3])};
 }
 BAYESKIT_INLINE Quad read_quad(const double* counts) { return *reinterpret_cast<const Quad*>(counts); }
 BAYESKIT_INLINE Quad quad_of(double x) { return Quad{x, x, x, x}; }
+BAYESKIT_INLINE Quad positive(const Quad& x) { return x > 0.0 ? x : quad_of(0.0); }
 #else
 struct Quad {
     double lane[LANES];
     friend Quad operator+(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] += b.lane[k]; return a; }
+    friend Quad operator-(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] -= b.lane[k]; return a; }
     friend Quad operator*(Quad a, const Quad& b) { for (int k = 0; k < LANES; ++k) a.lane[k] *= b.lane[k]; return a; }
 };
 template <typename Count>
@@ -45,6 +53,7 @@ BAYESKIT_INLINE Quad read_quad(const Count* counts) {
     return quad;
 }
 BAYESKIT_INLINE Quad quad_of(double x) { return {{x, x, x, x}}; }
+BAYESKIT_INLINE Quad positive(Quad x) { for (int k = 0; k < LANES; ++k) x.lane[k] = std::max(x.lane[k], 0.0); return x; }
 #endif
 
 // A product is mantissa * 2 ** exponent; this brings the mantissa back into [1, 2).
@@ -77,28 +86,35 @@ struct Tables {
     }
 };
 
+// Of each parent cell and class, (parent cells, lanes): (n + smoothing) / product of the children's denominators, which is
+// all of P(c, parent) * product of P(x_k | c, parent) that depends on the parent alone, but for the number of rows.
+struct Factors {
+    std::vector<double> mantissa;
+    std::vector<int64_t> exponent;
+};
+
 template <typename Count>
 class Averager {
 public:
     int64_t d, n_classes, lanes;
     int order;
-    bool smooth, complete, exact;
-    double min_count;
+    bool smooth, exact;
+    double smoothing, min_count;
+    std::vector<uint8_t> complete;  // (d): whether every row knows the column
+    int64_t factors;                // that may be multiplied between two normalisations
     std::vector<int64_t> sizes, first_value;
     std::vector<double> n_class, n_value, known, value_sum;  // (K), (cells, K), (d, K), (cells)
-    std::vector<double> log_prior, class_pseudo, pseudo, pseudo_sum, joint_pseudo, pair_joint_pseudo;
+    std::vector<double> log_prior;
     Tables<Count> pairs, triples;
     std::vector<double> margins;            // (child, parent cell, K), or empty
     std::vector<double> pair_sum;           // rows with both levels, (pair cells)
-    // P(c, parent) / product of the children's denominators, as mantissa and exponent, (parent cells, lanes): all of a
-    // term that depends on the parent alone. `enough`: whether the cell has min_count rows.
-    std::vector<double> factor;
-    std::vector<int64_t> factor_exponent;
-    std::vector<uint8_t> enough;
-    std::vector<int64_t> parent_cell;       // first cell of each parent set
+    std::vector<int64_t> parent_cell;       // first cell of each parent set, whose cells are its levels
+    std::vector<double> cell_rows;          // (parent cells)
+    Factors whole;
 
     // A column that never had a value has no level at all, not even the one for unseen values.
     int64_t levels(int64_t j) const { return sizes[j] + (smooth && sizes[j] > 0 ? 1 : 0); }
+    double pseudo_sum(int64_t j) const { return smoothing * static_cast<double>(levels(j)); }
     int64_t pair(int64_t i, int64_t j) const { return i * (2 * d - i - 1) / 2 + j - i - 1; }
     // triples that begin with a smaller feature, then those with the same first and a smaller second
     int64_t triple(int64_t i, int64_t j, int64_t k) const { return triple_first[pair(i, j)] + k - j - 1; }
@@ -121,21 +137,29 @@ public:
                     known[j * n_classes + c] += n_value[v * n_classes + c];
                     value_sum[v] += n_value[v * n_classes + c];
                 }
-        complete = true;
-        for (int64_t j = 0; j < d; ++j)
+        for (int64_t j = 0; j < d; ++j) {
+            bool all = true;
             for (int64_t c = 0; c < n_classes; ++c)
                 // Sums of weights in another order differ in the last bits; a missing row differs by more.
-                complete = complete && std::abs(known[j * n_classes + c] - n_class[c]) <= 1e-12 * n_class[c];
+                all = all && std::abs(known[j * n_classes + c] - n_class[c]) <= 1e-12 * n_class[c];
+            complete.push_back(all);
+        }
         lay_margins();
-        exact = false;
-        for (double alpha : pseudo) exact = exact || alpha <= 0.0;
-        if (!exact) lay_factors();
+        exact = smoothing <= 0.0;
+        if (exact) return;
+        double most = smoothing;  // no factor is larger
+        for (int64_t j = 0; j < d; ++j) most = std::max(most, pseudo_sum(j));
+        for (double n : n_class) most += n;
+        const double bits = std::max({1.0, -std::log2(smoothing), std::log2(most)});
+        factors = std::max<int64_t>(1, static_cast<int64_t>(MOST_BITS / bits));
+        lay_cells();
+        whole = lay_factors(0.0);
     }
 
     // With missing cells in training each child has its own margin of a parent; they are summed once where that is small.
     void lay_margins() {
         margins.clear();
-        if (complete || d * first_value[d] * n_classes > MOST_MARGINS) return;
+        if (std::count(complete.begin(), complete.end(), 1) == d || d * first_value[d] * n_classes > MOST_MARGINS) return;
         margins.assign(d * first_value[d] * n_classes, 0.0);
         for (int64_t k = 0; k < d; ++k)
             for (int64_t i = 0; i < d; ++i)
@@ -164,15 +188,8 @@ public:
 
     // Rows of each class with the parent's levels in which child k is known.
     void parent_margin(int64_t i, uint32_t u, int64_t j, uint32_t v, int64_t k, double* out) const {
+        if (complete[k]) return parent_counts(i, u, j, v, out);
         std::fill(out, out + n_classes, 0.0);
-        if (complete) {
-            if (j < 0) {
-                if (u < sizes[i]) std::copy_n(n_value.data() + (first_value[i] + u) * n_classes, n_classes, out);
-            } else if (const Count* counts = pair_counts(i, u, j, v)) {
-                for (int64_t c = 0; c < n_classes; ++c) out[c] = static_cast<double>(counts[c]);
-            }
-            return;
-        }
         if (j < 0 && !margins.empty()) {
             if (u < sizes[i])
                 std::copy_n(margins.data() + (k * first_value[d] + first_value[i] + u) * n_classes, n_classes, out);
@@ -184,52 +201,80 @@ public:
         }
     }
 
-    void lay_factors() {
-        parent_cell.clear();
-        int64_t cells = 0;
+    // visit(i, u, j, v) for each parent cell in order; j is -1 where the parent is one feature
+    template <typename Visit>
+    void for_cells(Visit&& visit) const {
         for (int64_t i = 0; i < d; ++i) {
-            if (order == 1) {
-                parent_cell.push_back(cells);
-                cells += sizes[i];
-            }
-            for (int64_t j = i + 1; order == 2 && j < d; ++j) {
-                parent_cell.push_back(cells);
-                cells += sizes[i] * sizes[j];
-            }
-        }
-        factor.assign(cells * lanes, 1.0);
-        factor_exponent.assign(cells * lanes, 0);
-        enough.assign(cells, 0);
-        int64_t cell = 0;
-        for (int64_t i = 0; i < d; ++i) {
-            for (uint32_t u = 0; order == 1 && u < sizes[i]; ++u) lay_factor(cell++, i, u, -1, 0);
+            for (uint32_t u = 0; order == 1 && u < levels(i); ++u) visit(i, u, int64_t{-1}, 0u);
             for (int64_t j = i + 1; order == 2 && j < d; ++j)
-                for (uint32_t u = 0; u < sizes[i]; ++u)
-                    for (uint32_t v = 0; v < sizes[j]; ++v) lay_factor(cell++, i, u, j, v);
+                for (uint32_t u = 0; u < levels(i); ++u)
+                    for (uint32_t v = 0; v < levels(j); ++v) visit(i, u, j, v);
         }
     }
 
-    void lay_factor(int64_t cell, int64_t i, uint32_t u, int64_t j, uint32_t v) {
-        double* mantissa = factor.data() + cell * lanes;
-        int64_t* exponent = factor_exponent.data() + cell * lanes;
-        std::vector<double> margin(n_classes);
-        for (int64_t k = 0; k < d; ++k) {
-            if (k == i || k == j) continue;
-            parent_margin(i, u, j, v, k, margin.data());
-            for (int64_t c = 0; c < n_classes; ++c) mantissa[c] *= 1.0 / (margin[c] + pseudo_sum[k]);
-            normalise(mantissa, exponent, lanes);
+    void lay_cells() {
+        std::vector<double> n(n_classes);
+        int64_t at = 0;
+        for (int64_t i = 0; i < d; ++i)
+            for (int64_t j = i + 1; j < (order == 1 ? i + 2 : d); ++j) {
+                parent_cell.push_back(at);
+                at += levels(i) * (order == 1 ? 1 : levels(j));
+            }
+        for_cells([&](int64_t i, uint32_t u, int64_t j, uint32_t v) {
+            parent_counts(i, u, j, v, n.data());
+            double rows = 0.0;
+            for (double here : n) rows += here;
+            cell_rows.push_back(rows);
+        });
+    }
+
+    // own: how much of each count is taken away, as where a row of the cell is left out
+    Factors lay_factors(double own) const {
+        Factors result;
+        result.mantissa.assign(cell_rows.size() * lanes, 1.0);
+        result.exponent.assign(cell_rows.size() * lanes, 0);
+        double* up = result.mantissa.data();
+        int64_t* exponent = result.exponent.data();
+        std::vector<double> rows(lanes), margin(lanes), down(lanes);
+        std::vector<int64_t> down_exponent(lanes);
+        for_cells([&](int64_t i, uint32_t u, int64_t j, uint32_t v) {
+            parent_counts(i, u, j, v, rows.data());
+            std::fill(down.begin(), down.end(), 1.0);
+            std::fill(down_exponent.begin(), down_exponent.end(), 0);
+            int64_t since = 0;
+            for (int64_t k = 0; k < d; ++k) {
+                if (k == i || k == j || !sizes[k]) continue;
+                if (!complete[k]) parent_margin(i, u, j, v, k, margin.data());
+                const double* n = complete[k] ? rows.data() : margin.data();
+                for (int64_t c = 0; c < lanes; ++c) down[c] *= std::max(0.0, n[c] - own) + pseudo_sum(k);
+                if (++since % factors == 0) normalise(down.data(), down_exponent.data(), lanes);
+            }
+            normalise(down.data(), down_exponent.data(), lanes);
+            for (int64_t c = 0; c < lanes; ++c) {
+                up[c] = (std::max(0.0, rows[c] - own) + smoothing) / down[c];
+                exponent[c] = -down_exponent[c];
+            }
+            normalise(up, exponent, lanes);
+            up += lanes;
+            exponent += lanes;
+        });
+        return result;
+    }
+
+    // rows of each class in the parent's cell
+    void parent_counts(int64_t i, uint32_t u, int64_t j, uint32_t v, double* out) const {
+        std::fill(out, out + n_classes, 0.0);
+        if (j < 0) {
+            if (u < sizes[i]) std::copy_n(n_value.data() + (first_value[i] + u) * n_classes, n_classes, out);
+        } else if (const Count* counts = pair_counts(i, u, j, v)) {
+            for (int64_t c = 0; c < n_classes; ++c) out[c] = static_cast<double>(counts[c]);
         }
-        const Count* both = j < 0 ? nullptr : pair_counts(i, u, j, v);
-        const double alpha = j < 0 ? joint_pseudo[i] : pair_joint_pseudo[pair(i, j)];
-        const double total = parent_total(i, j) + alpha * static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
-        double rows = 0.0;
-        for (int64_t c = 0; c < n_classes; ++c) {
-            const double n = both ? static_cast<double>(both[c]) : n_value[(first_value[i] + u) * n_classes + c];
-            rows += n;
-            mantissa[c] *= (n + alpha) / total;
-        }
-        normalise(mantissa, exponent, lanes);
-        enough[cell] = rows >= min_count;
+    }
+
+    // The denominator of P(c, parent), of which `own` rows are left out.
+    double parent_rows(int64_t i, int64_t j, double own) const {
+        const double cells = static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
+        return std::max(0.0, parent_total(i, j) - own) + smoothing * cells;
     }
 
     // rows in which the parent is known

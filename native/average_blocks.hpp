@@ -1,135 +1,173 @@
-// The products of many rows at once.
+// Rows that know the same columns, scored together.
 #pragma once
-#include "average.hpp"
+#include <string>
+
+#include "average_products.hpp"
 
 namespace bayeskit::average {
 
-// Rows that are known throughout are scored in blocks, pair after pair, so that a pair's table is read from memory once
-// for all of them.
-constexpr int64_t BLOCK = 32;
+// Rows of a block: so many read a table while it is in the cache.
+constexpr int64_t BLOCK = 128;
+// What a cell is: a level that was counted, the level of unseen values, or unknown and to be summed out.
+constexpr char SEEN = 0, NEW = 1, UNKNOWN = 2;
 
-template <int fixed, typename Count>
-BAYESKIT_INLINE void multiply_pairs_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha,
-                                          int64_t rows, double* product, int64_t* exponent, int64_t runtime) {
-    const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes, width = BLOCK * lanes;
-    std::fill(product, product + d * width, 1.0);
-    std::fill(exponent, exponent + d * width, 0);
-    int64_t pair = 0;
-    for (int64_t i = 0; i < d; ++i) {
-        const uint32_t* x = level + i * BLOCK;
-        const double* x_alpha = alpha + i * BLOCK;
-        double* mine = product + i * width;
-        if (i % FACTORS == 0) normalise(mine, exponent + i * width, (d - i) * width);
-        for (int64_t j = i + 1; j < d; ++j, ++pair) {
-            const uint32_t* y = level + j * BLOCK;
-            const double* y_alpha = alpha + j * BLOCK;
-            double* other = product + j * width;
-            const Count* table = m.pairs.first[pair];
-            const int64_t size = m.sizes[j];
-            for (int64_t r = 0; r < rows; ++r) {
-                const Count* counts = table + (x[r] * size + y[r]) * K;
-                Quad *here = reinterpret_cast<Quad*>(mine + r * lanes), *there = reinterpret_cast<Quad*>(other + r * lanes);
-                for (int64_t g = 0; g < lanes / LANES; ++g) {
-                    const Quad n = read_quad(counts + g * LANES);
-                    here[g] = here[g] * (n + quad_of(y_alpha[r]));
-                    there[g] = there[g] * (n + quad_of(x_alpha[r]));
-                }
+template <typename Count>
+class Blocks {
+public:
+    // less: the factors of a cell from which one row is left out, or null where new rows are scored
+    Blocks(const Averager<Count>& model, const Factors* less)
+        : m_(model), less_(less), nothing_(model.lanes), level_(model.d * BLOCK), cell_(model.d * BLOCK),
+          fixed_(2 * BLOCK), mine_(BLOCK * model.lanes), product_(BLOCK * model.lanes), sum_(BLOCK * model.lanes),
+          margin_(model.n_classes), exponent_(BLOCK * model.lanes), peak_(BLOCK * model.lanes), cells_(BLOCK),
+          n_parents_(BLOCK) {}
+
+    // What each cell of a row is; rows of which this is the same may share a block.
+    std::string state_of(const uint32_t* level, int64_t stride) const {
+        std::string state(m_.d, SEEN);
+        for (int64_t j = 0; j < m_.d; ++j) {
+            const int64_t here = level[j * stride];
+            if (here >= m_.sizes[j]) state[j] = here < m_.levels(j) ? NEW : UNKNOWN;
+        }
+        return state;
+    }
+
+    // Sums the terms of up to BLOCK rows of one state. label: the class of each row, where rows are left out.
+    void sum(const std::string& state, const uint32_t* level, int64_t stride, const int64_t* rows, int64_t n,
+             const uint32_t* label) {
+        read(state, level, stride, rows, n, label);
+        for (int64_t i = 0, p = 0; i < m_.d; ++i)
+            for (int64_t j = i + 1; j < (m_.order == 1 ? i + 2 : m_.d); ++j, ++p)
+                add_parent(i, m_.order == 1 ? -1 : j, m_.parent_cell[p]);
+    }
+
+    // log P(x, c) of row r; false where no super-parent has enough rows
+    bool write(int64_t r, double* out) const {
+        if (!n_parents_[r]) return false;
+        const double log_n = std::log(static_cast<double>(n_parents_[r]));
+        for (int64_t c = 0; c < m_.n_classes; ++c)
+            out[c] = std::log(sum_[r * m_.lanes + c]) + static_cast<double>(peak_[r * m_.lanes + c]) * std::log(2.0) - log_n;
+        return true;
+    }
+
+private:
+    const Averager<Count>& m_;
+    const Factors* less_;
+    std::vector<Count> nothing_;  // a cell without rows
+    std::vector<uint32_t> level_, cell_;
+    std::vector<uint32_t> fixed_;  // levels of a parent that is summed out
+    std::vector<double> mine_, product_, sum_, margin_;
+    std::vector<int64_t> exponent_, peak_, cells_, empty_, n_parents_, known_, unknown_;
+    std::vector<Child<Count>> children_;
+    std::string state_;
+    int64_t n_ = 0;
+
+    void read(const std::string& state, const uint32_t* level, int64_t stride, const int64_t* rows, int64_t n,
+              const uint32_t* label) {
+        state_ = state;
+        n_ = n;
+        known_.clear();
+        unknown_.clear();
+        for (int64_t j = 0; j < m_.d; ++j) {
+            if (state[j] == UNKNOWN) {
+                if (m_.sizes[j]) unknown_.push_back(j);
+                continue;
             }
-            if ((j - i) % FACTORS == 0) normalise(mine, exponent + i * width, width);
+            known_.push_back(j);
+            for (int64_t r = 0; r < n; ++r) level_[j * BLOCK + r] = level[j * stride + rows[r]];
         }
-        normalise(mine, exponent + i * width, width);
+        std::fill(sum_.begin(), sum_.end(), 0.0);
+        std::fill(peak_.begin(), peak_.end(), INT64_MIN / 4);
+        std::fill(n_parents_.begin(), n_parents_.end(), 0);
+        std::fill(mine_.begin(), mine_.end(), 0.0);
+        for (int64_t r = 0; label && r < n; ++r) mine_[r * m_.lanes + label[rows[r]]] = 1.0;
     }
-}
 
-// product[i, j] for i < j: three parent sets take their factor from one cell of a triple
-template <int fixed, typename Count>
-BAYESKIT_INLINE void multiply_triples_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha,
-                                            int64_t rows, double* product, int64_t* exponent, int64_t runtime) {
-    const int64_t lanes = fixed ? fixed : runtime, d = m.d, K = m.n_classes, width = BLOCK * lanes;
-    const int64_t n_pairs = d * (d - 1) / 2;
-    std::fill(product, product + n_pairs * width, 1.0);
-    std::fill(exponent, exponent + n_pairs * width, 0);
-    int64_t triple = 0;
-    uint32_t cell[BLOCK];
-    for (int64_t i = 0; i < d; ++i) {
-        const uint32_t* x = level + i * BLOCK;
-        const double* x_alpha = alpha + i * BLOCK;
-        if (i % FACTORS == 0 && i + 1 < d) {
-            const int64_t first = m.pair(i, i + 1) * width;
-            normalise(product + first, exponent + first, n_pairs * width - first);
+    // The term of one parent set, summed over its levels where they are not known.
+    void add_parent(int64_t i, int64_t j, int64_t first) {
+        const bool i_known = state_[i] != UNKNOWN, j_known = j < 0 || state_[j] != UNKNOWN;
+        const uint32_t* u = i_known ? level_.data() + i * BLOCK : fixed_.data();
+        const uint32_t* v = j < 0 ? u : j_known ? level_.data() + j * BLOCK : fixed_.data() + BLOCK;
+        if (i_known && j_known) {
+            const double own = less_ ? 1.0 : 0.0;
+            find_parents(j, first, u, v);
+            for (int64_t r = 0; r < n_; ++r) {
+                if (m_.cell_rows[cells_[r]] - own < m_.min_count) cells_[r] = -1;
+                n_parents_[r] += cells_[r] >= 0;
+            }
+            find_children(i, j, state_[i] == NEW || (j >= 0 && state_[j] == NEW));
+            add_cells(i, u, j, v, less_, 1.0);
+            return;
         }
-        for (int64_t j = i + 1; j + 1 < d; ++j) {
-            const uint32_t* y = level + j * BLOCK;
-            const double* y_alpha = alpha + j * BLOCK;
-            double *ij = product + m.pair(i, j) * width, *ik = ij + width, *jk = product + m.pair(j, j + 1) * width;
-            if ((j - i) % FACTORS == 0) normalise(ij, exponent + m.pair(i, j) * width, (d - j) * width);
-            for (int64_t r = 0; r < rows; ++r) cell[r] = x[r] * static_cast<uint32_t>(m.sizes[j]) + y[r];
-            for (int64_t k = j + 1; k < d; ++k, ++triple, ik += width, jk += width) {
-                const uint32_t* z = level + k * BLOCK;
-                const double* z_alpha = alpha + k * BLOCK;
-                const Count* table = m.triples.first[triple];
-                const int64_t size = m.sizes[k];
-                for (int64_t r = 0; r < rows; ++r) {
-                    const Count* counts = table + (cell[r] * size + z[r]) * K;
-                    Quad *a = reinterpret_cast<Quad*>(ij + r * lanes), *b = reinterpret_cast<Quad*>(ik + r * lanes),
-                         *c = reinterpret_cast<Quad*>(jk + r * lanes);
-                    for (int64_t g = 0; g < lanes / LANES; ++g) {
-                        const Quad n = read_quad(counts + g * LANES);
-                        a[g] = a[g] * (n + quad_of(z_alpha[r]));
-                        b[g] = b[g] * (n + quad_of(y_alpha[r]));
-                        c[g] = c[g] * (n + quad_of(x_alpha[r]));
-                    }
-                }
-                if ((k - j) % FACTORS == 0) normalise(ij, exponent + m.pair(i, j) * width, width);
+        const int64_t j_levels = j_known ? 1 : m_.levels(j), n_levels = (i_known ? 1 : m_.levels(i)) * j_levels;
+        if (!n_levels) return;
+        // A cell without rows gives the same term whatever its levels are, so that all of them are added at once.
+        int64_t n_empty = 0;
+        find_children(i, j, false);
+        for (int64_t s = 0; s < n_levels; ++s) {
+            std::fill_n(fixed_.data(), n_, static_cast<uint32_t>(s / j_levels));
+            std::fill_n(fixed_.data() + BLOCK, n_, static_cast<uint32_t>(s % j_levels));
+            find_parents(j, first, u, v);
+            double rows = 0.0;
+            for (int64_t r = 0; r < n_; ++r) rows += m_.cell_rows[cells_[r]];
+            if (rows > 0.0) {
+                add_cells(i, u, j, v, nullptr, 1.0);
+            } else {
+                empty_ = cells_;
+                ++n_empty;
             }
         }
-    }
-    normalise(product, exponent, n_pairs * width);
-}
-
-template <int fixed, typename Count>
-BAYESKIT_INLINE void multiply_lanes(const Averager<Count>& m, const uint32_t* level, const double* alpha, int64_t rows,
-                                    double* product, int64_t* exponent, int64_t lanes) {
-    if (m.order == 1) multiply_pairs_lanes<fixed>(m, level, alpha, rows, product, exponent, lanes);
-    else multiply_triples_lanes<fixed>(m, level, alpha, rows, product, exponent, lanes);
-}
-
-// One of the two for each type of count, since a template cannot have versions for several CPUs everywhere.
-BAYESKIT_SIMD void multiply(const Averager<int32_t>& m, const uint32_t* level, const double* alpha, int64_t rows,
-                            double* product, int64_t* exponent) {
-    if (m.lanes == LANES) multiply_lanes<LANES>(m, level, alpha, rows, product, exponent, LANES);
-    else multiply_lanes<0>(m, level, alpha, rows, product, exponent, m.lanes);
-}
-
-BAYESKIT_SIMD void multiply(const Averager<double>& m, const uint32_t* level, const double* alpha, int64_t rows,
-                            double* product, int64_t* exponent) {
-    if (m.lanes == LANES) multiply_lanes<LANES>(m, level, alpha, rows, product, exponent, LANES);
-    else multiply_lanes<0>(m, level, alpha, rows, product, exponent, m.lanes);
-}
-
-// sum[c] * 2 ** peak[c] = the sum over the parents in `cells` (or -1) of product times factor
-BAYESKIT_SIMD void sum_parents(const double* factor, const int64_t* factor_exponent, const int64_t* cells,
-                               int64_t n_parents, int64_t lanes, double* product, int64_t* exponent, int64_t width,
-                               double* sum, int64_t* peak) {
-    std::fill(sum, sum + lanes, 0.0);
-    std::fill(peak, peak + lanes, INT64_MIN / 4);
-    for (int64_t p = 0; p < n_parents; ++p) {
-        if (cells[p] < 0) continue;
-        for (int64_t c = 0; c < lanes; ++c) {
-            product[p * width + c] *= factor[cells[p] * lanes + c];
-            exponent[p * width + c] += factor_exponent[cells[p] * lanes + c];
-            peak[c] = std::max(peak[c], exponent[p * width + c]);
+        if (n_empty) {
+            cells_ = empty_;
+            find_children(i, j, true);
+            add_cells(i, nullptr, j, nullptr, nullptr, static_cast<double>(n_empty));
         }
+        for (int64_t r = 0; r < n_; ++r) ++n_parents_[r];
     }
-    for (int64_t p = 0; p < n_parents; ++p) {
-        if (cells[p] < 0) continue;
-        for (int64_t c = 0; c < lanes; ++c) {
-            const int64_t bits = (std::max<int64_t>(exponent[p * width + c] - peak[c], -1023) + 1023) << 52;
-            double power;  // 2 ** (exponent - peak), or 0
-            std::memcpy(&power, &bits, sizeof power);
-            sum[c] += product[p * width + c] * power;
+
+    void find_parents(int64_t j, int64_t first, const uint32_t* u, const uint32_t* v) {
+        const int64_t width = j < 0 ? 1 : m_.levels(j);
+        for (int64_t r = 0; r < n_; ++r) cells_[r] = first + u[r] * width + (j < 0 ? 0 : v[r]);
+    }
+
+    // The known columns beside the parent, with their tables. empty: no row of the fit has the parent's levels.
+    void find_children(int64_t i, int64_t j, bool empty) {
+        const int64_t K = m_.n_classes, x = m_.sizes[i], y = j < 0 ? 1 : m_.sizes[j];
+        children_.resize(m_.d);
+        Child<Count>* child = children_.data();
+        for (int64_t k : known_) {
+            if (k == i || k == j) continue;
+            const bool read = !empty && state_[k] == SEEN;
+            const int64_t z = m_.sizes[k];
+            child->table = !read ? nothing_.data() : j < 0 ? m_.pair_counts(i, 0, k, 0) : m_.triple_counts(i, 0, j, 0, k, 0);
+            child->a = static_cast<uint32_t>(!read ? 0 : k < i ? y * K : y * z * K);
+            child->b = static_cast<uint32_t>(!read || j < 0 ? 0 : k < j ? K : z * K);
+            child->c = static_cast<uint32_t>(!read ? 0 : k < i ? x * y * K : k < j ? y * K : K);
+            child->level = level_.data() + k * BLOCK;
+            child->cell = cell_.data() + k * BLOCK;
+            ++child;
         }
+        children_.resize(child - children_.data());
     }
-}
+
+    // Adds the terms of the parent's cells; u is null where none of them has rows.
+    void add_cells(int64_t i, const uint32_t* u, int64_t j, const uint32_t* v, const Factors* less, double scale) {
+        const Rows rows{n_, m_.lanes, u ? u : fixed_.data(), u ? v : fixed_.data(), less ? mine_.data() : nullptr};
+        multiply(children_, rows, m_.smoothing, m_.factors, product_.data(), exponent_.data());
+        for (int64_t k : unknown_)
+            for (int64_t r = 0; k != i && k != j && r < n_; ++r)
+                if (cells_[r] >= 0) take_back(i, u ? u[r] : HIDDEN, j, u ? v[r] : HIDDEN, k, r, less != nullptr);
+        add_terms(rows, cells_.data(), m_.whole, less, scale / m_.parent_rows(i, j, less ? 1.0 : 0.0), product_.data(),
+                  exponent_.data(), sum_.data(), peak_.data());
+    }
+
+    // The factor of a cell holds the denominators of all children; those that the row does not know are multiplied back.
+    void take_back(int64_t i, uint32_t u, int64_t j, uint32_t v, int64_t k, int64_t r, bool less) {
+        const int64_t row = r * m_.lanes;
+        m_.parent_margin(i, u, j, v, k, margin_.data());
+        for (int64_t c = 0; c < m_.n_classes; ++c)
+            product_[row + c] *= std::max(0.0, margin_[c] - (less ? mine_[row + c] : 0.0)) + m_.pseudo_sum(k);
+        normalise(product_.data() + row, exponent_.data() + row, m_.lanes);
+    }
+};
 
 }  // namespace bayeskit::average

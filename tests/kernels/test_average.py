@@ -3,6 +3,7 @@
 from itertools import combinations, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -93,13 +94,11 @@ def problems(draw):
 
 
 def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_count, smooth):
-    d = len(sizes)
     n_class = np.bincount(y, weights=weight, minlength=n_classes).astype(float)
     n_value = count_values(columns, y, weight, n_classes, sizes, 1).ravel()
     pairs = count_subsets(columns, y, weight, n_classes, sizes, 2, 1)
     triples = count_subsets(columns, y, weight, n_classes, sizes, 3, 1) if order == 2 else None
-    full = [np.full(n, smoothing) for n in (n_classes, sum(sizes), d, d * (d - 1) // 2)]
-    return AverageScorer(n_class, n_value, pairs, triples, sizes, *full, min_count, smooth)
+    return AverageScorer(n_class, n_value, pairs, triples, sizes, smoothing, min_count, smooth)
 
 
 @given(problems())
@@ -114,18 +113,56 @@ def test_kernel_averages_as_the_twin_averages(problem):
         assert_allclose(found[i], expected, rtol=1e-10, atol=1e-14)
 
 
-@given(problems())
-@settings(max_examples=25, deadline=None)
-def test_leave_one_out_equals_counting_again_without_the_row(problem):
-    columns, y, _, n_classes, sizes, _, order, smoothing, min_count, _ = problem
-    weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
-    scorer = make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_count, False)
-    found = np.exp(scorer.leave_one_out(columns, y, weight, True, 2)[0])
+@given(problems(), st.sampled_from(["none", "whole", "halves"]))
+@settings(max_examples=60, deadline=None)
+def test_leave_one_out_equals_counting_again_without_the_row(problem, weights):
+    columns, y, _, n_classes, sizes, _, order, smoothing, min_count, smooth = problem
+    rng = np.random.default_rng(0)
+    weight = np.ones(len(y)) if weights == "none" else rng.integers(1, 4, len(y)) / (1 if weights == "whole" else 2)
+    given_weight = None if weights == "none" else weight
+    scorer = make_scorer(columns, y, given_weight, n_classes, sizes, order, smoothing, min_count, smooth)
+    found = np.exp(scorer.leave_one_out(columns, y, given_weight, True, 2)[0])
     for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         less = weight.copy()
-        less[i] -= 1.0
-        expected = average_reference(columns, y, less, n_classes, sizes, row, order, smoothing, min_count, False)
+        less[i] = max(0.0, less[i] - 1.0)
+        expected = average_reference(columns, y, less, n_classes, sizes, row, order, smoothing, min_count, smooth)
         assert_allclose(found[i], expected / expected.sum(), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("n_classes", [3, 7, 27])
+def test_a_row_scores_alone_as_it_does_among_others(order, n_classes):
+    # 27 classes take all widths of the kernel; 300 rows fill a chunk, blocks and tiles, and leave a rest of each.
+    rng = np.random.default_rng(order)
+    n, sizes = 300, [3, 2, 4, 3]
+    columns = [rng.integers(0, size, n).astype(np.uint8) for size in sizes]
+    for column in columns:
+        column[rng.random(n) < 0.1] = MISSING
+    y = rng.integers(0, n_classes, n)
+    scorer = make_scorer(columns, y, None, n_classes, sizes, order, 0.5, 1, False)
+    together = scorer.score(columns, LOG_JOINT, False, 1)[0]
+    alone = [scorer.score([column[i : i + 1] for column in columns], LOG_JOINT, False, 1)[0][0] for i in range(n)]
+    assert_allclose(together, alone, rtol=1e-14)
+    for i in range(0, n, 60):
+        row = [int(column[i]) for column in columns]
+        expected = average_reference(columns, y, np.ones(n), n_classes, sizes, row, order, 0.5, 1, False)
+        assert_allclose(np.exp(together[i]), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_super_parents_of_many_values_are_summed_out_though_most_pairs_of_values_have_no_row(smooth):
+    rng = np.random.default_rng(2)
+    sizes, n = [40, 30, 3, 2], 60
+    columns = [rng.integers(0, size, n).astype(np.uint8) for size in sizes]
+    columns[3][::5] = MISSING
+    y = rng.integers(0, 2, n)
+    scorer = make_scorer(columns, y, None, 2, sizes, 2, 0.25, 1, smooth)
+    rows = [[MISSING, MISSING, 2, 1], [MISSING, 3, MISSING, 0], [MISSING, MISSING, UNSEEN, MISSING]]
+    test = [np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True)]
+    found = np.exp(scorer.score(test, LOG_JOINT, False, 1)[0])
+    for i, row in enumerate(rows):
+        expected = average_reference(columns, y, np.ones(n), 2, sizes, row, 2, 0.25, 1, smooth)
+        assert_allclose(found[i], expected, rtol=1e-10)
 
 
 def test_long_products_neither_vanish_nor_overflow():

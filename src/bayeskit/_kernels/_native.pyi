@@ -61,10 +61,7 @@ class AverageScorer:
         pairs: Numbers,
         triples: Numbers | None,
         sizes: Sequence[int],
-        class_pseudo: Numbers,
-        pseudo: Numbers,
-        joint_pseudo: Numbers,
-        pair_joint_pseudo: Numbers,
+        smoothing: float,
         min_count: float,
         smooth: bool,
     ) -> None: ...

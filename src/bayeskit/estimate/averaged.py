@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,6 @@ class AverageBeliefs:
 
     def __post_init__(self) -> None:
         counts, λ = self.counts, float(self.smoothing)
-        sizes, n_classes = sizes_of(counts.schema), len(counts.classes)
-        n_pairs = len(list(combinations(sizes, 2)))
         with np.errstate(divide="ignore"):
             log_prior = np.log(dirichlet(counts.n_class, λ))
         # The kernel reads four-byte counts or weights; longer counts are exact as floats far beyond any table.
@@ -48,11 +45,8 @@ class AverageBeliefs:
             counts.alone.values.n_value.ravel(),
             cells[:n_pair_cells],
             cells[n_pair_cells:] if counts.kind == "triples" else None,
-            sizes,
-            np.full(n_classes, λ),
-            np.full(sum(sizes), λ),
-            np.full(len(sizes), λ),
-            np.full(n_pairs, λ),
+            sizes_of(counts.schema),
+            λ,
             float(self.min_count),
             self.smooth,
         )
