@@ -23,11 +23,10 @@ namespace {
 
 constexpr int64_t SLAB_ROWS = 1 << 16;
 constexpr int64_t WORD = 64;
-// Above this many cells, bits cost more than a walk over the rows.
-constexpr int64_t MOST_BIT_CELLS = 256;
+// A cell costs by bits as much as this share of the walk over the rows; a class costs it so many words beside its own.
+constexpr int64_t WORDS_PER_ROW = 4;
+constexpr int64_t CLASS_WORDS = 8;
 constexpr int64_t MOST_BIT_LEVELS = 128;
-// With fewer rows a class than this, words that are padded at the end of a class are mostly empty.
-constexpr int64_t ROWS_PER_CLASS = 256;
 constexpr uint32_t NOWHERE = ~uint32_t{0};
 
 struct Problem {
@@ -40,16 +39,16 @@ struct Problem {
     int64_t d() const { return static_cast<int64_t>(sizes.size()); }
 };
 
-// A run of rows in order of class; each class begins at a whole word, and the padding has no level.
+// A run of rows in order of class; as bits, each class begins at a whole word.
 struct Slab {
-    int64_t n_positions = 0, n_words = 0;
+    int64_t n_rows = 0, n_words = 0;
     std::vector<int64_t> first_word;        // (n_classes + 1,)
-    std::vector<uint32_t> label;            // (n_positions,)
-    std::vector<double> weight;             // (n_positions,) or empty
-    std::vector<uint32_t> level;            // (d, n_positions); size of the column and above: no level
+    std::vector<uint32_t> label;            // (n_rows,)
+    std::vector<double> weight;             // (n_rows,) or empty
+    std::vector<uint32_t> level;            // (d, n_rows); size of the column and above: no level
     std::vector<uint64_t> bits;             // (cells, n_words)
     std::vector<int64_t> first_cell;        // (d,) row of `bits`, or -1 for a column that is walked
-    const uint32_t* levels(int64_t j) const { return level.data() + j * n_positions; }
+    const uint32_t* levels(int64_t j) const { return level.data() + j * n_rows; }
     const uint64_t* words(int64_t j) const { return bits.data() + first_cell[j] * n_words; }
 };
 
@@ -75,6 +74,12 @@ void bytes_to_bits(const uint8_t* bytes, int64_t n_words, uint8_t value, uint64_
 #endif
 }
 
+// Whether a table of so many cells costs less by bits.
+inline bool use_bits(const Slab& slab, int64_t cells) {
+    const int64_t n_classes = static_cast<int64_t>(slab.first_word.size()) - 1;
+    return cells * (slab.n_words + CLASS_WORDS * n_classes) <= WORDS_PER_ROW * slab.n_rows;
+}
+
 void read_slab(const Problem& problem, int64_t begin, int64_t n, Slab& slab) {
     const int64_t n_classes = problem.n_classes, d = problem.d();
     std::vector<int64_t> place(n_classes + 1, 0);
@@ -84,35 +89,36 @@ void read_slab(const Problem& problem, int64_t begin, int64_t n, Slab& slab) {
     for (int64_t c = 0; c < n_classes; ++c)
         slab.first_word[c + 1] = slab.first_word[c] + (place[c + 1] + WORD - 1) / WORD;
     slab.n_words = slab.first_word[n_classes];
-    slab.n_positions = slab.n_words * WORD;
-    for (int64_t c = 0; c < n_classes; ++c) place[c] = slab.first_word[c] * WORD;
+    slab.n_rows = n;
+    for (int64_t c = 0; c < n_classes; ++c) place[c + 1] += place[c];
     std::vector<uint32_t> position(n);
-    slab.label.assign(slab.n_positions, 0);
-    slab.weight.assign(problem.weight ? slab.n_positions : 0, 0.0);
+    slab.label.assign(n, 0);
+    slab.weight.assign(problem.weight ? n : 0, 0.0);
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t p = place[y[i]]++;
+        const int64_t p = place[y[i]]++;  // in the end, place[c] is where class c ends
         position[i] = static_cast<uint32_t>(p);
         slab.label[p] = y[i];
         if (problem.weight) slab.weight[p] = problem.weight[begin + i];
     }
-    const bool by_bits = !problem.weight && n >= ROWS_PER_CLASS * n_classes;
     slab.first_cell.assign(d, -1);
     int64_t cells = 0;
     for (int64_t j = 0; j < d; ++j)
-        if (by_bits && problem.sizes[j] <= MOST_BIT_LEVELS) {
+        if (!problem.weight && use_bits(slab, problem.sizes[j]) && problem.sizes[j] <= MOST_BIT_LEVELS) {
             slab.first_cell[j] = cells;
             cells += problem.sizes[j];
         }
     slab.bits.resize(cells * slab.n_words);
-    slab.level.assign(d * slab.n_positions, NOWHERE);
+    slab.level.resize(d * n);
     parallel_chunks(d, problem.n_threads, [&](int64_t j, int) {
         std::vector<uint32_t> plain(n);
         decode<true>(problem.table.columns[j], begin, n, 0, static_cast<uint32_t>(problem.sizes[j]), plain.data());
-        uint32_t* level = slab.level.data() + j * slab.n_positions;
+        uint32_t* level = slab.level.data() + j * n;
         for (int64_t i = 0; i < n; ++i) level[position[i]] = plain[i];
         if (slab.first_cell[j] < 0) return;
-        std::vector<uint8_t> bytes(slab.n_positions);
-        for (int64_t p = 0; p < slab.n_positions; ++p) bytes[p] = static_cast<uint8_t>(std::min<uint32_t>(level[p], 255));
+        std::vector<uint8_t> bytes(slab.n_words * WORD, 255);
+        for (int64_t c = 0, p = 0; c < n_classes; ++c)
+            for (uint8_t* to = bytes.data() + slab.first_word[c] * WORD; p < place[c]; ++p)
+                *to++ = static_cast<uint8_t>(std::min<uint32_t>(level[p], 255));
         for (int64_t v = 0; v < problem.sizes[j]; ++v)
             bytes_to_bits(bytes.data(), slab.n_words, static_cast<uint8_t>(v),
                           slab.bits.data() + (slab.first_cell[j] + v) * slab.n_words);
@@ -152,7 +158,7 @@ BAYESKIT_SIMD void count_bits(const uint64_t* a, int64_t a_size, const uint64_t*
 template <typename Count>
 void count_walk(const Slab& slab, const uint32_t* a, int64_t a_size, const uint32_t* b, int64_t b_size,
                 int64_t n_classes, Count* out) {
-    for (int64_t p = 0; p < slab.n_positions; ++p) {
+    for (int64_t p = 0; p < slab.n_rows; ++p) {
         if (a[p] >= a_size || b[p] >= b_size) continue;
         const int64_t cell = (static_cast<int64_t>(a[p]) * b_size + b[p]) * n_classes + slab.label[p];
         if constexpr (std::is_floating_point_v<Count>) out[cell] += slab.weight[p];
@@ -160,15 +166,11 @@ void count_walk(const Slab& slab, const uint32_t* a, int64_t a_size, const uint3
     }
 }
 
-inline bool use_bits(const Slab& slab, int64_t cells, int64_t j) {
-    return slab.first_cell[j] >= 0 && cells <= MOST_BIT_CELLS;
-}
-
 template <typename Count>
 void count_with(const Slab& slab, const uint64_t* bits, const uint32_t* levels, int64_t size, int64_t j, int64_t j_size,
                 int64_t n_classes, Count* out) {
     if constexpr (!std::is_floating_point_v<Count>)
-        if (bits && use_bits(slab, size * j_size, j)) {
+        if (bits && slab.first_cell[j] >= 0 && use_bits(slab, size * j_size)) {
             count_bits(bits, size, slab.words(j), j_size, slab.n_words, slab.first_word.data(), n_classes, out);
             return;
         }
@@ -215,7 +217,7 @@ void count_triples_in(const Problem& problem, const std::vector<int64_t>& offset
             const int64_t i_size = problem.sizes[i], j_size = problem.sizes[j], size = i_size * j_size;
             auto& shared = bits[thread];
             auto& levels = both[thread];
-            const bool by_bits = slab.first_cell[i] >= 0 && slab.first_cell[j] >= 0 && size <= MOST_BIT_CELLS;
+            const bool by_bits = slab.first_cell[i] >= 0 && slab.first_cell[j] >= 0 && use_bits(slab, size);
             if (by_bits) {
                 shared.resize(size * slab.n_words);
                 for (int64_t v = 0; v < i_size; ++v)
@@ -225,9 +227,9 @@ void count_triples_in(const Problem& problem, const std::vector<int64_t>& offset
                         for (int64_t word = 0; word < slab.n_words; ++word) to[word] = a[word] & b[word];
                     }
             }
-            levels.resize(slab.n_positions);
+            levels.resize(slab.n_rows);
             const uint32_t *a = slab.levels(i), *b = slab.levels(j);
-            for (int64_t p = 0; p < slab.n_positions; ++p)
+            for (int64_t p = 0; p < slab.n_rows; ++p)
                 levels[p] = a[p] < i_size && b[p] < j_size ? a[p] * static_cast<uint32_t>(j_size) + b[p] : NOWHERE;
             for (int64_t k = j + 1; k < d; ++k)
                 count_with(slab, by_bits ? shared.data() : nullptr, levels.data(), size, k, problem.sizes[k],
@@ -271,14 +273,17 @@ std::vector<int64_t> table_offsets(const std::vector<std::vector<int64_t>>& fami
     return offsets;
 }
 
-std::vector<std::vector<int64_t>> all_subsets(int64_t d, int order) {
-    std::vector<std::vector<int64_t>> out;
-    for (int64_t i = 0; i < d; ++i)
-        for (int64_t j = i + 1; j < d; ++j) {
-            if (order == 2) out.push_back({i, j});
-            for (int64_t k = j + 1; order == 3 && k < d; ++k) out.push_back({i, j, k});
+// The same for all pairs or all triples of columns, which need not be written down.
+std::vector<int64_t> subset_offsets(int order, const std::vector<int64_t>& sizes, int64_t n_classes) {
+    const size_t d = sizes.size();
+    std::vector<int64_t> offsets = {0};
+    for (size_t i = 0; i < d; ++i)
+        for (size_t j = i + 1; j < d; ++j) {
+            const int64_t cells = sizes[i] * sizes[j] * n_classes;
+            if (order == 2) offsets.push_back(offsets.back() + cells);
+            for (size_t k = j + 1; order == 3 && k < d; ++k) offsets.push_back(offsets.back() + cells * sizes[k]);
         }
-    return out;
+    return offsets;
 }
 
 template <typename Work>
@@ -319,7 +324,7 @@ nb::object with_problem(nb::list columns, const Array& classes, const std::optio
 nb::object count_subsets(nb::list columns, Array classes, std::optional<Array> weights, int64_t n_classes,
                          std::vector<int64_t> sizes, int order, int n_threads) {
     if (order != 2 && order != 3) throw std::invalid_argument("order must be 2 or 3.");
-    const auto offsets = table_offsets(all_subsets(static_cast<int64_t>(sizes.size()), order), sizes, n_classes);
+    const auto offsets = subset_offsets(order, sizes, n_classes);
     return with_problem(columns, classes, weights, n_classes, sizes, n_threads, offsets.back(),
                         [&](const Problem& problem, auto* out) {
                             if (order == 2) count_pairs_in(problem, offsets, out);
@@ -370,8 +375,7 @@ double pair_information(const Count* table, int64_t i_size, int64_t j_size, int6
 // (d, d), symmetric, from the tables of all pairs
 nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int64_t n_classes, double all, int n_threads) {
     const int64_t d = static_cast<int64_t>(sizes.size());
-    const auto pairs = all_subsets(d, 2);
-    const auto offsets = table_offsets(pairs, sizes, n_classes);
+    const auto offsets = subset_offsets(2, sizes, n_classes);
     const Column column = column_of(counts);
     if (static_cast<int64_t>(counts.shape(0)) != offsets.back() ||
         (offsets.back() && column.stride != item_size(column.type)))  // an empty array has no stride to speak of
@@ -379,12 +383,13 @@ nb::object conditional_information(Array counts, std::vector<int64_t> sizes, int
     Owned<double> out({static_cast<size_t>(d), static_cast<size_t>(d)}, true);
     {
         nb::gil_scoped_release release;
-        parallel_chunks(static_cast<int64_t>(pairs.size()), n_threads, [&](int64_t p, int) {
+        parallel_chunks(d, n_threads, [&](int64_t i, int) {
             with_type(column.type, [&](auto zero) {
                 using T = decltype(zero);
-                const int64_t i = pairs[p][0], j = pairs[p][1];
-                out.data[i * d + j] = out.data[j * d + i] = pair_information(
-                    reinterpret_cast<const T*>(column.data) + offsets[p], sizes[i], sizes[j], n_classes, all);
+                const T* tables = reinterpret_cast<const T*>(column.data);
+                for (int64_t j = i + 1, pair = i * (2 * d - i - 1) / 2; j < d; ++j, ++pair)
+                    out.data[i * d + j] = out.data[j * d + i] =
+                        pair_information(tables + offsets[pair], sizes[i], sizes[j], n_classes, all);
             });
         });
     }

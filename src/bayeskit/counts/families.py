@@ -97,7 +97,9 @@ class FamilyCounts:
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """Where each family's cells begin, and where the last ends."""
-        return ragged([prod(shape) for shape in _shapes(self.families, self.schema, len(self.classes))])
+        if self.kind == "given":
+            return ragged([prod(shape) for shape in _shapes(self.families, self.schema, len(self.classes))])
+        return ragged(_all_cells(np.array(sizes_of(self.schema), dtype=np.int64), self.kind) * len(self.classes))
 
     @cached_property
     def position(self) -> dict[Members, int]:
@@ -239,6 +241,17 @@ def sizes_of(schema: Schema) -> list[int]:
 def _all_families(n_columns: int, kind: str) -> Families:
     pairs: Families = tuple(combinations(range(n_columns), 2))
     return pairs if kind == "pairs" else (*pairs, *combinations(range(n_columns), 3))
+
+
+def _all_cells(sizes: NDArray[np.int64], kind: str) -> NDArray[np.int64]:
+    """Return the cells of each table of :func:`_all_families` for one class: millions of families take no loop.
+
+    >>> _all_cells(np.array([2, 3, 5]), "triples")
+    array([ 6, 10, 15, 30])
+    """
+    pairs = [sizes[i] * sizes[i + 1 :] for i in range(len(sizes))]
+    triples = [sizes[i] * sizes[j] * sizes[j + 1 :] for i, j in combinations(range(len(sizes)), 2) if kind == "triples"]
+    return np.concatenate([np.empty(0, dtype=np.int64), *pairs, *triples])
 
 
 def _shapes(families: Families, schema: Schema, n_classes: int) -> Iterator[Sequence[int]]:

@@ -90,7 +90,7 @@ class ValueCounts:
             )
 
 
-def ragged(sizes: Sequence[int]) -> NDArray[np.int64]:
+def ragged(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each feature's rows begin, and where the last ends.
 
     >>> ragged([3, 2])
