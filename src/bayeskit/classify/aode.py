@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import as_network
+from bayeskit.classify.pair_network import pair_networks
 from bayeskit.classify.parameters import at_least
 from bayeskit.classify.semi_naive import SemiNaive, network_data
 from bayeskit.classify.spode import spode_families
@@ -58,7 +59,7 @@ class AODE(SemiNaive):
     kinds : dict or str, optional
         What a column is, where the dtype does not tell.
     max_memory : float, default 4.0
-        The most GiB that the counts may take.
+        The most GiB that the counts may take, and the networks of ``order=2``.
 
     Attributes
     ----------
@@ -172,19 +173,20 @@ class AODE(SemiNaive):
         raise BayeskitError("AODE is the mean of several networks; to_networks() returns them.")
 
     def to_networks(self) -> list[BayesianNetwork]:
-        """Return the networks of its SPODEs; they are averaged where ``min_count`` lets them.
+        """Return the networks of its super-parents, the mean of whose joints is the model's own.
 
-        Only order 1 is a mean of networks that the counts determine.
+        A super-parent is one feature, or with ``order=2`` a pair: d (d − 1) / 2 networks, which are refused where they
+        need more than ``max_memory``. ``min_count`` says which of them take part for a row; with 0 all of them do.
         """
         return [as_network(data) for data in self._networks_data()]
 
     def _networks_data(self) -> list[dict[str, Any]]:
         self._refuse_unfitted()
-        if self._order == 2:
-            raise BayeskitError("to_networks speaks of order 1; with order=2 take structure_ and counts_.")
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"
         smoothing = self._believed_with["smoothing"]
         known = [j for j, size in enumerate(sizes_of(self.schema_)) if size]
+        if self._order == 2 and len(known) > 1:
+            return pair_networks(self.counts_, smoothing, smooth, self._class_name, self._limit)
         return [
             network_data(
                 FamilyBeliefs(self.counts_, spode_families(n_features, i), smoothing, smooth, i),

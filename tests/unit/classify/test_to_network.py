@@ -1,9 +1,11 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from bayeskit import AODE, KDB, ODE, TAN, CategoricalNB, NaiveBayes, datasets
-from bayeskit.errors import NetworkError
+from bayeskit.errors import NetworkError, TooLargeError
 
 
 def with_holes(table, seed):
@@ -32,15 +34,42 @@ def test_semi_naive_networks_predict_rows_with_missing_cells_as_the_model_does(m
     assert_allclose(net.predict_proba(days, "play"), model.predict_proba(days), rtol=1e-10)
 
 
-def test_aode_is_the_mean_of_its_networks():
+@pytest.mark.parametrize("unseen", ["ignore", "smooth"])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("order", [1, 2])
+def test_aodes_joint_is_the_mean_of_its_networks_joints(order, holes, unseen):
     tennis = datasets.load_tennis()
-    model = AODE(min_count=0).fit(tennis, target="play")
-    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
-    total = sum(
-        np.array([net.probability({**day, "play": label}) for label in ("no", "yes")]) for net in model.to_networks()
-    )
-    found = model.predict_proba({name: [value] for name, value in day.items()})[0]
-    assert_allclose(found, total / total.sum(), rtol=1e-10)
+    labels = tennis.pop("play")
+    rows = with_holes(tennis, 2) if holes else tennis
+    model = AODE(min_count=0, order=order, unseen=unseen).fit(rows, labels)
+    nets = model.to_networks()
+    assert len(nets) == (4 if order == 1 else 6)
+    seen = [[state for state in net_states if state != "(unseen)"] for net_states in states_of(nets[0], tennis)]
+    days = list(product(*seen))
+    found = np.exp(model.predict_joint_log_proba(dict(zip(tennis, zip(*days, strict=True), strict=True))))
+    for day, joint in zip(days, found, strict=True):
+        event = dict(zip(tennis, day, strict=True))
+        mean = [np.mean([net.probability({**event, "class": label}) for net in nets]) for label in ("no", "yes")]
+        assert_allclose(joint, mean, rtol=1e-10)
+
+
+def states_of(net, names):
+    return [net.states[net.names.index(name)] for name in names]
+
+
+def test_with_one_column_known_a2de_is_the_network_of_that_column():
+    model = AODE(order=2).fit({"wind": ["weak", "strong", "weak"]}, ["no", "no", "yes"])
+    (net,) = model.to_networks()
+    assert_allclose(net.predict_proba({"wind": ["weak"]}, "class"), model.predict_proba({"wind": ["weak"]}), rtol=1e-12)
+
+
+def test_networks_of_too_many_pairs_are_refused_with_their_number_and_size():
+    X = np.random.default_rng(0).integers(0, 2, (20, 40))
+    model = AODE(order=2, kinds="categorical", max_memory=0.02).fit(X, X[:, 0])
+    with pytest.raises(
+        TooLargeError, match=r"780 networks of 41 variables, which need about \d+\.\d MiB\. .*max_memory"
+    ):
+        model.to_networks()
 
 
 def test_categories_that_are_numbers_become_states():
