@@ -24,7 +24,9 @@ constexpr int64_t MOST_MARGINS = int64_t{1} << 23;
 constexpr uint32_t HIDDEN = ~uint32_t{0};
 
 // A loop that stays a loop would keep in memory what ought to be in registers.
-#if defined(__GNUC__)
+#if defined(__clang__)
+#define BAYESKIT_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
 #define BAYESKIT_UNROLL _Pragma("GCC unroll 8")
 #else
 #define BAYESKIT_UNROLL

@@ -109,12 +109,8 @@ private:
             find_parents(j, first, u, v);
             double rows = 0.0;
             for (int64_t r = 0; r < n_; ++r) rows += m_.cell_rows[cells_[r]];
-            if (rows > 0.0) {
-                add_cells(i, u, j, v, nullptr, 1.0);
-            } else {
-                empty_ = cells_;
-                ++n_empty;
-            }
+            if (rows > 0.0) add_cells(i, u, j, v, nullptr, 1.0);
+            else if (n_empty++ == 0) empty_ = cells_;
         }
         if (n_empty) {
             cells_ = empty_;
