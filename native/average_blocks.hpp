@@ -91,7 +91,7 @@ private:
             const double own = less_ ? 1.0 : 0.0;
             find_parents(j, first, u, v);
             for (int64_t r = 0; r < n_; ++r) {
-                if (m_.cell_rows[cells_[r]] - own < m_.min_count) cells_[r] = -1;
+                if (std::max(0.0, m_.cell_rows[cells_[r]] - own) < m_.min_count) cells_[r] = -1;
                 n_parents_[r] += cells_[r] >= 0;
             }
             find_children(i, j, state_[i] == NEW || (j >= 0 && state_[j] == NEW));
