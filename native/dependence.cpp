@@ -21,8 +21,6 @@ namespace bayeskit {
 namespace {
 
 constexpr int64_t CHUNK_ROWS = 256;
-// Tables on the way through an elimination may have at most this many numbers.
-constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
 
 BAYESKIT_SIMD void add_family(double* acc, const double* table, const int64_t* cell, int64_t n, int64_t lanes) {
     add_rows(acc, table, cell, n, lanes);
@@ -67,16 +65,9 @@ public:
         used_.assign(sizes_.size(), 0);
         for (auto& members : families) {
             for (int64_t member : members) used_.at(member) = 1;
-            Family family;
-            family.members = members;
-            family.first_cell = n_cells_;
-            family.strides.resize(members.size());
-            family.n_cells = 1;
-            for (size_t m = members.size(); m-- > 0;) {
-                family.strides[m] = family.n_cells;
-                family.n_cells *= levels_.at(members[m]);
-            }
+            Family family(std::move(members), levels_, n_cells_);
             n_cells_ += family.n_cells;
+            all_.push_back(static_cast<int64_t>(families_.size()));
             families_.push_back(std::move(family));
         }
         const std::vector<double> flat = doubles(log_tables, n_cells_ * n_classes_);
@@ -117,7 +108,7 @@ public:
         const int64_t impossible = for_chunks(table, n_threads, [&](const Chunk& chunk, Room& room) {
             int64_t bad = -1;
             for (int64_t r = 0; r < chunk.n; ++r) {
-                const double* joint = left_out<false>(chunk, room, evidence, r, [](int64_t, const double*) {});
+                const double* joint = left_out(chunk, room, evidence, r);
                 if (!write_answer(joint, fallback ? log_prior_.data() : nullptr, static_cast<int>(n_classes_),
                                   Answer::log_posterior, chunk.begin + r, out.data, nullptr) && bad < 0)
                     bad = chunk.begin + r;
@@ -127,40 +118,13 @@ public:
         return nb::make_tuple(out.to_numpy(), impossible);
     }
 
-    // (n_families + 1, 3): weighted sums of 0-1 error, log-loss and (1 - P(true class))², leave-one-out, of the
-    // classifiers that keep only the first 0, 1, 2, … families.
-    nb::object leave_one_out_prefixes(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
-                                      Array class_pseudo, Array pseudo, int n_threads) {
-        const Table table = checked(columns);
-        const Evidence evidence = gather(table, y, weight, n_class, counts, class_pseudo, pseudo);
-        const int64_t n_prefixes = static_cast<int64_t>(families_.size()) + 1;
-        const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
-        // Groups of chunks are summed apart and then in order, so that the number of threads leaves no trace.
-        const int64_t per_group = std::max<int64_t>(1, n_chunks / 64), n_groups = (n_chunks + per_group - 1) / per_group;
-        std::vector<double> sums(n_groups * n_prefixes * 3, 0.0);
-        for_groups(table, n_threads, per_group, [&](const Chunk& chunk, Room& room) {
-            double* group = sums.data() + chunk.begin / CHUNK_ROWS / per_group * n_prefixes * 3;
-            for (int64_t r = 0; r < chunk.n; ++r) {
-                const int64_t row = chunk.begin + r, label = evidence.y[row];
-                left_out<true>(chunk, room, evidence, r, [&](int64_t prefix, const double* joint) {
-                    add_losses(joint, log_prior_.data(), static_cast<int>(n_classes_), label, evidence.weight[row],
-                               group + prefix * 3);
-                });
-            }
-            return int64_t{-1};
-        });
-        Owned<double> out({static_cast<size_t>(n_prefixes), 3}, true);
-        for (int64_t g = 0; g < n_groups; ++g)
-            for (int64_t k = 0; k < n_prefixes * 3; ++k) out.data[k] += sums[g * n_prefixes * 3 + k];
-        return out.to_numpy();
-    }
-
 private:
     int64_t n_classes_ = 0, lanes_ = 0, n_cells_ = 0;
     std::vector<int64_t> sizes_, levels_;
     std::vector<uint8_t> used_;  // whether a column is in any family; the others are not read
     int64_t prior_feature_;
     std::vector<Family> families_;
+    std::vector<int64_t> all_;  // the positions of all families
     std::vector<double> log_prior_, tables_;
     std::vector<double> probabilities_;  // (cells, K), made when the first hidden cell comes
     std::once_flag probabilities_made_;
@@ -169,7 +133,7 @@ private:
     struct Room {
         std::unordered_map<std::string, Elimination> plans;
         Eliminator eliminator;
-        std::vector<double> acc, joint, hidden_part;
+        std::vector<double> acc;
         std::vector<int64_t> cell;
         std::vector<uint8_t> hidden;
         bool too_large = false;
@@ -181,34 +145,26 @@ private:
         return table;
     }
 
-    template <typename Work>
-    int64_t for_chunks(const Table& table, int n_threads, Work&& work) {
-        return for_groups(table, n_threads, 1, std::forward<Work>(work));
-    }
-
     // Calls work(chunk, room) -> first bad row or -1 for each chunk; gives the first bad row of all.
     template <typename Work>
-    int64_t for_groups(const Table& table, int n_threads, int64_t per_group, Work&& work) {
+    int64_t for_chunks(const Table& table, int n_threads, Work&& work) {
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
-        const int64_t n_groups = (n_chunks + per_group - 1) / per_group;
         std::vector<int64_t> bad(n_chunks, -1);
-        std::vector<Room> rooms(threads_used(n_groups, n_threads));
+        std::vector<Room> rooms(threads_used(n_chunks, n_threads));
         {
             std::optional<nb::gil_scoped_release> release;
             if (table.n_rows > 64) release.emplace();
-            parallel_chunks(n_groups, n_threads, [&](int64_t group, int thread) {
+            parallel_chunks(n_chunks, n_threads, [&](int64_t c, int thread) {
                 Chunk chunk;
                 chunk.level.resize(sizes_.size() * CHUNK_ROWS);
                 chunk.hides.resize(CHUNK_ROWS);
-                for (int64_t c = group * per_group; c < std::min(n_chunks, (group + 1) * per_group); ++c) {
-                    read(table, c * CHUNK_ROWS, chunk);
-                    bad[c] = work(chunk, rooms[thread]);
-                }
+                read(table, c * CHUNK_ROWS, chunk);
+                bad[c] = work(chunk, rooms[thread]);
             });
         }
         for (const Room& room : rooms)
             if (room.too_large)
-                throw std::overflow_error("summing out the missing cells of a row needs too large a table.");
+                throw std::overflow_error(TOO_LARGE);
         for (int64_t row : bad)
             if (row >= 0) return row;
         return -1;
@@ -275,15 +231,14 @@ private:
         }
     }
 
-    const Elimination* plan_for(const Chunk& chunk, Room& room, int64_t r, int64_t n_families) const {
-        std::string key(reinterpret_cast<const char*>(&n_families), sizeof n_families);
+    const Elimination* plan_for(const Chunk& chunk, Room& room, int64_t r) const {
         room.hidden.assign(sizes_.size(), 0);
         for (size_t j = 0; j < sizes_.size(); ++j) room.hidden[j] = chunk.level[j * CHUNK_ROWS + r] == Chunk::HIDDEN;
-        key.append(reinterpret_cast<const char*>(room.hidden.data()), room.hidden.size());
+        const std::string key(reinterpret_cast<const char*>(room.hidden.data()), room.hidden.size());
         auto at = room.plans.find(key);
         if (at == room.plans.end()) {
             if (room.plans.size() > 10000) room.plans.clear();  // a bound on the memory of tables with many patterns
-            at = room.plans.emplace(key, Elimination(families_, n_families, levels_, room.hidden)).first;
+            at = room.plans.emplace(key, Elimination(families_, all_, levels_, room.hidden)).first;
         }
         if (at->second.largest <= MOST_NUMBERS / n_classes_) return &at->second;
         room.too_large = true;
@@ -291,14 +246,15 @@ private:
     }
 
     void add_hidden_row(const Chunk& chunk, Room& room, int64_t r, double* joint) const {
-        const Elimination* plan = plan_for(chunk, room, r, static_cast<int64_t>(families_.size()));
+        const Elimination* plan = plan_for(chunk, room, r);
         if (!plan) return;
         const uint32_t* level = chunk.level.data() + r;
         for (int64_t f : plan->plain) {
             const double* row = tables_.data() + cell_of(families_[f], level) * lanes_;
             for (int64_t c = 0; c < n_classes_; ++c) joint[c] += row[c];
         }
-        room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, level, CHUNK_ROWS, joint);
+        room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, n_classes_, level,
+                            CHUNK_ROWS, joint);
     }
 
     Evidence gather(const Table& table, const Array& y, const std::optional<Array>& weight, const Array& n_class,
@@ -366,57 +322,39 @@ private:
         return std::log((n + evidence.pseudo[evidence.first_value[j] + level]) / all);
     }
 
-    // log P(x, c) of one row without itself. With prefixes, after(m, log_joint) is called for the first m families,
-    // m = 0, 1, …; without, hidden cells are summed out once, at the end.
-    template <bool prefixes, typename After>
-    const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r, After&& after) const {
+    // log P(x, c) of one row without itself
+    const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r) const {
         const int64_t row = chunk.begin + r, label = evidence.y[row];
         const uint32_t* level = chunk.level.data() + r;
         const bool in_prior = prior_feature_ < 0 || level[prior_feature_ * CHUNK_ROWS] != Chunk::HIDDEN;
         const double own = evidence.own[row], prior_own = in_prior ? own : 0.0;
         const double log_total = std::log(evidence.total - prior_own);
-        room.joint.assign(n_classes_, 0.0);
-        room.hidden_part.assign(n_classes_, 0.0);
+        std::vector<double>& joint = room.acc;
+        joint.assign(n_classes_, 0.0);
         for (int64_t c = 0; c < n_classes_; ++c) {
             const double n = std::max(0.0, evidence.n_class[c] - (c == label ? prior_own : 0.0));
-            room.joint[c] = std::log(n + evidence.class_pseudo[c]) - log_total;
+            joint[c] = std::log(n + evidence.class_pseudo[c]) - log_total;
         }
-        std::vector<double>& both = room.acc;
-        both = room.joint;
-        after(0, both.data());
-        int64_t n_with_hidden = 0;
-        for (size_t f = 0; f < families_.size(); ++f) {
-            const Family& family = families_[f];
+        bool sums_out = false;
+        for (const Family& family : families_) {
             bool known = true;
             for (int64_t member : family.members) known = known && level[member * CHUNK_ROWS] != Chunk::HIDDEN;
-            if (known) {
-                const int64_t cell = cell_of(family, level);
-                const double* line = tables_.data() + cell * lanes_;
-                for (int64_t c = 0; c < n_classes_; ++c)
-                    room.joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, own)
-                                                : line[c];
-            } else if (level[family.feature() * CHUNK_ROWS] != Chunk::HIDDEN) {
-                // A family with a hidden member did not count this row, so its table stands as it is.
-                n_with_hidden = static_cast<int64_t>(f) + 1;
-                if (prefixes) sum_out(chunk, room, r, n_with_hidden);
+            if (!known) {
+                sums_out = sums_out || level[family.feature() * CHUNK_ROWS] != Chunk::HIDDEN;
+                continue;
             }
-            if (!prefixes) continue;
-            for (int64_t c = 0; c < n_classes_; ++c) both[c] = room.joint[c] + room.hidden_part[c];
-            after(static_cast<int64_t>(f) + 1, both.data());
+            const int64_t cell = cell_of(family, level);
+            const double* line = tables_.data() + cell * lanes_;
+            for (int64_t c = 0; c < n_classes_; ++c)
+                joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, own)
+                                       : line[c];
         }
-        if (!prefixes) {
-            if (n_with_hidden) sum_out(chunk, room, r, n_with_hidden);
-            for (int64_t c = 0; c < n_classes_; ++c) both[c] = room.joint[c] + room.hidden_part[c];
-        }
-        return both.data();
-    }
-
-    // What the families with hidden members among the first ones add to log P(x, c)
-    void sum_out(const Chunk& chunk, Room& room, int64_t r, int64_t n_families) const {
-        std::fill(room.hidden_part.begin(), room.hidden_part.end(), 0.0);
-        if (const Elimination* plan = plan_for(chunk, room, r, n_families))
-            room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, chunk.level.data() + r,
-                                CHUNK_ROWS, room.hidden_part.data());
+        // A family with a hidden member did not count this row, so its table stands as it is.
+        const Elimination* plan = sums_out ? plan_for(chunk, room, r) : nullptr;
+        if (plan)
+            room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, n_classes_, level,
+                                CHUNK_ROWS, joint.data());
+        return joint.data();
     }
 };
 
@@ -429,9 +367,7 @@ void bind_dependence(nb::module_& m) {
              "log_tables"_a, "sizes"_a, "families"_a, "smooth"_a, "prior_feature"_a)
         .def("score", &FamilyScorer::score, "columns"_a, "answer"_a, "fallback"_a, "n_threads"_a)
         .def("leave_one_out", &FamilyScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "n_class"_a, "counts"_a,
-             "class_pseudo"_a, "pseudo"_a, "fallback"_a, "n_threads"_a)
-        .def("leave_one_out_prefixes", &FamilyScorer::leave_one_out_prefixes, "columns"_a, "y"_a, "weight"_a.none(),
-             "n_class"_a, "counts"_a, "class_pseudo"_a, "pseudo"_a, "n_threads"_a);
+             "class_pseudo"_a, "pseudo"_a, "fallback"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit

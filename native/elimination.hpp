@@ -11,9 +11,20 @@ namespace bayeskit {
 struct Family {
     std::vector<int64_t> members;  // parents, then the feature itself
     std::vector<int64_t> strides;  // in cells, one for each member
-    int64_t first_cell = 0, n_cells = 0;
+    int64_t first_cell, n_cells;
+    Family(std::vector<int64_t> of, const std::vector<int64_t>& levels, int64_t first)
+        : members(std::move(of)), strides(members.size()), first_cell(first), n_cells(1) {
+        for (size_t m = members.size(); m-- > 0;) {
+            strides[m] = n_cells;
+            n_cells *= levels.at(members[m]);
+        }
+    }
     int64_t feature() const { return members.back(); }
 };
+
+// Tables on the way through an elimination may have at most this many numbers.
+constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
+constexpr const char* TOO_LARGE = "summing out the missing cells of a row needs too large a table.";
 
 // How to sum out one pattern of hidden cells: which families are read as they are, and in which order the others melt.
 struct Elimination {
@@ -35,17 +46,18 @@ struct Elimination {
     std::vector<Step> steps;
     int64_t largest = 1;  // cells of the largest table on the way
 
-    Elimination(const std::vector<Family>& families, int64_t n_families, const std::vector<int64_t>& levels,
-                const std::vector<uint8_t>& hidden) {
+    // The families that take part are named by position, parents before their children.
+    Elimination(const std::vector<Family>& families, const std::vector<int64_t>& chosen,
+                const std::vector<int64_t>& levels, const std::vector<uint8_t>& hidden) {
         // A hidden feature on which nothing that is seen depends sums to one and may be left out.
         std::vector<uint8_t> needed(levels.size(), 0);
-        for (int64_t f = n_families; f-- > 0;) {
-            const Family& family = families[f];
+        for (size_t at = chosen.size(); at-- > 0;) {
+            const Family& family = families[chosen[at]];
             if (hidden[family.feature()] && !needed[family.feature()]) continue;
             for (int64_t member : family.members) needed[member] = 1;
         }
         std::vector<uint8_t> open;
-        for (int64_t f = 0; f < n_families; ++f) {
+        for (int64_t f : chosen) {
             const Family& family = families[f];
             if (!needed[family.feature()]) continue;
             Factor factor;
@@ -141,10 +153,11 @@ constexpr size_t MOST_FACTORS = 24;  // (1e-12) ** 24 is still a double
 // Runs an elimination for one row; the room is kept from row to row.
 class Eliminator {
 public:
-    // tables: probabilities (cells, n_classes). level: of each variable, read where it is not hidden.
+    // tables: probabilities (cells, width), the first n_classes of each row. level: of each variable, read where it is not hidden.
     // Adds the log of the sum over the hidden cells to log_joint (n_classes,).
     void add(const Elimination& plan, const std::vector<Family>& families, const std::vector<int64_t>& levels,
-             const double* tables, int64_t n_classes, const uint32_t* level, int64_t level_stride, double* log_joint) {
+             const double* tables, int64_t width, int64_t n_classes, const uint32_t* level, int64_t level_stride,
+             double* log_joint) {
         const size_t n_factors = plan.factors.size();
         data_.resize(n_factors);
         room_.resize(n_factors);
@@ -156,15 +169,18 @@ public:
             for (size_t m = 0; m < family.members.size(); ++m)
                 if (!std::binary_search(factor.scope.begin(), factor.scope.end(), family.members[m]))
                     cell += family.strides[m] * level[family.members[m] * level_stride];
-            data_[f] = tables + cell * n_classes;
+            data_[f] = tables + cell * width;
         }
+        width_.assign(n_factors, n_classes);
+        for (size_t f = 0; f < n_factors; ++f)
+            if (plan.factors[f].family >= 0) width_[f] = width;
         for (const auto& step : plan.steps) run(plan, step, levels, n_classes, log_joint);
     }
 
 private:
     std::vector<const double*> data_;
     std::vector<std::vector<double>> room_;
-    std::vector<int64_t> at_, count_;
+    std::vector<int64_t> at_, count_, width_;
     std::vector<double> product_;
 
     std::vector<double> logs_;
@@ -174,7 +190,7 @@ private:
         std::fill(logs_.begin(), logs_.end(), 0.0);
         for (int64_t v = 0; v < n_levels; ++v)
             for (size_t f = 0; f < step.inputs.size(); ++f) {
-                const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * K;
+                const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * width_[step.inputs[f]];
                 for (int64_t c = 0; c < K; ++c) logs_[v * K + c] += std::log(values[c]);
             }
         for (int64_t c = 0; c < K; ++c) {
@@ -206,7 +222,7 @@ private:
             for (int64_t v = 0; !in_logs && v < n_levels; ++v) {
                 std::fill(product_.begin(), product_.end(), 1.0);
                 for (size_t f = 0; f < n_inputs; ++f) {
-                    const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * K;
+                    const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * width_[step.inputs[f]];
                     for (int64_t c = 0; c < K; ++c) product_[c] *= values[c];
                 }
                 for (int64_t c = 0; c < K; ++c) sum[c] += product_[c];

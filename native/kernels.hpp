@@ -12,6 +12,7 @@ void bind_family(nanobind::module_& m);
 void bind_mdl(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
 void bind_moments(nanobind::module_& m);
+void bind_prefixes(nanobind::module_& m);
 void bind_propagate(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_sample(nanobind::module_& m);

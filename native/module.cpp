@@ -12,6 +12,7 @@ NB_MODULE(_native, m) {
     bayeskit::bind_mdl(m);
     bayeskit::bind_families(m);
     bayeskit::bind_moments(m);
+    bayeskit::bind_prefixes(m);
     bayeskit::bind_propagate(m);
     bayeskit::bind_rows(m);
     bayeskit::bind_sample(m);

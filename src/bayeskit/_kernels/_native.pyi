@@ -93,17 +93,6 @@ class FamilyScorer:
         fallback: bool,
         n_threads: int,
     ) -> tuple[NDArray[np.float64], int]: ...
-    def leave_one_out_prefixes(
-        self,
-        columns: list[Numbers],
-        y: Numbers,
-        weight: Weight,
-        n_class: Numbers,
-        counts: Numbers,
-        class_pseudo: Numbers,
-        pseudo: Numbers,
-        n_threads: int,
-    ) -> NDArray[np.float64]: ...
 
 def mdl_edges(
     table: Table, y: Numbers, weight: Weight, n_classes: int, n_threads: int
@@ -126,6 +115,18 @@ def count_families(
     families: Sequence[Sequence[int]],
     n_threads: int,
 ) -> NDArray[Any]: ...
+def prefix_losses(
+    columns: list[Numbers],
+    y: Numbers,
+    weight: Weight,
+    n_class: Numbers,
+    counts: Numbers,
+    sizes: Sequence[int],
+    families: Sequence[Sequence[int]],
+    before: Sequence[int],
+    smoothing: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
 def super_parent_losses(
     columns: list[Numbers],
     y: Numbers,

@@ -12,11 +12,11 @@ from bayeskit.classify.parameters import at_least
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.tan import pair_gain
-from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
+from bayeskit.counts.families import Families, FamilyCounts, Kind, Members, sizes_of
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.information import mutual_information
+from bayeskit.estimate.prefixes import prefix_losses
 from bayeskit.io.expect import expect_array
 
 
@@ -27,8 +27,8 @@ class KDB(SemiNaive):
     features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information counts by the share
     of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
 
-    With ``select=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out, and the
-    pair with the least root mean squared error of P(true class) is kept (selective KDB).
+    With ``select=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out in one
+    pass over the rows, and the pair with the least root mean squared error of P(true class) is kept (selective KDB).
 
     With k ≤ 1 and without selection any split into calls of ``partial_fit`` gives the structure of one ``fit``;
     otherwise the first call fixes it, and says so.
@@ -118,30 +118,26 @@ class KDB(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return None if self._learned_anew else "the structure"
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | Families:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | FamilyCounts:
         if self._learned_anew:
             self._selection = None
             return "pairs"
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
         if not self.select:
+            counts = pairs.extend(columns, y, kdb_structure(pairs, self.k).families, weight, self._limit)
             self._selection = None
-            return kdb_structure(pairs, self.k).families
+            return counts
         return self._select(pairs, columns, y, weight)
 
-    def _select(self, pairs: FamilyCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
-        order, information = class_order(pairs), pair_gain(pairs)
-        rmse = np.full((self.k + 1, len(order) + 1), np.inf)
-        tried = []
-        for k in range(self.k + 1):
-            families = kdb_families(order, information, k)
-            counts = FamilyCounts.of(pairs.alone, columns, y, families, weight, self._limit)
-            sums = FamilyBeliefs(counts, families, self.smoothing).leave_one_out_prefixes(columns, y, weight)
-            rmse[k] = np.sqrt(sums[:, 2] / float(pairs.n_class.sum()))
-            tried.append(families)
+    def _select(self, pairs: FamilyCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyCounts:
+        families, before, end = kdb_tree(class_order(pairs), pair_gain(pairs), self.k)
+        counts = pairs.extend(columns, y, families, weight, self._limit)
+        losses = prefix_losses(counts, before, self.smoothing, columns, y, weight)
+        rmse = np.sqrt(losses[end + 1] / float(pairs.n_class.sum()))
         # Rounded, so that a tie goes to the smaller model and not to the last bit.
         best_k, n_features = np.unravel_index(np.round(rmse, 12).argmin(), rmse.shape)
         self._selection = rmse
-        return tried[int(best_k)][: int(n_features)]
+        return counts.keep(tuple(families[f] for f in end[best_k, 1 : n_features + 1]))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         if counts.kind == "given":
@@ -182,11 +178,50 @@ def class_order(counts: FamilyCounts) -> list[int]:
 
 def kdb_families(order: list[int], information: NDArray[np.float64], k: int) -> Families:
     """Return each feature's family in the given order: up to k parents before it, the most informative."""
-    families = []
+    return tuple((*sorted(ranked_parents(order, place, information)[:k]), j) for place, j in enumerate(order))
+
+
+def ranked_parents(order: list[int], place: int, information: NDArray[np.float64]) -> list[int]:
+    """Return the features before a place, those that tell most of the feature there first, ties by position."""
+    return sorted(order[:place], key=lambda i: (-information[i, order[place]], i))
+
+
+def kdb_tree(
+    order: list[int], information: NDArray[np.float64], k: int
+) -> tuple[Families, list[int], NDArray[np.int64]]:
+    """Return the families of every k′ ≤ k as one tree, since a feature with few before it has the same ones for many.
+
+    Returns
+    -------
+    families : tuple of tuples
+        Each family once.
+    before : list of int
+        The position of the family that each stands behind, −1 for the first.
+    end : int64 array of shape (k + 1, n_features + 1)
+        The last family of each k′ and number of features, −1 where there is none.
+
+    Examples
+    --------
+    >>> families, before, end = kdb_tree([2, 0, 1], np.ones((3, 3)), k=2)
+    >>> families
+    ((2,), (0,), (2, 0), (1,), (0, 1), (0, 2, 1))
+    >>> before
+    [-1, 0, 0, 1, 2, 2]
+    >>> end
+    array([[-1,  0,  1,  3],
+           [-1,  0,  2,  4],
+           [-1,  0,  2,  5]])
+    """
+    families: list[Members] = []
+    before: list[int] = []
+    end = np.full((k + 1, len(order) + 1), -1, dtype=np.int64)
     for place, j in enumerate(order):
-        best = sorted(order[:place], key=lambda i: (-information[i, j], i))[:k]
-        families.append((*sorted(best), j))
-    return tuple(families)
+        ranked = ranked_parents(order, place, information)
+        for n_parents in range(min(k, place) + 1):
+            end[n_parents:, place + 1] = len(families)
+            before.append(int(end[n_parents, place]))
+            families.append((*sorted(ranked[:n_parents]), j))
+    return tuple(families), before, end
 
 
 def kdb_structure(counts: FamilyCounts, k: int) -> Structure:

@@ -71,8 +71,10 @@ class SemiNaive(BayesClassifier):
     max_memory: float
 
     @abstractmethod
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | Families:
-        """Say which families to count, given the first table."""
+    def _families(
+        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
+    ) -> Kind | Families | FamilyCounts:
+        """Say which families to count, given the first table, or give their counts where these were needed to say."""
 
     @abstractmethod
     def _structure(self, counts: FamilyCounts) -> Structure:
@@ -91,11 +93,14 @@ class SemiNaive(BayesClassifier):
             source, y, classes, weight, kinds, self.numeric, self.bins, None if like is None else like.schema
         )
         columns = training_codes(source, alone.schema)
+        families: Kind | Families | FamilyCounts
         if like is not None:
-            families: Kind | Families = like.kind if like.kind != "given" else like.families
+            families = like.kind if like.kind != "given" else like.families
         else:
             warn_of_empty_columns(alone.schema)
             families = self._families(alone, columns, y, weight)
+        if isinstance(families, FamilyCounts):
+            return families
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
 
     def _plus(self, ours: FamilyCounts, theirs: FamilyCounts) -> FamilyCounts:

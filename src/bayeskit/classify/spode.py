@@ -98,7 +98,9 @@ class SPODE(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return "the super-parent" if self.super_parent == "best" else None
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
+    def _families(
+        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
+    ) -> Families | FamilyCounts:
         names = alone.schema.names
         if self.super_parent != "best":
             return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
@@ -107,7 +109,8 @@ class SPODE(SemiNaive):
             raise TableError("no column has a value in any row, so none can be the super-parent.")
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
         losses = super_parent_losses(pairs, self.smoothing, columns, y, weight)
-        return spode_families(len(names), min(candidates, key=lambda i: (losses[i, 0], losses[i, 1])))
+        best = min(candidates, key=lambda i: (losses[i, 0], losses[i, 1]))
+        return pairs.keep(spode_families(len(names), best))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts)

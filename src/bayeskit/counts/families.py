@@ -175,8 +175,31 @@ class FamilyCounts:
         return replace(self, alone=alone, cells=self._recount(alone, self.cells.dtype))
 
     def keep(self, families: Families) -> FamilyCounts:
-        """Return the counts of some families only, out of all pairs or triples."""
-        parts = [self.table(members).ravel() for members in families]
+        """Return the counts of some families only, out of those that were counted."""
+        return self._given(families, [self.table(members) for members in families])
+
+    def extend(
+        self,
+        columns: list[NDArray[Any]],
+        y: NDArray[Any],
+        families: Families,
+        weight: NDArray[np.float64] | None = None,
+        limit: float | None = None,
+    ) -> FamilyCounts:
+        """Return the counts of these families of the same rows; one pass counts those that were not counted yet."""
+        if limit is not None:
+            sizes, n_classes = sizes_of(self.schema), len(self.classes)
+            refuse_too_large(sizes, n_classes, families, self.schema, limit, weighted=weight is not None)
+        new = tuple(members for members in families if not self._has(members))
+        more = FamilyCounts.of(self.alone, columns, y, new, weight) if new else self
+        tables = [(more if members in more.position else self).table(members) for members in families]
+        return self._given(families, tables)
+
+    def _has(self, members: Members) -> bool:
+        return len(members) == 1 or members in self.position or tuple(sorted(members)) in self.position
+
+    def _given(self, families: Families, tables: list[NDArray[Any]]) -> FamilyCounts:
+        parts = [table.ravel() for table in tables]
         cells = np.concatenate([*parts, np.empty(0, dtype=self.cells.dtype)]).astype(self.cells.dtype, copy=False)
         return FamilyCounts(self.alone, "given", families, cells)
 

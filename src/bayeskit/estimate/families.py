@@ -66,23 +66,19 @@ class FamilyBeliefs:
         try:
             scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
         except OverflowError as error:
-            raise TooLargeError(f"{error} Fill some of them in, or choose fewer parents.") from None
+            raise too_many_hidden(error) from None
         return scores, impossible, infinite
 
     def leave_one_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the log posterior of each counted row when that row is taken out of the counts."""
-        posterior, _ = self._scorer.leave_one_out(columns, y, weight, *self._evidence(), True, self._threads(columns))  # type: ignore[attr-defined]
+        given, threads = (columns, y, weight, *self._evidence()), self._threads(columns)
+        try:
+            posterior, _ = self._scorer.leave_one_out(*given, True, threads)  # type: ignore[attr-defined]
+        except OverflowError as error:
+            raise too_many_hidden(error) from None
         return np.asarray(posterior)
-
-    def leave_one_out_prefixes(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return the leave-one-out losses (error, log-loss, squared) of the first 0, 1, 2, … families alone."""
-        return np.asarray(
-            self._scorer.leave_one_out_prefixes(columns, y, weight, *self._evidence(), self._threads(columns))  # type: ignore[attr-defined]
-        )
 
     def _evidence(self) -> tuple[NDArray[Any], ...]:
         n_class, class_pseudo = self._prior_counts()
@@ -108,6 +104,11 @@ class FamilyBeliefs:
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
         cells = columns.size if isinstance(columns, np.ndarray) else len(columns) * len(columns[0])
         return n_threads(cells * 4)
+
+
+def too_many_hidden(error: OverflowError) -> TooLargeError:
+    """Say what to do where a row's missing cells cannot be summed out in the memory that there is."""
+    return TooLargeError(f"{error} Fill some of them in, or choose fewer parents.")
 
 
 def values_are_codes(schema: Schema) -> bool:

@@ -1,0 +1,95 @@
+"""Selective KDB tries in one pass what a pass for each number of parents and features would try."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from bayeskit import KDB
+from bayeskit.classify.kdb import class_order, kdb_families
+from bayeskit.classify.semi_naive import losses
+from bayeskit.classify.tan import pair_gain
+from bayeskit.counts.families import FamilyCounts
+from bayeskit.counts.table import TableCounts
+from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.table.encode import encode
+from bayeskit.table.read import read_table
+
+
+def one_by_one(table, y, k, smoothing, weight):
+    """The leave-one-out RMSE of each k′ and number of features as a model of its own, and its families."""
+    source = read_table(table)
+    alone = TableCounts.learn(source, y, np.unique(y), weight, "categorical")
+    columns = encode(source, alone.schema)
+    pairs = FamilyCounts.of(alone, columns, y, "pairs", weight)
+    order, information = class_order(pairs), pair_gain(pairs)
+    rmse, tried = np.empty((k + 1, len(order) + 1)), {}
+    for n_parents in range(k + 1):
+        families = kdb_families(order, information, n_parents)
+        for n_features in range(len(order) + 1):
+            chosen = tried[n_parents, n_features] = families[:n_features]
+            counts = FamilyCounts.of(alone, columns, y, chosen, weight)
+            left_out = FamilyBeliefs(counts, chosen, smoothing).leave_one_out(columns, y, weight)
+            rmse[n_parents, n_features] = losses(left_out, y, weight).rmse
+    return rmse, tried, (alone, columns)
+
+
+def random_table(rng, n, n_features, n_classes, missing):
+    y = rng.integers(0, n_classes, n)
+    y[:n_classes] = range(n_classes)
+    sizes = rng.integers(1, 5, n_features)
+    cells = np.column_stack([(rng.integers(0, size, n) + y * rng.integers(0, 2)) % size for size in sizes])
+    cells = cells.astype(object)
+    cells[rng.random(cells.shape) < missing] = None
+    cells[0] = 0  # each column has a value
+    return {f"x{j}": cells[:, j].tolist() for j in range(n_features)}, y
+
+
+@given(st.integers(0, 2**32), st.integers(0, 4), st.sampled_from([0.0, 0.1, 0.5]), st.sampled_from([0.0, 0.25, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_the_selection_is_that_of_one_pass_for_each_structure(seed, k, missing, smoothing):
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(1, 6))
+    n = int(rng.integers(n_classes, 300))
+    table, y = random_table(rng, n, int(rng.integers(1, 7)), n_classes, missing)
+    # Without smoothing a weight that is no whole number leaves a rest of rounding where nothing should be left.
+    weights = [None, rng.integers(1, 4, n).astype(float), *([rng.random(n) * 2] if smoothing else [])]
+    weight = weights[rng.integers(len(weights))]
+    model = KDB(k, select=True, smoothing=smoothing, kinds="categorical").fit(table, y, sample_weight=weight)
+    expected, tried, (alone, columns) = one_by_one(table, y, k, smoothing, weight)
+    assert_allclose(model.selection_, expected, rtol=1e-12, atol=1e-12)
+    chosen = model.counts_.families
+    best = [families for at, families in tried.items() if expected[at] <= expected.min() + 1e-11]
+    assert chosen in best
+    again = FamilyCounts.of(alone, columns, y, chosen, weight)
+    assert_allclose(model.counts_.cells, again.cells, rtol=1e-12)
+    assert weight is not None or model.counts_.cells.dtype == again.cells.dtype
+
+
+def test_the_selection_on_many_rows_is_that_of_one_pass_for_each_structure():
+    rng = np.random.default_rng(1)
+    table, y = random_table(rng, 5000, 8, 3, 0.03)
+    model = KDB(3, select=True, kinds="categorical").fit(table, y)
+    expected, tried, _ = one_by_one(table, y, 3, 0.25, None)
+    assert_allclose(model.selection_, expected, rtol=1e-12)
+    assert model.counts_.families == tried[np.unravel_index(expected.argmin(), expected.shape)]
+
+
+def test_the_tables_of_the_chosen_structure_are_those_that_were_counted(monkeypatch):
+    rng = np.random.default_rng(2)
+    table, y = random_table(rng, 400, 6, 2, 0.05)
+    counted = []
+    count = FamilyCounts.of.__func__
+
+    def remember(cls, alone, columns, y, families, *rest):
+        counted.append(families)
+        return count(cls, alone, columns, y, families, *rest)
+
+    monkeypatch.setattr(FamilyCounts, "of", classmethod(remember))
+    for model in (KDB(2, select=True, kinds="categorical"), KDB(2, kinds="categorical")):
+        counted.clear()
+        model.fit(table, y)
+        pairs, more = counted
+        assert pairs == "pairs"
+        assert len(set(more)) == len(more)
+        assert all(len(members) == 3 for members in more)
