@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -12,7 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "codes.hpp"
-#include "elimination.hpp"
+#include "eliminator.hpp"
 #include "kernels.hpp"
 #include "lanes.hpp"
 #include "posterior.hpp"
@@ -70,10 +69,16 @@ public:
             all_.push_back(static_cast<int64_t>(families_.size()));
             families_.push_back(std::move(family));
         }
-        const std::vector<double> flat = doubles(log_tables, n_cells_ * n_classes_);
-        tables_.assign(n_cells_ * lanes_, 0.0);
-        for (int64_t cell = 0; cell < n_cells_; ++cell)
-            std::copy_n(flat.data() + cell * n_classes_, n_classes_, tables_.data() + cell * lanes_);
+        const Column flat = column_of(log_tables);
+        if (static_cast<int64_t>(log_tables.shape(0)) != n_cells_ * n_classes_ || flat.type != Type::f64 ||
+            (n_cells_ && flat.stride != sizeof(double)))
+            throw std::invalid_argument("tables come as one flat run of float64 that fits the families.");
+        const double* numbers = reinterpret_cast<const double*>(flat.data);
+        tables_.resize(n_cells_ * lanes_);
+        if (lanes_ == n_classes_) std::copy_n(numbers, n_cells_ * n_classes_, tables_.data());
+        else
+            for (int64_t cell = 0; cell < n_cells_; ++cell)
+                std::copy_n(numbers + cell * n_classes_, n_classes_, tables_.data() + cell * lanes_);
     }
 
     // (answer, first row that no class can give or -1)
@@ -126,8 +131,7 @@ private:
     std::vector<Family> families_;
     std::vector<int64_t> all_;  // the positions of all families
     std::vector<double> log_prior_, tables_;
-    std::vector<double> probabilities_;  // (cells, K), made when the first hidden cell comes
-    std::once_flag probabilities_made_;
+    mutable LazyTables hidden_tables_;
 
     // A thread's room: plans for the patterns of hidden cells that it met, and scratch.
     struct Room {
@@ -190,11 +194,11 @@ private:
                     chunk.hides[r] = 1;
                 }
         }
-        if (chunk.any) std::call_once(probabilities_made_, [&] {
-            probabilities_.resize(n_cells_ * n_classes_);
-            for (int64_t cell = 0; cell < n_cells_; ++cell)
-                for (int64_t c = 0; c < n_classes_; ++c)
-                    probabilities_[cell * n_classes_ + c] = std::exp(tables_[cell * lanes_ + c]);
+    }
+
+    const HiddenTables& hidden_tables() const {
+        return hidden_tables_.get([&] {
+            return HiddenTables(families_, n_classes_, tables_.data(), lanes_, [](double log_p) { return std::exp(log_p); });
         });
     }
 
@@ -253,8 +257,7 @@ private:
             const double* row = tables_.data() + cell_of(families_[f], level) * lanes_;
             for (int64_t c = 0; c < n_classes_; ++c) joint[c] += row[c];
         }
-        room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, n_classes_, level,
-                            CHUNK_ROWS, joint);
+        room.eliminator.add(*plan, families_, hidden_tables(), level, CHUNK_ROWS, joint);
     }
 
     Evidence gather(const Table& table, const Array& y, const std::optional<Array>& weight, const Array& n_class,
@@ -351,9 +354,7 @@ private:
         }
         // A family with a hidden member did not count this row, so its table stands as it is.
         const Elimination* plan = sums_out ? plan_for(chunk, room, r) : nullptr;
-        if (plan)
-            room.eliminator.add(*plan, families_, levels_, probabilities_.data(), n_classes_, n_classes_, level,
-                                CHUNK_ROWS, joint.data());
+        if (plan) room.eliminator.add(*plan, families_, hidden_tables(), level, CHUNK_ROWS, joint.data());
         return joint.data();
     }
 };

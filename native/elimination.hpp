@@ -1,4 +1,4 @@
-// Sums hidden members out of a product of family tables, exactly, by eliminating one variable at a time.
+// In which order hidden members are summed out of a product of family tables, one variable at a time.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,20 +11,44 @@ namespace bayeskit {
 struct Family {
     std::vector<int64_t> members;  // parents, then the feature itself
     std::vector<int64_t> strides;  // in cells, one for each member
-    int64_t first_cell, n_cells;
+    int64_t first_cell, n_cells, n_levels;
     Family(std::vector<int64_t> of, const std::vector<int64_t>& levels, int64_t first)
-        : members(std::move(of)), strides(members.size()), first_cell(first), n_cells(1) {
+        : members(std::move(of)), strides(members.size()), first_cell(first), n_cells(1), n_levels(levels.at(members.back())) {
         for (size_t m = members.size(); m-- > 0;) {
             strides[m] = n_cells;
             n_cells *= levels.at(members[m]);
         }
     }
     int64_t feature() const { return members.back(); }
+    int64_t n_configs() const { return n_levels ? n_cells / n_levels : 0; }
+    // Stride of a member in a table of (levels of the feature, levels of the parents …): what is summed over hidden
+    // parents of a known feature then lies side by side.
+    int64_t turned_stride(size_t m) const { return m + 1 == members.size() ? n_configs() : strides[m] / n_levels; }
 };
 
 // Tables on the way through an elimination may have at most this many numbers.
 constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
 constexpr const char* TOO_LARGE = "summing out the missing cells of a row needs too large a table.";
+
+// One axis, or several that can be walked as one: its length and the stride of what is read along it.
+struct Axis {
+    int64_t size, stride;
+};
+
+// Neighbouring axes along which the cells follow each other without a gap become one; they are written behind `axes`.
+inline void add_joined(const std::vector<int64_t>& sizes, const int64_t* strides, std::vector<Axis>& axes) {
+    const size_t first = axes.size();
+    for (size_t k = 0; k < sizes.size(); ++k) {
+        if (sizes[k] == 1) continue;
+        if (axes.size() > first && axes.back().stride == strides[k] * sizes[k]) {
+            axes.back().size *= sizes[k];
+            axes.back().stride = strides[k];
+        } else {
+            axes.push_back({sizes[k], strides[k]});
+        }
+    }
+    if (axes.size() == first) axes.push_back({1, 1});
+}
 
 // How to sum out one pattern of hidden cells: which families are read as they are, and in which order the others melt.
 struct Elimination {
@@ -32,14 +56,18 @@ struct Elimination {
         std::vector<int64_t> scope;    // hidden variables, ascending
         std::vector<int64_t> strides;  // in cells
         int64_t family = -1;           // a family's table, or the result of an earlier step
-        int64_t cells = 1;
+        int64_t cells = 1;             // over the scope
+        bool has(int64_t variable) const { return std::find(scope.begin(), scope.end(), variable) != scope.end(); }
     };
     struct Step {
-        int64_t variable = 0;
-        std::vector<int64_t> scope;                 // of the result
-        std::vector<int64_t> inputs;                // factors
-        std::vector<std::vector<int64_t>> strides;  // of each input: for each of scope, then for `variable`
-        int64_t output = 0;
+        std::vector<int64_t> scope, sizes;  // of the product, ascending
+        size_t summed = 0;                  // the place of the variable that is summed out
+        std::vector<int64_t> inputs;       // factors
+        std::vector<int64_t> all_strides;  // (inputs, scope)
+        std::vector<Axis> axes;            // of one input after the other
+        std::vector<size_t> first_axis;    // (inputs + 1,)
+        int64_t cells = 1, output = 0;
+        const int64_t* strides(size_t input) const { return all_strides.data() + input * scope.size(); }
     };
     std::vector<int64_t> plain;  // families without hidden members
     std::vector<Factor> factors;
@@ -57,22 +85,24 @@ struct Elimination {
             for (int64_t member : family.members) needed[member] = 1;
         }
         std::vector<uint8_t> open;
+        std::vector<std::pair<int64_t, int64_t>> scope;
         for (int64_t f : chosen) {
             const Family& family = families[f];
             if (!needed[family.feature()]) continue;
-            Factor factor;
-            factor.family = f;
-            std::vector<std::pair<int64_t, int64_t>> scope;
+            scope.clear();
             for (size_t m = 0; m < family.members.size(); ++m)
-                if (hidden[family.members[m]]) scope.emplace_back(family.members[m], family.strides[m]);
+                if (hidden[family.members[m]]) scope.emplace_back(family.members[m], family.turned_stride(m));
             if (scope.empty()) {
                 plain.push_back(f);
                 continue;
             }
             std::sort(scope.begin(), scope.end());
+            Factor factor;
+            factor.family = f;
             for (const auto& [variable, stride] : scope) {
                 factor.scope.push_back(variable);
                 factor.strides.push_back(stride);
+                factor.cells *= levels[variable];
             }
             factors.push_back(std::move(factor));
             open.push_back(1);
@@ -81,176 +111,90 @@ struct Elimination {
     }
 
 private:
+    using Cost = std::pair<double, size_t>;  // cells of the product, and number of its factors
+    std::vector<int64_t> met_;
+
     // Always the variable whose table comes out smallest; a tree is summed out without any table larger than its own.
+    // Of equal ones the one with fewest factors, so that the others are multiplied when the table has become smaller.
     void eliminate(const std::vector<int64_t>& levels, std::vector<uint8_t>& open) {
         std::vector<int64_t> waiting;
         for (const Factor& factor : factors)
             waiting.insert(waiting.end(), factor.scope.begin(), factor.scope.end());
         std::sort(waiting.begin(), waiting.end());
         waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+        std::vector<Cost> costs;
+        for (int64_t variable : waiting) costs.push_back(cost_of(variable, levels, open));
         while (!waiting.empty()) {
-            int64_t best = -1;
-            double best_size = INFINITY;
-            for (int64_t variable : waiting) {
-                double size = static_cast<double>(levels[variable]);
-                for (int64_t other : result_scope(variable, open)) size *= static_cast<double>(levels[other]);
-                if (size < best_size) {
-                    best_size = size;
-                    best = variable;
-                }
-            }
-            largest = best_size > 9e18 ? INT64_MAX : std::max(largest, static_cast<int64_t>(best_size));
-            add_step(best, levels, open);
-            waiting.erase(std::find(waiting.begin(), waiting.end(), best));
+            const size_t best = std::min_element(costs.begin(), costs.end()) - costs.begin();
+            const double cells = costs[best].first;
+            largest = cells > 9e18 ? INT64_MAX : std::max(largest, static_cast<int64_t>(cells));
+            add_step(waiting[best], levels, open);
+            waiting.erase(waiting.begin() + static_cast<int64_t>(best));
+            costs.erase(costs.begin() + static_cast<int64_t>(best));
+            // Only those that met the variable have other factors now.
+            for (size_t w = 0; w < waiting.size(); ++w)
+                if (factors.back().has(waiting[w])) costs[w] = cost_of(waiting[w], levels, open);
         }
     }
 
-    std::vector<int64_t> result_scope(int64_t variable, const std::vector<uint8_t>& open) const {
-        std::vector<int64_t> scope;
-        for (size_t f = 0; f < factors.size(); ++f)
-            if (open[f] && std::binary_search(factors[f].scope.begin(), factors[f].scope.end(), variable))
-                scope.insert(scope.end(), factors[f].scope.begin(), factors[f].scope.end());
-        std::sort(scope.begin(), scope.end());
-        scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
-        scope.erase(std::remove(scope.begin(), scope.end(), variable), scope.end());
-        return scope;
+    Cost cost_of(int64_t variable, const std::vector<int64_t>& levels, const std::vector<uint8_t>& open) {
+        const size_t n_factors = find_product(variable, open);
+        double cells = 1.0;
+        for (int64_t other : met_) cells *= static_cast<double>(levels[other]);
+        return {cells, n_factors};
+    }
+
+    // Writes down the variables that meet when all factors of a variable are multiplied; gives the number of factors.
+    size_t find_product(int64_t variable, const std::vector<uint8_t>& open) {
+        met_.clear();
+        size_t n_factors = 0;
+        for (size_t f = 0; f < factors.size(); ++f) {
+            if (!open[f] || !factors[f].has(variable)) continue;
+            ++n_factors;
+            for (int64_t other : factors[f].scope) {
+                const auto at = std::lower_bound(met_.begin(), met_.end(), other);
+                if (at == met_.end() || *at != other) met_.insert(at, other);
+            }
+        }
+        return n_factors;
     }
 
     void add_step(int64_t variable, const std::vector<int64_t>& levels, std::vector<uint8_t>& open) {
         Step step;
-        step.variable = variable;
-        step.scope = result_scope(variable, open);
+        find_product(variable, open);
+        step.scope = met_;
+        step.summed = std::find(step.scope.begin(), step.scope.end(), variable) - step.scope.begin();
+        for (int64_t other : step.scope) {
+            step.sizes.push_back(levels[other]);
+            // Above the limit nothing is run, and the product could be larger than any number.
+            if (largest <= MOST_NUMBERS) step.cells *= levels[other];
+        }
         for (size_t f = 0; f < factors.size(); ++f) {
             const Factor& factor = factors[f];
-            if (!open[f] || !std::binary_search(factor.scope.begin(), factor.scope.end(), variable)) continue;
-            std::vector<int64_t> strides;
-            auto stride_of = [&](int64_t wanted) {
+            if (!open[f] || !factor.has(variable)) continue;
+            for (int64_t wanted : step.scope) {
                 const auto at = std::lower_bound(factor.scope.begin(), factor.scope.end(), wanted);
-                return at != factor.scope.end() && *at == wanted ? factor.strides[at - factor.scope.begin()] : 0;
-            };
-            for (int64_t other : step.scope) strides.push_back(stride_of(other));
-            strides.push_back(stride_of(variable));
+                const bool has = at != factor.scope.end() && *at == wanted;
+                step.all_strides.push_back(has ? factor.strides[at - factor.scope.begin()] : 0);
+            }
+            step.first_axis.push_back(step.axes.size());
+            add_joined(step.sizes, step.strides(step.inputs.size()), step.axes);
             step.inputs.push_back(static_cast<int64_t>(f));
-            step.strides.push_back(std::move(strides));
             open[f] = 0;
         }
+        step.first_axis.push_back(step.axes.size());
         Factor result;
         result.scope = step.scope;
-        result.strides.resize(step.scope.size());
-        for (size_t s = step.scope.size(); s-- > 0;) {
+        result.scope.erase(result.scope.begin() + static_cast<int64_t>(step.summed));
+        result.strides.resize(result.scope.size());
+        for (size_t s = result.scope.size(); s-- > 0;) {
             result.strides[s] = result.cells;
-            result.cells *= levels[step.scope[s]];
+            if (largest <= MOST_NUMBERS) result.cells *= levels[result.scope[s]];
         }
         step.output = static_cast<int64_t>(factors.size());
         factors.push_back(std::move(result));
         open.push_back(1);
         steps.push_back(std::move(step));
-    }
-};
-
-constexpr size_t MOST_FACTORS = 24;  // (1e-12) ** 24 is still a double
-
-// Runs an elimination for one row; the room is kept from row to row.
-class Eliminator {
-public:
-    // tables: probabilities (cells, width), the first n_classes of each row. level: of each variable, read where it is not hidden.
-    // Adds the log of the sum over the hidden cells to log_joint (n_classes,).
-    void add(const Elimination& plan, const std::vector<Family>& families, const std::vector<int64_t>& levels,
-             const double* tables, int64_t width, int64_t n_classes, const uint32_t* level, int64_t level_stride,
-             double* log_joint) {
-        const size_t n_factors = plan.factors.size();
-        data_.resize(n_factors);
-        room_.resize(n_factors);
-        for (size_t f = 0; f < n_factors; ++f) {
-            const auto& factor = plan.factors[f];
-            if (factor.family < 0) continue;
-            const Family& family = families[factor.family];
-            int64_t cell = family.first_cell;
-            for (size_t m = 0; m < family.members.size(); ++m)
-                if (!std::binary_search(factor.scope.begin(), factor.scope.end(), family.members[m]))
-                    cell += family.strides[m] * level[family.members[m] * level_stride];
-            data_[f] = tables + cell * width;
-        }
-        width_.assign(n_factors, n_classes);
-        for (size_t f = 0; f < n_factors; ++f)
-            if (plan.factors[f].family >= 0) width_[f] = width;
-        for (const auto& step : plan.steps) run(plan, step, levels, n_classes, log_joint);
-    }
-
-private:
-    std::vector<const double*> data_;
-    std::vector<std::vector<double>> room_;
-    std::vector<int64_t> at_, count_, width_;
-    std::vector<double> product_;
-
-    std::vector<double> logs_;
-
-    // sum[c] = log of the sum over the variable's levels of the product of all factors
-    void sum_logs(const Elimination::Step& step, int64_t n_levels, int64_t K, double* sum) {
-        std::fill(logs_.begin(), logs_.end(), 0.0);
-        for (int64_t v = 0; v < n_levels; ++v)
-            for (size_t f = 0; f < step.inputs.size(); ++f) {
-                const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * width_[step.inputs[f]];
-                for (int64_t c = 0; c < K; ++c) logs_[v * K + c] += std::log(values[c]);
-            }
-        for (int64_t c = 0; c < K; ++c) {
-            double peak = -INFINITY, total = 0.0;
-            for (int64_t v = 0; v < n_levels; ++v) peak = std::max(peak, logs_[v * K + c]);
-            for (int64_t v = 0; v < n_levels; ++v)
-                if (peak > -INFINITY) total += std::exp(logs_[v * K + c] - peak);
-            sum[c] = peak > -INFINITY ? peak + std::log(total) : -INFINITY;
-        }
-    }
-
-    void run(const Elimination& plan, const Elimination::Step& step, const std::vector<int64_t>& levels, int64_t K,
-             double* log_joint) {
-        const auto& result = plan.factors[step.output];
-        std::vector<double>& out = room_[step.output];
-        out.assign(result.cells * K, 0.0);
-        data_[step.output] = out.data();
-        const size_t n_inputs = step.inputs.size(), n_scope = step.scope.size();
-        at_.assign(n_inputs, 0);
-        count_.assign(n_scope, 0);
-        product_.resize(K);
-        // A product of many factors is summed up as logs: as plain numbers it would fall below the smallest there is.
-        const bool in_logs = n_inputs > MOST_FACTORS;
-        const int64_t n_levels = levels[step.variable];
-        if (in_logs) logs_.resize(n_levels * K);
-        for (int64_t cell = 0; cell < result.cells; ++cell) {
-            double* sum = out.data() + cell * K;
-            if (in_logs) sum_logs(step, n_levels, K, sum);
-            for (int64_t v = 0; !in_logs && v < n_levels; ++v) {
-                std::fill(product_.begin(), product_.end(), 1.0);
-                for (size_t f = 0; f < n_inputs; ++f) {
-                    const double* values = data_[step.inputs[f]] + (at_[f] + v * step.strides[f].back()) * width_[step.inputs[f]];
-                    for (int64_t c = 0; c < K; ++c) product_[c] *= values[c];
-                }
-                for (int64_t c = 0; c < K; ++c) sum[c] += product_[c];
-            }
-            for (size_t s = n_scope; s-- > 0;) {  // the next cell of the result
-                const bool wraps = ++count_[s] == levels[step.scope[s]];
-                for (size_t f = 0; f < n_inputs; ++f)
-                    at_[f] += wraps ? -step.strides[f][s] * (levels[step.scope[s]] - 1) : step.strides[f][s];
-                if (!wraps) break;
-                count_[s] = 0;
-            }
-        }
-        // Each class is divided by its largest cell, so that long products do not vanish.
-        for (int64_t c = 0; c < K; ++c) {
-            if (in_logs) {
-                double peak = -INFINITY;
-                for (int64_t cell = 0; cell < result.cells; ++cell) peak = std::max(peak, out[cell * K + c]);
-                log_joint[c] += peak;
-                for (int64_t cell = 0; cell < result.cells; ++cell)
-                    out[cell * K + c] = peak > -INFINITY ? std::exp(out[cell * K + c] - peak) : 0.0;
-                continue;
-            }
-            double peak = 0.0;
-            for (int64_t cell = 0; cell < result.cells; ++cell) peak = std::max(peak, out[cell * K + c]);
-            log_joint[c] += std::log(peak);
-            if (peak > 0.0)
-                for (int64_t cell = 0; cell < result.cells; ++cell) out[cell * K + c] /= peak;
-        }
     }
 };
 

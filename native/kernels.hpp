@@ -19,6 +19,7 @@ void bind_sample(nanobind::module_& m);
 void bind_triangulate(nanobind::module_& m);
 void bind_naive(nanobind::module_& m);
 void bind_risk(nanobind::module_& m);
+void bind_shares(nanobind::module_& m);
 void bind_strings(nanobind::module_& m);
 void bind_super_parent(nanobind::module_& m);
 }  // namespace bayeskit

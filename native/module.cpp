@@ -19,6 +19,7 @@ NB_MODULE(_native, m) {
     bayeskit::bind_triangulate(m);
     bayeskit::bind_naive(m);
     bayeskit::bind_risk(m);
+    bayeskit::bind_shares(m);
     bayeskit::bind_strings(m);
     bayeskit::bind_super_parent(m);
 }

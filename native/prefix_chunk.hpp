@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "codes.hpp"
-#include "elimination.hpp"
+#include "eliminator.hpp"
 
 namespace bayeskit {
 
@@ -45,6 +45,7 @@ inline double share_of(double n, double all, double smoothing, int64_t size) {
 // the left-out row changes, stands apart, and its lane is 0.
 struct PrefixChunk {
     const PrefixProblem& problem;
+    LazyTables& hidden_tables;  // shared by all threads
     int64_t begin = 0, n = 0;
     std::vector<uint32_t> level;              // (d, PREFIX_ROWS)
     std::vector<uint8_t> column_hides;        // (d,) whether the column has a hidden cell in this chunk
@@ -61,8 +62,8 @@ struct PrefixChunk {
     Eliminator eliminator;
     bool too_large = false;
 
-    explicit PrefixChunk(const PrefixProblem& of)
-        : problem(of), level(of.levels.size() * PREFIX_ROWS), column_hides(of.levels.size()), hides(PREFIX_ROWS),
+    PrefixChunk(const PrefixProblem& of, LazyTables& lazy)
+        : problem(of), hidden_tables(lazy), level(of.levels.size() * PREFIX_ROWS), column_hides(of.levels.size()), hides(PREFIX_ROWS),
           cell(PREFIX_ROWS), own_factor(PREFIX_ROWS), others(of.n_slots * PREFIX_ROWS * of.lanes),
           truth(of.n_slots * PREFIX_ROWS), has_logs(of.n_slots * PREFIX_ROWS), miss(PREFIX_ROWS), scratch(of.n_classes) {}
 
@@ -196,8 +197,10 @@ struct PrefixChunk {
         need_logs(at);
         double* log = logs.data() + at * 2 * K + K;
         std::fill_n(log, K, 0.0);
-        eliminator.add(*plan, problem.families, problem.levels, problem.share.data(), problem.lanes, K,
-                       level.data() + r, PREFIX_ROWS, log);
+        const HiddenTables& tables = hidden_tables.get([&] {
+            return HiddenTables(problem.families, K, problem.share.data(), problem.lanes, [](double p) { return p; });
+        });
+        eliminator.add(*plan, problem.families, tables, level.data() + r, PREFIX_ROWS, log);
     }
 
     const Elimination* plan_for(int64_t f, int64_t r) {

@@ -188,8 +188,9 @@ nb::object prefix_losses(nb::list columns, Array y, std::optional<Array> weight,
     bool too_large = false;
     {
         nb::gil_scoped_release release;
+        LazyTables hidden_tables;
         std::vector<std::optional<Chunk>> rooms(threads_used(n_groups, n_threads));
-        for (auto& room : rooms) room.emplace(problem);
+        for (auto& room : rooms) room.emplace(problem, hidden_tables);
         parallel_chunks(n_groups, n_threads, [&](int64_t group, int thread) {
             Chunk& chunk = *rooms[thread];
             for (int64_t at = group * per_group; at < std::min(n_chunks, (group + 1) * per_group); ++at) {

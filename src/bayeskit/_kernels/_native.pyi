@@ -115,6 +115,9 @@ def count_families(
     families: Sequence[Sequence[int]],
     n_threads: int,
 ) -> NDArray[Any]: ...
+def log_shares(
+    tables: list[Numbers], n_values: Sequence[int], n_classes: int, smoothing: float, n_threads: int
+) -> NDArray[np.float64]: ...
 def prefix_losses(
     columns: list[Numbers],
     y: Numbers,

@@ -199,9 +199,10 @@ class FamilyCounts:
         return len(members) == 1 or members in self.position or tuple(sorted(members)) in self.position
 
     def _given(self, families: Families, tables: list[NDArray[Any]]) -> FamilyCounts:
-        parts = [table.ravel() for table in tables]
-        cells = np.concatenate([*parts, np.empty(0, dtype=self.cells.dtype)]).astype(self.cells.dtype, copy=False)
-        return FamilyCounts(self.alone, "given", families, cells)
+        # Each in the type of the whole first: one table of wider numbers would make the whole wide for a while.
+        dtype = self.cells.dtype
+        parts = [table.astype(dtype, copy=False).ravel() for table in tables]
+        return FamilyCounts(self.alone, "given", families, np.concatenate([*parts, np.empty(0, dtype=dtype)]))
 
     def _recount(self, alone: TableCounts, dtype: np.dtype[Any]) -> NDArray[Any]:
         # The same cells under other levels and classes: those that both sides know.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import FamilyScorer, n_threads
+from bayeskit._kernels import FamilyScorer, log_shares, n_threads
 from bayeskit.counts.families import Families, FamilyCounts, sizes_of
+from bayeskit.counts.values import ragged
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.naive import Score
@@ -43,12 +44,13 @@ class FamilyBeliefs:
     def __post_init__(self) -> None:
         n_class, class_pseudo = self._prior_counts()
         log_prior = _log(dirichlet(n_class, class_pseudo))
-        padded = [self._padded(members) for members in self.families]
-        tables = tuple(
-            _log(np.moveaxis(dirichlet(np.moveaxis(table, -2, 0), self.smoothing), 0, -2)) for table in padded
-        )
-        flat = np.concatenate([*(table.ravel() for table in tables), np.empty(0)])
         sizes = sizes_of(self.counts.schema)
+        counted = [self._counts_of(members) for members in self.families]
+        n_values = [table.shape[-2] for table in counted]
+        threads = n_threads(sum(table.size for table in counted))
+        flat = log_shares([table.ravel() for table in counted], n_values, len(n_class), float(self.smoothing), threads)
+        first = ragged([table.size for table in counted])
+        tables = tuple(flat[first[f] : first[f + 1]].reshape(table.shape) for f, table in enumerate(counted))
         scorer = FamilyScorer(log_prior, flat, sizes, self.families, self.smooth, self.super_parent)
         in_place = not self.smooth and values_are_codes(self.counts.schema)
         made = {"log_prior": log_prior, "log_tables": tables, "in_place": in_place, "_scorer": scorer}
@@ -82,7 +84,7 @@ class FamilyBeliefs:
 
     def _evidence(self) -> tuple[NDArray[Any], ...]:
         n_class, class_pseudo = self._prior_counts()
-        cells = np.concatenate([*(self._padded(members).ravel() for members in self.families), np.empty(0)])
+        cells = np.concatenate([*(self._counts_of(members).ravel() for members in self.families), np.empty(0)])
         n_values = sum(size + self.smooth for size in sizes_of(self.counts.schema) if size)
         return n_class, cells, class_pseudo, np.full(n_values, float(self.smoothing))
 
@@ -93,11 +95,11 @@ class FamilyBeliefs:
             n_class, pseudo = known.sum(axis=0), pseudo * (len(known) + self.smooth)
         return n_class, np.full(len(n_class), pseudo)
 
-    def _padded(self, members: tuple[int, ...]) -> NDArray[np.float64]:
-        # One more level of each column, without rows, for values that were never seen.
-        table = self.counts.table(members).astype(np.float64)
+    def _counts_of(self, members: tuple[int, ...]) -> NDArray[Any]:
+        table = self.counts.table(members)
         if not self.smooth:
-            return np.ascontiguousarray(table)
+            return table
+        # One more level of each column, without rows, for values that were never seen.
         return np.pad(table, [(0, 1 if size else 0) for size in table.shape[:-1]] + [(0, 0)])
 
     @staticmethod
