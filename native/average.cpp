@@ -32,9 +32,9 @@ public:
             const int64_t d = model.d, K = model.n_classes;
             model.n_class = doubles(n_class, K);
             model.n_value = doubles(n_value, model.first_value[d] * K);
-            double total = 0.0;
-            for (int64_t c = 0; c < K; ++c) total += model.n_class[c] + smoothing;
-            for (int64_t c = 0; c < K; ++c) model.log_prior.push_back(std::log(model.n_class[c] + smoothing) - std::log(total));
+            for (double n : model.n_class) model.class_mass.push_back(n + smoothing);
+            model.log_prior.resize(K);
+            log_prior_without(model.class_mass.data(), static_cast<int>(K), -1, 0.0, model.log_prior.data());
             std::vector<int64_t> pair_lengths, triple_lengths;
             int64_t pair_cells = 0, triple_cells = 0;
             for (int64_t i = 0; i < d; ++i)
@@ -144,11 +144,16 @@ private:
                         for (int64_t k = 0; k < n_block; ++k)
                             if (!blocks.write(k, log_joint.data() + members[at + k] * K)) alone(model.order - 1, members[at + k]);
                     }
-                const double* prior = fallback ? model.log_prior.data() : nullptr;
-                for (int64_t r = 0; r < rows; ++r)
+                std::vector<double> left(model.log_prior);
+                for (int64_t r = 0; r < rows; ++r) {
+                    if (classes && model.exact)  // with smoothing every row can be given
+                        log_prior_without(model.class_mass.data(), static_cast<int>(K), y[begin + r],
+                                          std::min(1.0, weight[begin + r]), left.data());
+                    const double* prior = fallback ? left.data() : nullptr;
                     if (!write_answer(log_joint.data() + r * K, prior, static_cast<int>(K), answer, begin + r, out.data, best.data) &&
                         impossible[chunk] < 0)
                         impossible[chunk] = begin + r;
+                }
             });
         }
         int64_t first = -1;

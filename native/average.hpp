@@ -106,7 +106,7 @@ public:
     int64_t factors;                // that may be multiplied between two normalisations
     std::vector<int64_t> sizes, first_value;
     std::vector<double> n_class, n_value, known, value_sum;  // (K), (cells, K), (d, K), (cells)
-    std::vector<double> log_prior;
+    std::vector<double> log_prior, class_mass;  // (K)
     Tables<Count> pairs, triples;
     std::vector<double> margins;            // (child, parent cell, K), or empty
     std::vector<double> pair_sum;           // rows with both levels, (pair cells)

@@ -39,14 +39,13 @@ struct Evidence {
     std::vector<uint32_t> y;
     std::vector<double> own;           // how much of each row is in the counts and leaves: at most 1
     std::vector<double> weight;
-    std::vector<double> n_class, class_pseudo;
+    std::vector<double> class_mass;    // (K,) rows and pseudo-counts
     std::vector<double> counts;        // (cells, K)
     std::vector<double> margin;        // (cells, K) the counts summed over the feature's levels, at its level 0
     std::vector<double> pseudo;        // of each feature's levels, one after the other
     std::vector<double> pseudo_sum;    // (d,)
     std::vector<int64_t> first_value;  // (d,)
     std::vector<double> log_without_one;  // (cells, K) what each cell gives when one row leaves it, or empty
-    double total = 0.0;
 };
 
 class FamilyScorer {
@@ -114,7 +113,7 @@ public:
             int64_t bad = -1;
             for (int64_t r = 0; r < chunk.n; ++r) {
                 const double* joint = left_out(chunk, room, evidence, r);
-                if (!write_answer(joint, fallback ? log_prior_.data() : nullptr, static_cast<int>(n_classes_),
+                if (!write_answer(joint, fallback ? room.prior.data() : nullptr, static_cast<int>(n_classes_),
                                   Answer::log_posterior, chunk.begin + r, out.data, nullptr) && bad < 0)
                     bad = chunk.begin + r;
             }
@@ -137,7 +136,7 @@ private:
     struct Room {
         std::unordered_map<std::string, Elimination> plans;
         Eliminator eliminator;
-        std::vector<double> acc;
+        std::vector<double> acc, prior;
         std::vector<int64_t> cell;
         std::vector<uint8_t> hidden;
         bool too_large = false;
@@ -271,9 +270,9 @@ private:
         evidence.weight = weight ? doubles(*weight, table.n_rows) : std::vector<double>(table.n_rows, 1.0);
         evidence.own = evidence.weight;
         for (double& own : evidence.own) own = std::min(own, 1.0);
-        evidence.n_class = doubles(n_class, n_classes_);
-        evidence.class_pseudo = doubles(class_pseudo, n_classes_);
-        for (int64_t c = 0; c < n_classes_; ++c) evidence.total += evidence.n_class[c] + evidence.class_pseudo[c];
+        evidence.class_mass = doubles(n_class, n_classes_);
+        const std::vector<double> more = doubles(class_pseudo, n_classes_);
+        for (int64_t c = 0; c < n_classes_; ++c) evidence.class_mass[c] += more[c];
         evidence.counts = doubles(counts, n_cells_ * n_classes_);
         int64_t n_values = 0;
         for (int64_t size : levels_) {
@@ -325,19 +324,16 @@ private:
         return std::log((n + evidence.pseudo[evidence.first_value[j] + level]) / all);
     }
 
-    // log P(x, c) of one row without itself
+    // log P(x, c) of one row without itself; room.prior is then log P(c) without it
     const double* left_out(const Chunk& chunk, Room& room, const Evidence& evidence, int64_t r) const {
         const int64_t row = chunk.begin + r, label = evidence.y[row];
         const uint32_t* level = chunk.level.data() + r;
         const bool in_prior = prior_feature_ < 0 || level[prior_feature_ * CHUNK_ROWS] != Chunk::HIDDEN;
         const double own = evidence.own[row], prior_own = in_prior ? own : 0.0;
-        const double log_total = std::log(evidence.total - prior_own);
+        room.prior.resize(n_classes_);
+        log_prior_without(evidence.class_mass.data(), static_cast<int>(n_classes_), label, prior_own, room.prior.data());
         std::vector<double>& joint = room.acc;
-        joint.assign(n_classes_, 0.0);
-        for (int64_t c = 0; c < n_classes_; ++c) {
-            const double n = std::max(0.0, evidence.n_class[c] - (c == label ? prior_own : 0.0));
-            joint[c] = std::log(n + evidence.class_pseudo[c]) - log_total;
-        }
+        joint = room.prior;
         bool sums_out = false;
         for (const Family& family : families_) {
             bool known = true;

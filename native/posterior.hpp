@@ -56,6 +56,18 @@ inline bool write_answer(const double* log_joint, const double* log_prior, int n
     return true;
 }
 
+// log P(c) from the rows of each class with their pseudo-counts, when `own` of a row of class `label` is not counted;
+// where nothing is left, every class is as likely.
+inline void log_prior_without(const double* mass, int n_classes, int64_t label, double own, double* log_prior) {
+    double total = 0.0;
+    for (int c = 0; c < n_classes; ++c) {
+        log_prior[c] = std::max(0.0, mass[c] - (c == label ? own : 0.0));
+        total += log_prior[c];
+    }
+    for (int c = 0; c < n_classes; ++c)
+        log_prior[c] = total > 0.0 ? std::log(log_prior[c] / total) : -std::log(static_cast<double>(n_classes));
+}
+
 // Adds a row's 0-1 error, log-loss and (1 - P(true class))², times its weight, to sums (3,). A row that no class can
 // give is answered with the prior.
 inline void add_losses(const double* log_joint, const double* log_prior, int n_classes, int64_t label, double weight,

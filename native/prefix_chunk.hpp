@@ -27,7 +27,7 @@ struct PrefixProblem {
     std::vector<int64_t> from, slot; // where a chunk's posteriors without and with the family are kept
     int64_t n_slots = 1;
     std::vector<uint32_t> y;
-    std::vector<double> weight, n_class, prior;
+    std::vector<double> weight, n_class;
     std::vector<double> share;       // (cells + 1, lanes) P(x_j | parents, c); the last row is for hidden cells: ones
     std::vector<double> without;     // (cells + 1, K) the same when one row leaves the cell
     std::vector<double> counts, margin;  // (cells, K) where a row may leave by less than one, else empty
@@ -176,7 +176,7 @@ struct PrefixChunk {
             scratch[c] = std::log(c == label ? truth[at] : line[c]) + log[c] + log[K + c];
             peak = std::max(peak, scratch[c]);
         }
-        if (!(peak > -INFINITY)) return miss_of_prior(label);
+        if (!(peak > -INFINITY)) return miss_of_prior(r);
         double sum = 0.0, rest = 0.0;
         for (int64_t c = 0; c < K; ++c) {
             const double part = std::exp(scratch[c] - peak);
@@ -187,7 +187,14 @@ struct PrefixChunk {
     }
 
     // A row that no class can give is answered with the prior.
-    double miss_of_prior(int64_t label) const { return 1.0 - problem.prior[label]; }
+    double miss_of_prior(int64_t r) const {
+        const int64_t label = problem.y[begin + r];
+        const double own = problem.own(begin + r);
+        double total = -own;
+        for (double n : problem.n_class) total += n + problem.smoothing;
+        if (!(total > 0.0)) return 1.0 - 1.0 / static_cast<double>(problem.n_classes);
+        return 1.0 - std::max(0.0, problem.n_class[label] + problem.smoothing - own) / total;
+    }
 
     // What the families with hidden members add, where a known feature has just met a hidden parent
     void sum_out(int64_t f, int64_t r) {

@@ -126,7 +126,7 @@ void add_family(Chunk& chunk, int64_t f, double& sum) {
         if (f >= 0 && chunk.hides[r] && chunk.meets_hidden_parent(problem.families[f], r)) chunk.sum_out(f, r);
         if (faint && chunk.is_faint(slot * PREFIX_ROWS + r)) chunk.absorb(slot, r);
         if (chunk.has_logs[slot * PREFIX_ROWS + r]) chunk.miss[r] = chunk.miss_in_logs(slot, r);
-        else if (chunk.miss[r] < 0.0) chunk.miss[r] = chunk.miss_of_prior(problem.y[chunk.begin + r]);
+        else if (chunk.miss[r] < 0.0) chunk.miss[r] = chunk.miss_of_prior(r);
         sum += problem.weight[chunk.begin + r] * chunk.miss[r] * chunk.miss[r];
     }
 }
@@ -162,9 +162,6 @@ Problem gather(const Table& table, const Array& y, const std::optional<Array>& w
     bool any_part = false;
     for (double w : problem.weight) any_part = any_part || w < 1.0;
     problem.n_class = doubles(n_class, problem.n_classes);
-    double total = 0.0;
-    for (double n : problem.n_class) total += n + smoothing;
-    for (double n : problem.n_class) problem.prior.push_back((n + smoothing) / total);
     if (static_cast<int64_t>(counts.shape(0)) != problem.n_cells * problem.n_classes)
         throw std::invalid_argument("the counts do not fit the families.");
     fill_tables(problem, column_of(counts), any_part, n_threads);

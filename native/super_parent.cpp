@@ -144,6 +144,7 @@ struct Chunk {
     std::vector<int64_t> cell;
     std::vector<double> terms;     // (S_u, lanes) of one row in which x_u is hidden
     std::vector<double> joint;     // (CHUNK_ROWS, lanes)
+    std::vector<double> prior;     // (K,) of one row that no class can give
     std::vector<double> truth;     // (CHUNK_ROWS,) log P(x, c) of the row's own class c without the row
 
     explicit Chunk(const Problem& problem)
@@ -187,8 +188,13 @@ void start(const Problem& problem, const SuperParent& u, Chunk& chunk) {
         const int64_t v = level[r] < u.size ? level[r] : 0;
         const double log_total = own == 1.0 ? u.log_total_without : std::log(u.total - own);
         chunk.parent[r] = static_cast<uint32_t>(v);
-        for (int64_t c = 0; c < K; ++c)
-            chunk.joint[r * problem.lanes + c] = u.log_n_class[c] - log_total + u.log_table[v * problem.lanes + c];
+        double* joint = chunk.joint.data() + r * problem.lanes;
+        if (level[r] < u.size && !(u.total > own)) {  // no other row knows x_u: all classes and values are as likely
+            std::fill(joint, joint + K, 0.0);
+            chunk.truth[r] = 0.0;
+            continue;
+        }
+        for (int64_t c = 0; c < K; ++c) joint[c] = u.log_n_class[c] - log_total + u.log_table[v * problem.lanes + c];
         chunk.truth[r] = own == 1.0 ? u.log_own_without[label] + u.log_without[v * problem.lanes + label]
                                     : u.log_own_class(problem, label, own) + u.log_value(problem, v, label, own);
     }
@@ -238,7 +244,13 @@ void add_chunk(const Problem& problem, const SuperParent& u, Chunk& chunk, doubl
         double* joint = chunk.joint.data() + r * lanes;
         if (chunk.levels(u.feature)[r] < u.size) joint[y[r]] = chunk.truth[r];
         else sum_out(problem, u, chunk, r, joint);
-        add_losses(joint, u.log_prior.data(), static_cast<int>(K), y[r], problem.weight[chunk.begin + r], sums);
+        const double* prior = u.log_prior.data();
+        if (problem.smoothing <= 0.0 && chunk.levels(u.feature)[r] < u.size) {  // else every row can be given
+            chunk.prior.resize(K);
+            log_prior_without(u.n_class.data(), static_cast<int>(K), y[r], problem.own(chunk.begin + r), chunk.prior.data());
+            prior = chunk.prior.data();
+        }
+        add_losses(joint, prior, static_cast<int>(K), y[r], problem.weight[chunk.begin + r], sums);
     }
 }
 

@@ -112,13 +112,14 @@ def test_a_class_that_nearly_vanished_can_come_back(smoothing):
     assert_allclose(found, np.square(expected), atol=1e-6)
 
 
-def test_without_smoothing_a_row_that_no_class_can_give_is_answered_with_the_prior():
+def test_without_smoothing_a_row_that_no_class_can_give_is_answered_with_the_prior_of_the_others():
     columns = [np.array([0, 1, 1, 1], dtype=np.uint8), np.array([0, 0, 1, 1], dtype=np.uint8)]
     y = np.array([0, 1, 1, 1])
     found = found_losses(columns, y, None, 2, [2, 2], [(0,), (1,)], [-1, 0], 0.0, 1)
-    # The first row alone is of class 0: without it, only class 1 is left, and never has x_0 = 0.
+    # The first row alone is of class 0: without it, only class 1 is left, which never has x_0 = 0, so that the prior of
+    # the other rows answers, in which class 0 has no share.
     # The other rows have P(class 1) = 2/3 without themselves, and 1 as soon as x_0 is known.
-    assert_allclose(found[:2], [1.0 + 3 / 9, (1 - 1 / 4) ** 2])
+    assert_allclose(found[:2], [1.0 + 3 / 9, 1.0])
 
 
 def test_the_number_of_threads_leaves_no_trace():
