@@ -71,21 +71,17 @@ def rows_of(table: Table, name: str) -> int:
 
 def overall(table: Table, tables: list[str]) -> str:
     models = [model for model in OURS + PEERS if any((name, model) in table for name in tables)]
-    text = ""
-    for some, what in ((models, "every model"), ([m for m in models if m in OURS], "each of ours")):
-        common = [name for name in tables if all((name, model) in table for model in some)]
-        if not common:
-            continue
-        text += f"\n## Means over the {len(common)} tables that {what} finished\n\n"
-        text += line(["model", *MEASURES.values()]) + line(["---", *["--:"] * len(MEASURES)])
-        for model in some:
-            values = {key: np.mean([table[name, model][key] for name in common]) for key in MEASURES}
-            cells = [
-                f"{100 * values['error']:.2f}",
-                *(f"{values[key]:.4f}" for key in ("log_loss", "rmse", "calibration")),
-            ]
-            text += line([model, *cells, f"{values['cpu']:.3f}"])
+    common = [name for name in tables if all((name, model) in table for model in models)]
+    text = f"\n## Means over the {len(common)} tables that every model finished\n\n"
+    text += line(["model", *MEASURES.values()]) + line(["---", *["--:"] * len(MEASURES)])
+    for model in models:
+        means = {measure: float(np.mean([table[name, model][measure] for name in common])) for measure in MEASURES}
+        text += line([model, *(shown(measure, value) for measure, value in means.items())])
     return text
+
+
+def shown(measure: str, value: float) -> str:
+    return f"{100 * value:.2f}" if measure == "error" else f"{value:.3f}" if measure == "cpu" else f"{value:.4f}"
 
 
 def published(table: Table) -> str:
@@ -202,16 +198,18 @@ def against(table: Table, tables: list[str]) -> str:
 
 def each(table: Table, tables: list[str]) -> str:
     models = [model for model in OURS + PEERS if any((name, model) in table for name in tables)]
-    text = "\n## Error in % on each table\n\n"
-    text += line(["table", "rows", *models]) + line(["---", *["--:"] * (len(models) + 1)])
-    for name in tables:
-        cells = []
-        for model in models:
-            found = table.get((name, model))
-            full = 3 * (REPEATS if rows_of(table, name) <= MANY_ROWS else 1)
-            some = "" if found is None or found["folds"] >= full else f" ({found['folds']})"
-            cells.append("–" if found is None else f"{100 * found['error']:.2f}{some}")
-        text += line([name, str(rows_of(table, name)), *cells])
+    text = ""
+    for measure, title in MEASURES.items():
+        text += f"\n## {title[0].upper()}{title[1:]} on each table\n\n"
+        text += line(["table", "rows", *models]) + line(["---", *["--:"] * (len(models) + 1)])
+        for name in tables:
+            cells = []
+            for model in models:
+                found = table.get((name, model))
+                full = 3 * (REPEATS if rows_of(table, name) <= MANY_ROWS else 1)
+                some = "" if found is None or found["folds"] >= full else f" ({found['folds']})"
+                cells.append("–" if found is None else f"{shown(measure, found[measure])}{some}")
+            text += line([name, str(rows_of(table, name)), *cells])
     return text + "\nA number in brackets: so many folds only, since others were refused.\n"
 
 
