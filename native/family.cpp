@@ -45,7 +45,8 @@ struct Slab {
     std::vector<int64_t> first_word;        // (n_classes + 1,)
     std::vector<uint32_t> label;            // (n_rows,)
     std::vector<double> weight;             // (n_rows,) or empty
-    std::vector<uint32_t> level;            // (d, n_rows); size of the column and above: no level
+    bool walked = true;                     // whether any table is counted row by row
+    std::vector<uint32_t> level;            // (d, n_rows) if so; size of the column and above: no level
     std::vector<uint64_t> bits;             // (cells, n_words)
     std::vector<int64_t> first_cell;        // (d,) row of `bits`, or -1 for a column that is walked
     const uint32_t* levels(int64_t j) const { return level.data() + j * n_rows; }
@@ -80,7 +81,8 @@ inline bool use_bits(const Slab& slab, int64_t cells) {
     return cells * (slab.n_words + CLASS_WORDS * n_classes) <= WORDS_PER_ROW * slab.n_rows;
 }
 
-void read_slab(const Problem& problem, int64_t begin, int64_t n, Slab& slab) {
+// order: how many columns a table has
+void read_slab(const Problem& problem, int order, int64_t begin, int64_t n, Slab& slab) {
     const int64_t n_classes = problem.n_classes, d = problem.d();
     std::vector<int64_t> place(n_classes + 1, 0);
     const uint32_t* y = problem.y.data() + begin;
@@ -91,12 +93,14 @@ void read_slab(const Problem& problem, int64_t begin, int64_t n, Slab& slab) {
     slab.n_words = slab.first_word[n_classes];
     slab.n_rows = n;
     for (int64_t c = 0; c < n_classes; ++c) place[c + 1] += place[c];
-    std::vector<uint32_t> position(n);
+    const std::vector<int64_t> start(place);
+    std::vector<uint32_t> position(n), padded(n);
     slab.label.assign(n, 0);
     slab.weight.assign(problem.weight ? n : 0, 0.0);
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t p = place[y[i]]++;  // in the end, place[c] is where class c ends
+        const int64_t p = place[y[i]]++;
         position[i] = static_cast<uint32_t>(p);
+        padded[i] = static_cast<uint32_t>(slab.first_word[y[i]] * WORD + p - start[y[i]]);
         slab.label[p] = y[i];
         if (problem.weight) slab.weight[p] = problem.weight[begin + i];
     }
@@ -107,18 +111,23 @@ void read_slab(const Problem& problem, int64_t begin, int64_t n, Slab& slab) {
             slab.first_cell[j] = cells;
             cells += problem.sizes[j];
         }
+    std::vector<int64_t> largest(problem.sizes);
+    std::sort(largest.rbegin(), largest.rend());
+    int64_t most_cells = 1;
+    for (int64_t k = 0; k < std::min<int64_t>(order, d); ++k) most_cells *= largest[k];
+    slab.walked = !use_bits(slab, most_cells) || std::count(slab.first_cell.begin(), slab.first_cell.end(), -1);
     slab.bits.resize(cells * slab.n_words);
-    slab.level.resize(d * n);
+    slab.level.resize(slab.walked ? d * n : 0);
     parallel_chunks(d, problem.n_threads, [&](int64_t j, int) {
         std::vector<uint32_t> plain(n);
         decode<true>(problem.table.columns[j], begin, n, 0, static_cast<uint32_t>(problem.sizes[j]), plain.data());
         uint32_t* level = slab.level.data() + j * n;
-        for (int64_t i = 0; i < n; ++i) level[position[i]] = plain[i];
+        for (int64_t i = 0; slab.walked && i < n; ++i) level[position[i]] = plain[i];
         if (slab.first_cell[j] < 0) return;
         std::vector<uint8_t> bytes(slab.n_words * WORD, 255);
-        for (int64_t c = 0, p = 0; c < n_classes; ++c)
-            for (uint8_t* to = bytes.data() + slab.first_word[c] * WORD; p < place[c]; ++p)
-                *to++ = static_cast<uint8_t>(std::min<uint32_t>(level[p], 255));
+        uint8_t* byte = bytes.data();
+        const uint32_t *from = plain.data(), *to = padded.data();
+        for (int64_t i = 0; i < n; ++i) byte[to[i]] = static_cast<uint8_t>(std::min<uint32_t>(from[i], 255));
         for (int64_t v = 0; v < problem.sizes[j]; ++v)
             bytes_to_bits(bytes.data(), slab.n_words, static_cast<uint8_t>(v),
                           slab.bits.data() + (slab.first_cell[j] + v) * slab.n_words);
@@ -183,7 +192,7 @@ void count_pairs_in(const Problem& problem, const std::vector<int64_t>& offsets,
     const int64_t d = problem.d(), n = problem.table.n_rows;
     Slab slab;
     for (int64_t begin = 0; begin < n; begin += SLAB_ROWS) {
-        read_slab(problem, begin, std::min(SLAB_ROWS, n - begin), slab);
+        read_slab(problem, 2, begin, std::min(SLAB_ROWS, n - begin), slab);
         parallel_chunks(d - 1, problem.n_threads, [&](int64_t i, int) {
             int64_t pair = i * (2 * d - i - 1) / 2;
             for (int64_t j = i + 1; j < d; ++j, ++pair)
@@ -208,7 +217,7 @@ void count_triples_in(const Problem& problem, const std::vector<int64_t>& offset
             if (j + 1 < d) pairs.push_back({i, j, triple});
     Slab slab;
     for (int64_t begin = 0; begin < n; begin += SLAB_ROWS) {
-        read_slab(problem, begin, std::min(SLAB_ROWS, n - begin), slab);
+        read_slab(problem, 3, begin, std::min(SLAB_ROWS, n - begin), slab);
         const int used = threads_used(static_cast<int64_t>(pairs.size()), problem.n_threads);
         std::vector<std::vector<uint64_t>> bits(used);
         std::vector<std::vector<uint32_t>> both(used);
@@ -227,9 +236,9 @@ void count_triples_in(const Problem& problem, const std::vector<int64_t>& offset
                         for (int64_t word = 0; word < slab.n_words; ++word) to[word] = a[word] & b[word];
                     }
             }
-            levels.resize(slab.n_rows);
+            levels.resize(slab.walked ? slab.n_rows : 0);
             const uint32_t *a = slab.levels(i), *b = slab.levels(j);
-            for (int64_t p = 0; p < slab.n_rows; ++p)
+            for (int64_t p = 0; slab.walked && p < slab.n_rows; ++p)
                 levels[p] = a[p] < i_size && b[p] < j_size ? a[p] * static_cast<uint32_t>(j_size) + b[p] : NOWHERE;
             for (int64_t k = j + 1; k < d; ++k)
                 count_with(slab, by_bits ? shared.data() : nullptr, levels.data(), size, k, problem.sizes[k],

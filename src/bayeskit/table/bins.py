@@ -57,9 +57,6 @@ class Discretiser(TransformerMixin, BaseEstimator):
             raise BayeskitError(f"bins must be a whole number of at least 1; got {self.bins!r}.")
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = read_weight(sample_weight, len(X))
-        kept = np.arange(len(X)) if weight is None else np.flatnonzero(weight)  # no weight is as if not there
-        columns = [np.ascontiguousarray(column[kept]) for column in X.T]
-        weight = None if weight is None else np.ascontiguousarray(weight[kept])
         if self.method == "mdl":
             if y is None:
                 raise TableError(
@@ -67,9 +64,11 @@ class Discretiser(TransformerMixin, BaseEstimator):
                     "'equal-width' or 'equal-frequency' need none."
                 )
             labels, codes = read_labels(y, len(X))
-            edges = learn_mdl_edges(columns, codes[kept], len(labels), weight)
+            edges = learn_mdl_edges(list(X.T), codes, len(labels), weight)
         else:
-            edges = [learn_edges(column, self.method, int(self.bins), weight) for column in columns]
+            if weight is not None:  # a row without weight is as if it were not there
+                X, weight = X[weight > 0], weight[weight > 0]
+            edges = [learn_edges(column, self.method, int(self.bins), weight) for column in X.T]
         self.edges_ = [np.array(cuts) for cuts in edges]
         self.bin_names_ = [bin_names(cuts) for cuts in edges]
         return self
