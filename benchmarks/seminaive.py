@@ -146,7 +146,7 @@ def two_threads(X: NDArray[np.uint8], y: NDArray[np.int64], rng: np.random.Gener
     lines = ["| wall time | one thread | two threads | gain |", "|---|--:|--:|--:|"]
     for name, work in tasks.items():
         one = two = float("inf")
-        for _ in range(10):  # in turn, so that a busy moment meets both
+        for _ in range(20):  # in turn, so that a busy moment meets both
             with bayeskit.threads(1):
                 one = min(one, wall_seconds(work, 1))
             with bayeskit.threads(2):
