@@ -16,6 +16,19 @@ namespace {
 
 constexpr uint32_t NONE = 0xFFFFFFFFu;
 
+// Up to eight bytes as one number; loads that overlap are cheaper than a copy of unknown length.
+inline uint64_t short_word(const char* text, size_t size) {
+    if (size >= 4) {
+        uint32_t low, high;
+        std::memcpy(&low, text, 4);
+        std::memcpy(&high, text + size - 4, 4);
+        return low | static_cast<uint64_t>(high) << (8 * (size - 4));
+    }
+    uint64_t word = 0;
+    for (size_t k = 0; k < size; ++k) word |= static_cast<uint64_t>(static_cast<uint8_t>(text[k])) << (8 * k);
+    return word;
+}
+
 // FNV-1a over eight bytes at a time, with a final mix: short strings are what we meet.
 inline uint64_t hash_bytes(const char* text, size_t size) {
     uint64_t h = 0xcbf29ce484222325ull ^ (size * 0x9E3779B97F4A7C15ull);
@@ -27,9 +40,7 @@ inline uint64_t hash_bytes(const char* text, size_t size) {
         text += 8;
         size -= 8;
     }
-    uint64_t rest = 0;
-    std::memcpy(&rest, text, size);
-    h = (h ^ rest) * 0x9E3779B97F4A7C15ull;
+    h = (h ^ short_word(text, size)) * 0x9E3779B97F4A7C15ull;
     return h ^ (h >> 32);
 }
 
@@ -156,13 +167,19 @@ inline bool is_valid(const uint8_t* bits, int64_t i) { return !bits || (bits[i >
 struct ArrowStrings {
     Index index;
     std::vector<std::string> texts;
+    std::vector<uint64_t> words;  // the first eight bytes of each text
     std::vector<uint32_t> codes;
 
     uint32_t code_of(std::string_view text) {
         bool added = false;
-        const uint32_t id = index.find_or_add(hash_bytes(text.data(), text.size()), added,
-                                              [&](uint32_t k) { return texts[k] == text; });
-        if (added) texts.emplace_back(text);
+        const uint64_t word = short_word(text.data(), std::min<size_t>(text.size(), 8));
+        const uint32_t id = index.find_or_add(hash_bytes(text.data(), text.size()), added, [&](uint32_t k) {
+            return words[k] == word && texts[k].size() == text.size() && (text.size() <= 8 || texts[k] == text);
+        });
+        if (added) {
+            texts.emplace_back(text);
+            words.push_back(word);
+        }
         return id;
     }
 
