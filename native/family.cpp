@@ -178,6 +178,7 @@ void count_walk(const Slab& slab, const uint32_t* a, int64_t a_size, const uint3
 template <typename Count>
 void count_with(const Slab& slab, const uint64_t* bits, const uint32_t* levels, int64_t size, int64_t j, int64_t j_size,
                 int64_t n_classes, Count* out) {
+    if (size * j_size == 0) return;  // a column that never had a value
     if constexpr (!std::is_floating_point_v<Count>)
         if (bits && slab.first_cell[j] >= 0 && use_bits(slab, size * j_size)) {
             count_bits(bits, size, slab.words(j), j_size, slab.n_words, slab.first_word.data(), n_classes, out);

@@ -3,6 +3,7 @@
 from itertools import combinations, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -60,6 +61,18 @@ def test_all_pairs_and_triples_are_counted_as_the_twin_counts(table):
         else:
             assert_allclose(found, expected, rtol=1e-12)
         assert_array_equal(found, count_subsets(columns, y, weight, n_classes, sizes, order, 2))
+
+
+@pytest.mark.parametrize("sizes", [[0, 0, 0], [2, 0, 3], [0, 2, 2, 2]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_that_never_had_a_value_have_tables_without_cells(sizes, weighted):
+    rng = np.random.default_rng(0)
+    y, weight = rng.integers(0, 2, 40), np.ones(40) if weighted else None
+    columns = [code_column(rng, 40, size) if size else np.full(40, 255, dtype=np.uint8) for size in sizes]
+    for order in (2, 3):
+        families = list(combinations(range(len(sizes)), order))
+        found = count_subsets(columns, y, weight, 2, sizes, order, 1)
+        assert_array_equal(found, count_families_reference(columns, y, weight, 2, sizes, families))
 
 
 @given(tables())
