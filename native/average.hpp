@@ -71,7 +71,7 @@ BAYESKIT_INLINE void normalise(double* mantissa, int64_t* exponent, int64_t n) {
 }
 
 // The tables of all pairs or triples, as they were counted: (levels of each member, n_classes). Four classes are read at
-// a time, also where fewer are left; only behind the last table is there nothing to read, so that one is copied.
+// a time, also where fewer are left; behind the last tables there may be nothing to read, so those are copied.
 template <typename Count>
 struct Tables {
     std::vector<const Count*> first;
@@ -81,10 +81,13 @@ struct Tables {
             first.push_back(counts);
             counts += length;
         }
-        if (lengths.empty()) return;
-        last.assign(first.back(), first.back() + lengths.back());
+        size_t copied = lengths.size();
+        while (copied > 0 && first[copied - 1] + lengths[copied - 1] + LANES > counts) --copied;
+        if (copied == lengths.size()) return;
+        const Count* begin = first[copied];
+        last.assign(begin, counts);
         last.resize(last.size() + LANES);
-        first.back() = last.data();
+        for (size_t t = copied; t < lengths.size(); ++t) first[t] = last.data() + (first[t] - begin);
     }
 };
 
