@@ -77,6 +77,29 @@ BAYESKIT_SIMD void narrow(const uint32_t* state, uint8_t* out, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(state[i]);
 }
 
+// What is known of the network's variables: a state, or one likelihood a state.
+struct Given {
+    std::vector<int64_t> offset;  // where each variable's states begin, and where the last ends
+    std::vector<int> observed;    // its state, or -1
+    std::vector<std::vector<double>> likelihood;
+
+    Given(const Network& network, const std::vector<int>& hard, const std::vector<int>& states,
+          const std::vector<int>& soft, const std::vector<Array>& likelihoods)
+        : offset(network.size() + 1, 0), observed(network.size(), -1), likelihood(network.size()) {
+        for (int v = 0; v < network.size(); ++v) offset[v + 1] = offset[v] + network.cards[v];
+        for (size_t i = 0; i < hard.size(); ++i) observed[hard[i]] = states[i];
+        for (size_t i = 0; i < soft.size(); ++i) {
+            const Column column = column_of(likelihoods[i]);
+            const int64_t n = network.cards[soft[i]];
+            if (column.type != Type::f64 || static_cast<int64_t>(likelihoods[i].shape(0)) != n)
+                throw std::invalid_argument("a likelihood needs one float64 a state.");
+            likelihood[soft[i]].resize(n);
+            for (int64_t k = 0; k < n; ++k)
+                likelihood[soft[i]][k] = *reinterpret_cast<const double*>(column.data + k * column.stride);
+        }
+    }
+};
+
 class Sampler {
 public:
     explicit Sampler(const InferenceEngine& engine) : engine_(engine.engine()), order_(topological(engine_->network())) {
@@ -128,15 +151,10 @@ public:
                        const std::vector<Array>& likelihoods, const std::vector<int>& wanted, bool reject, int64_t first,
                        int64_t n_chunks, uint64_t seed, int n_threads) const {
         const Network& network = engine_->network();
-        std::vector<int64_t> offset(network.size() + 1, 0);
-        for (int v = 0; v < network.size(); ++v) offset[v + 1] = offset[v] + network.cards[v];
-        std::vector<int> observed(network.size(), -1);
-        for (size_t i = 0; i < hard.size(); ++i) observed[hard[i]] = states[i];
-        std::vector<std::vector<double>> likelihood(network.size());
-        for (size_t i = 0; i < soft.size(); ++i) {
-            likelihood[soft[i]].resize(network.cards[soft[i]]);
-            read_doubles_of(likelihoods[i], likelihood[soft[i]]);
-        }
+        const Given given(network, hard, states, soft, likelihoods);
+        const std::vector<int64_t>& offset = given.offset;
+        const std::vector<int>& observed = given.observed;
+        const std::vector<std::vector<double>>& likelihood = given.likelihood;
         const std::vector<char> needed = needed_for(hard, soft, wanted);
         const size_t cells = offset.back();
         std::vector<double> parts(n_chunks * (2 + 2 * cells), 0.0);
@@ -192,15 +210,10 @@ public:
                      const std::vector<Array>& likelihoods, int64_t first, int64_t n_chains, int64_t burn_in,
                      int64_t n_batches, int64_t batch, uint64_t seed, int n_threads) const {
         const Network& network = engine_->network();
-        std::vector<int64_t> offset(network.size() + 1, 0);
-        for (int v = 0; v < network.size(); ++v) offset[v + 1] = offset[v] + network.cards[v];
-        std::vector<int> observed(network.size(), -1);
-        for (size_t i = 0; i < hard.size(); ++i) observed[hard[i]] = states[i];
-        std::vector<std::vector<double>> likelihood(network.size());
-        for (size_t i = 0; i < soft.size(); ++i) {
-            likelihood[soft[i]].resize(network.cards[soft[i]]);
-            read_doubles_of(likelihoods[i], likelihood[soft[i]]);
-        }
+        const Given given(network, hard, states, soft, likelihoods);
+        const std::vector<int64_t>& offset = given.offset;
+        const std::vector<int>& observed = given.observed;
+        const std::vector<std::vector<double>>& likelihood = given.likelihood;
         const size_t cells = offset.back();
         Owned<double> means({static_cast<size_t>(n_chains * n_batches), cells}, true);
         {
@@ -241,14 +254,6 @@ private:
 
     uint64_t stream(int64_t chunk, int v) const {
         return static_cast<uint64_t>(chunk) * static_cast<uint64_t>(order_.size()) + static_cast<uint64_t>(v);
-    }
-
-    static void read_doubles_of(const Array& array, std::vector<double>& out) {
-        const Column column = column_of(array);
-        if (column.type != Type::f64 || array.shape(0) != out.size())
-            throw std::invalid_argument("a likelihood needs one float64 a state.");
-        for (size_t i = 0; i < out.size(); ++i)
-            out[i] = *reinterpret_cast<const double*>(column.data + static_cast<int64_t>(i) * column.stride);
     }
 
     // Variables that stand below everything asked for or observed are not drawn.

@@ -116,4 +116,4 @@ def test_long_products_do_not_vanish_where_the_super_parent_is_hidden():
     n_value, pairs = count_values(columns, y, None, 2, [10] * d, 1), count_subsets(columns, y, None, 2, [10] * d, 2, 1)
     weight = np.eye(60)[0]  # only the first row's loss counts
     found = super_parent_losses(columns, y, weight, n_value.ravel(), pairs, [10] * d, 2, λ, 1)
-    assert_allclose(found[0, 1], np.logaddexp(*log_joint) - log_joint[y[0]], rtol=1e-9)
+    assert_allclose(found[0, 1], np.logaddexp(*log_joint) - log_joint[y[0]], rtol=1e-12)

@@ -72,7 +72,7 @@ def test_a_missing_cell_is_summed_out_as_the_models_network_sums_it_out(name, da
     model = EVERY[name]().set_params(**({"min_count": 0} if name in ("AODE", "A2DE") else {})).fit(X, y)
     test, _ = data.draw(tables(1, 1, COLUMNS))
     found = model.predict_proba(test)[0]
-    assert_allclose(found, posterior_from_networks(model, rows_as_dict(test)), rtol=1e-9)
+    assert_allclose(found, posterior_from_networks(model, rows_as_dict(test)), rtol=1e-12)
 
 
 def rows_as_dict(table):
@@ -166,14 +166,14 @@ def test_leave_one_out_equals_refits_with_structure_bins_and_levels_frozen(name,
     for i in range(len(y)):
         frozen = without(model, rows(X, [i]), [y[i]])
         posterior = frozen.score(model._encode(rows(X, [i])), 2, fallback=True)[0][0]
-        assert_allclose(np.exp(found.log_posterior[i]), posterior, rtol=1e-9)
+        assert_allclose(np.exp(found.log_posterior[i]), posterior, rtol=1e-12)
         true = posterior[model.classes_.tolist().index(y[i])]
         wrong.append(posterior.argmax() != model.classes_.tolist().index(y[i]))
         with np.errstate(divide="ignore"):
             log_loss.append(-np.log(true))
         squares.append((1 - true) ** 2)
-    assert_allclose(found.log_loss, np.mean(log_loss), rtol=1e-9)
-    assert_allclose(found.rmse, np.sqrt(np.mean(squares)), rtol=1e-9)
+    assert_allclose(found.log_loss, np.mean(log_loss), rtol=1e-12)
+    assert_allclose(found.rmse, np.sqrt(np.mean(squares)), rtol=1e-12)
     assert 0 <= found.error <= 1
 
 

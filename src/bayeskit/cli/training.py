@@ -35,6 +35,12 @@ class Training:
     folds: int
     seed: int
 
+    @property
+    def measures(self) -> dict[str, str]:
+        """The measures that classifiers are compared by, and their titles; a loss adds one."""
+        titles = {"error": "error", "log_loss": "log-loss", "brier": "Brier", "calibration_error": "calibration"}
+        return titles if self.board.loss is None else {**titles, "mean_loss": "mean loss"}
+
 
 def read_plan(
     file: TableFile,

@@ -139,25 +139,13 @@ def _show_columns(plan: Plan) -> None:
 
 
 def _show_board(result: Training) -> None:
-    costs = result.board.loss is not None
-    head = [
-        "classifier",
-        "error",
-        "log-loss",
-        "Brier",
-        "calibration",
-        *(["mean loss"] if costs else []),
-        "fit",
-        "predict",
-    ]
+    head = ["classifier", *result.measures.values(), "fit", "predict"]
     rows = []
     for trial in result.board:
-        scores = trial.scores
-        if scores is None:
+        if trial.scores is None:
             rows.append([trial.name, f"left out: {trial.refused}"] + [""] * (len(head) - 2))
             continue
-        measures = [scores.error, scores.log_loss, scores.brier, scores.calibration_error]
-        measures += [scores.mean_loss] if costs else []
+        measures = [getattr(trial.scores, name) for name in result.measures]
         times = [screen.seconds(t) if trial.model else "" for t in (trial.fit_seconds, trial.predict_seconds)]
         rows.append([trial.name, *map(str, measures), *times])
     best = next(i for i, trial in enumerate(result.board) if trial is result.board.best)
@@ -179,10 +167,7 @@ def _as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]
     def trial(one: Any) -> dict[str, Any]:
         if one.scores is None:
             return {"name": one.name, "left_out": one.refused}
-        names = ("error", "log_loss", "brier", "calibration_error", "mean_loss")
-        measures = {name: getattr(one.scores, name)._asdict() for name in names}
-        if result.board.loss is None:
-            del measures["mean_loss"]
+        measures = {name: getattr(one.scores, name)._asdict() for name in result.measures}
         times = {"fit_seconds": one.fit_seconds, "predict_seconds": one.predict_seconds, "counts_added": one.added}
         return {"name": one.name, **measures, **(times if one.model else {})}
 

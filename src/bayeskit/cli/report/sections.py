@@ -116,24 +116,13 @@ def balance(result: Training) -> str:
 
 def leaderboard(result: Training) -> str:
     """Compare the classifiers."""
-    costs = result.board.loss is not None
-    head = [
-        "classifier",
-        "error",
-        "log-loss",
-        "Brier",
-        "calibration",
-        *(["mean loss"] if costs else []),
-        "fit",
-        "predict",
-    ]
+    head = ["classifier", *result.measures.values(), "fit", "predict"]
     rows = []
     for trial in result.board:
         if trial.scores is None:
             rows.append(("out", [e(trial.name), f"<small>{e(trial.refused)}</small>", *[""] * (len(head) - 2)]))
             continue
-        s = trial.scores
-        measures = [s.error, s.log_loss, s.brier, s.calibration_error, *([s.mean_loss] if costs else [])]
+        measures = [getattr(trial.scores, name) for name in result.measures]
         cells = [f"{m.value:.4f} <small>± {m.se:.4f}</small>" for m in measures]
         times = [e(seconds(t)) if trial.model else "" for t in (trial.fit_seconds, trial.predict_seconds)]
         style = "best" if trial is result.board.best else "out" if trial.model is None else ""
