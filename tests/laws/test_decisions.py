@@ -61,7 +61,7 @@ def test_a_constant_on_a_row_of_the_loss_changes_risks_but_not_their_order(probl
     assert_allclose(
         risk(posterior, moved) - risk(posterior, moved)[:, :1],
         risk(posterior, loss) - risk(posterior, loss)[:, :1],
-        atol=1e-7,
+        atol=ROUNDING,
     )
 
 
@@ -82,7 +82,7 @@ def test_the_region_of_a_probability_holds_an_action_of_least_risk(matrix, p):
     assert all(left.high == right.low for left, right in pairwise(found))
     here = next(region for region in found if region.low <= p <= region.high)
     risks = np.array([1 - p, p]) @ matrix
-    assert_allclose(risks[loss.actions.index(here.action)], risks.min(), atol=1e-7)
+    assert_allclose(risks[loss.actions.index(here.action)], risks.min(), atol=ROUNDING)
 
 
 @given(hnp.arrays(float, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=st.floats(-10, 10)), posteriors(4))

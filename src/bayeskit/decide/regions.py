@@ -43,7 +43,8 @@ def regions(loss: Loss) -> tuple[Region, ...]:
     rise = at_1 - at_0  # the risk of action a is at_0[a] + p * rise[a]
     first, second = np.triu_indices(len(rise), k=1)
     turning = rise[first] != rise[second]
-    crossing = (at_0[second] - at_0[first])[turning] / (rise[first] - rise[second])[turning]
+    with np.errstate(over="ignore"):  # lines that hardly part cross beyond every double, and so outside 0 .. 1
+        crossing = (at_0[second] - at_0[first])[turning] / (rise[first] - rise[second])[turning]
     borders = np.concatenate([[0.0], np.unique(crossing[(crossing > 0.0) & (crossing < 1.0)]), [1.0]])
     middles = (borders[:-1] + borders[1:]) / 2
     best = (at_0 + middles[:, None] * rise).argmin(axis=1)

@@ -29,6 +29,10 @@ def test_an_action_that_is_never_best_has_no_region():
     assert threshold(read_loss([[0, 5], [1, 6]], CLASSES)) is None
 
 
+def test_lines_that_hardly_part_do_not_cross():
+    assert regions(read_loss([[1e-308, 2], [0, 2]], ["a", "b"])) == (Region("a", 0.0, 1.0),)
+
+
 def test_regions_need_two_classes_and_one_loss():
     with pytest.raises(BayeskitError, match="two classes"):
         regions(read_loss(None, "abc"))

@@ -215,6 +215,8 @@ def test_in_a_terminal_the_evidence_has_colours(monkeypatch):
     pytest.importorskip("rich", reason="rich is an extra")
     found = MODEL.explain(DAY)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")  # not that of whoever runs the tests: "dumb" has no colours
+    monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[" in repr(found)
     assert "\x1b[" not in str(found)  # it may go to a file
     monkeypatch.setitem(sys.modules, "rich.console", None)
