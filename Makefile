@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard native/*.cpp native/*.hpp) CMakeLists.txt pyproject.toml
+NATIVE := $(wildcard native/*.?pp native/*/*.?pp) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test check machine bench docs clean lint oldest fuzz
+.PHONY: demo test check machine bench docs clean lint oldest fuzz sanitize
 
 # Reinstalled when the native code or the build changes; Python files are read in place.
 $(VENV)/.user: $(NATIVE)
@@ -14,7 +14,7 @@ $(VENV)/.user: $(NATIVE)
 	@touch $@
 
 $(VENV)/.developer: $(VENV)/.user
-	$(BIN)/python -m pip install --quiet --group test --group check --group docs --group bench --group peers
+	$(BIN)/python -m pip install --quiet --group test --group check --group docs --group bench --group peers $(if $(filter true,$(CI)),--group engines)
 	@touch $@
 
 # Trains on a bundled table; the next command that it names runs as $(BIN)/bayeskit.
@@ -23,15 +23,18 @@ demo: $(VENV)/.user
 	@$(BIN)/bayeskit train demo-output/heart.csv --target disease --output demo-output/disease.bayes
 	@echo "(here the command is $(BIN)/bayeskit; open demo-output/disease.html in a browser)"
 
-test: lint oldest machine
-	$(BIN)/python -m pytest --cov --cov-report=term
+# Where changes are checked (CI=true) the sanitizers run too. Every core takes tests.
+test: lint oldest machine $(if $(filter true,$(CI)),sanitize)
+	$(BIN)/python -m pytest -n logical --dist loadgroup --cov --cov-report=term
 
-# A browser opens the report in the tests, and a Chinese font draws Chinese labels. Where changes are checked both must be
-# there; elsewhere their tests say that they are not.
+# A browser opens the report in the tests, a Chinese font draws Chinese labels, and PostgreSQL and Spark (which needs Java)
+# count. Where changes are checked all must be there; elsewhere their tests say what is not.
 machine: SUDO := $(shell command -v sudo)
 machine:
-	@if [ "$(CI)" = true ] && { ! command -v chromium >/dev/null || ! fc-list :lang=zh | grep -q .; }; then \
-	  $(SUDO) apt-get update --quiet && $(SUDO) apt-get install --yes --quiet chromium fontconfig fonts-wqy-microhei; fi
+	@if [ "$(CI)" = true ] && { ! command -v chromium >/dev/null || ! fc-list :lang=zh | grep -q . \
+	  || ! command -v java >/dev/null || ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }; then \
+	  $(SUDO) apt-get update --quiet && $(SUDO) apt-get install --yes --quiet chromium fontconfig fonts-wqy-microhei \
+	  openjdk-17-jre-headless postgresql; fi
 
 # Ruff, mypy and the tests are the same for all.
 check: test
@@ -46,11 +49,34 @@ lint: $(VENV)/.developer
 	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
 	.venv-oldest/bin/python -m pip install --quiet --editable . --config-settings=build-dir=build/oldest \
-	  "scikit-learn==1.6.*" "numpy==1.26.*" "scipy==1.11.*" "narwhals==1.30.*" "pandas==2.2.*" "polars==1.10.*" "pyarrow==16.*" pytest hypothesis joblib array-api-strict
+	  "scikit-learn==1.6.*" "numpy==1.26.*" "scipy==1.11.*" "narwhals==1.30.*" "pandas==2.2.*" "polars==1.10.*" "pyarrow==16.*" pytest "pytest-xdist[psutil]" hypothesis joblib array-api-strict
 	@touch $@
 
 oldest: .venv-oldest/.ready
-	.venv-oldest/bin/python -m pytest tests/common -q -p no:cacheprovider
+	.venv-oldest/bin/python -m pytest tests/common -q -n logical -p no:cacheprovider
+
+# The kernels without optimisation under the address and undefined-behaviour sanitizers: what reads past an array or does
+# what C++ leaves undefined ends the run. Other packages come from $(VENV). Fewer random examples, since each is slow.
+.venv-sanitize/.ready: $(VENV)/.developer
+	@test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+	  > $$(.venv-sanitize/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/shared.pth
+	.venv-sanitize/bin/python -m pip install --quiet --no-deps --editable . --config-settings=build-dir=build/sanitize \
+	  --config-settings=cmake.build-type=Debug --config-settings=cmake.define.BAYESKIT_SANITIZE=ON
+	@touch $@
+
+# Where changes are checked, the tests of every kernel, law and golden number; by hand, the unit tests too.
+SANITIZED := tests/kernels tests/laws tests/golden $(if $(filter true,$(CI)),,tests/unit)
+
+# libstdc++ comes along, since Python itself does not load it and the sanitizer looks for it first. Python keeps memory to
+# the end, which is no leak. The tests of the command start a browser and other programs, which do not run under the
+# sanitizer; those of peak memory would measure the sanitizer's own.
+sanitize: .venv-sanitize/.ready
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 BAYESKIT_SANITIZE=1 \
+	  .venv-sanitize/bin/python -m pytest $(SANITIZED) -q -n logical --capture=sys -p no:cacheprovider \
+	  --hypothesis-profile=sanitize --ignore=tests/unit/cli --ignore=tests/unit/cluster --ignore=tests/unit/studio \
+	  --ignore=tests/unit/classify/test_memory.py --ignore=tests/unit/classify/test_naive_memory.py
 
 # The result is written down in docs/developer/fuzz.md.
 fuzz: $(VENV)/.developer
@@ -64,4 +90,4 @@ docs: $(VENV)/.developer
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) .venv-oldest build docs/_build docs/auto_gallery docs/sg_execution_times.rst demo-output
+	rm -rf $(VENV) .venv-oldest .venv-sanitize build docs/_build docs/auto_gallery docs/sg_execution_times.rst demo-output

@@ -48,7 +48,7 @@ def pgmpy_seconds(path: Path) -> float:
 
 def likelihood_rows() -> list[Row]:
     net = BayesianNetwork.read(NETWORKS / "alarm.bif.gz")
-    codes = net.sample(ROWS, seed=0, output="codes")
+    codes = net.sample(ROWS, random_state=0, output="codes")
     with np.errstate(divide="ignore"):
         logs = [np.log(values) for values in net.tables]
 

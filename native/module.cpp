@@ -1,25 +1,59 @@
 #include "kernels.hpp"
 
+#include "auto/kernels.hpp"
+#include "base/score.hpp"
+#include "mixture/bind.hpp"
+
 NB_MODULE(_native, m) {
     // A model that still lives when Python ends is no leak worth a page of text.
     nanobind::set_leak_warnings(false);
-    bayeskit::bind_bif(m);
-    bayeskit::bind_count(m);
-    bayeskit::bind_encode(m);
-    bayeskit::bind_average(m);
-    bayeskit::bind_dependence(m);
-    bayeskit::bind_family(m);
-    bayeskit::bind_mdl(m);
-    bayeskit::bind_families(m);
-    bayeskit::bind_moments(m);
-    bayeskit::bind_prefixes(m);
-    bayeskit::bind_propagate(m);
-    bayeskit::bind_rows(m);
-    bayeskit::bind_sample(m);
-    bayeskit::bind_triangulate(m);
-    bayeskit::bind_naive(m);
-    bayeskit::bind_risk(m);
-    bayeskit::bind_shares(m);
-    bayeskit::bind_strings(m);
-    bayeskit::bind_super_parent(m);
+    using bayeskit::Score;
+    nanobind::enum_<Score>(m, "Score", nanobind::is_arithmetic(), "What a scorer returns for each row.")
+        .value("LOG_JOINT", Score::log_joint)
+        .value("LOG_POSTERIOR", Score::log_posterior)
+        .value("POSTERIOR", Score::posterior)
+        .value("CLASS", Score::best_class)
+        .value("LOG_EVIDENCE", Score::log_evidence);
+    bayeskit::table::bind_encode(m);
+    bayeskit::table::bind_encode_strings(m);
+    bayeskit::table::bind_mdl_edges(m);
+    bayeskit::table::bind_tokenise(m);
+    bayeskit::counts::bind_count_values(m);
+    bayeskit::counts::bind_count_moments(m);
+    bayeskit::counts::bind_count_scatter(m);
+    bayeskit::counts::bind_count_families(m);
+    bayeskit::counts::bind_count_tokens(m);
+    bayeskit::counts::bind_count_features(m);
+    bayeskit::estimate::bind_log_tables(m);
+    bayeskit::estimate::bind_conditional_information(m);
+    bayeskit::estimate::bind_logistic(m);
+    bayeskit::score::bind_naive_scorer(m);
+    bayeskit::score::bind_family_scorer(m);
+    bayeskit::score::bind_average_scorer(m);
+    bayeskit::score::bind_log_probability(m);
+    bayeskit::score::bind_kernel_density(m);
+    bayeskit::score::bind_linear_scorer(m);
+    bayeskit::score::bind_token_scorer(m);
+    bayeskit::select::bind_super_parent_losses(m);
+    bayeskit::select::bind_prefix_losses(m);
+    bayeskit::select::bind_family_scores(m);
+    bayeskit::select::bind_independence_tests(m);
+    bayeskit::decide::bind_least_risk(m);
+    bayeskit::network::bind_parse_bif(m);
+    bayeskit::network::bind_triangulate(m);
+    bayeskit::network::bind_engine(m);
+    bayeskit::network::bind_row_posteriors(m);
+    bayeskit::network::bind_sampler(m);
+    bayeskit::concept_learning::bind_grow_tree(m);
+    bayeskit::network::bind_expected_counts(m);
+    bayeskit::mixture::bind_gaussian_mixture(m);
+    bayeskit::mixture::bind_latent_class(m);
+    bayeskit::automatic::bind_group_rows(m);
+    bayeskit::automatic::bind_pair_gains(m);
+    bayeskit::automatic::bind_grow_contexts(m);
+    bayeskit::automatic::bind_evidence_networks(m);
+    bayeskit::automatic::bind_grow_context_trees(m);
+    bayeskit::automatic::bind_context_trees(m);
+    bayeskit::automatic::bind_gaussians(m);
+    bayeskit::automatic::bind_pool_loss(m);
 }

@@ -1,8 +1,9 @@
 """How well the classifiers do on public tables, beside scikit-learn, Khiops and the published numbers.
 
 `python -m benchmarks.accuracy run SIDE` works through the tables, smallest first, and keeps each fold in
-build/accuracy/, so that a broken run goes on where it stopped. A side is ours, peers, khiops, weka, or defaults; they
-can run side by side. `python -m benchmarks.accuracy write` makes ACCURACY.md from what is there.
+build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), peers, more (other
+ensembles, and calibrated peers), khiops, weka, or defaults; they can run side by side.
+`python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import warnings
 from typing import Any
 
 import bayeskit
+from benchmarks.accuracy.automatic import write_automatic
 from benchmarks.accuracy.defaults import run_defaults
 from benchmarks.accuracy.measure import losses
 from benchmarks.accuracy.models import SIDES
@@ -44,6 +46,8 @@ def run(side: str) -> None:
 def main(arguments: list[str]) -> None:
     if arguments == ["write"]:
         write([row for side in (*SIDES, "weka") for row in results(side)], results("defaults"))
+    elif arguments == ["write-auto"]:
+        write_automatic()
     elif arguments == ["run", "weka"]:
         run_weka()
     elif arguments == ["run", "defaults"]:

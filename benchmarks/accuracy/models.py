@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -51,7 +53,62 @@ def khiops_alone() -> dict[str, Callable[[pd.DataFrame], Any]]:
     return {"Khiops": lambda X: khiops()}
 
 
-SIDES: dict[str, Callable[[], dict[str, Any]]] = {"ours": ours, "peers": peers, "khiops": khiops_alone}
+def automatic() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    return {"AutoBayes": lambda X: bayeskit.AutoBayes()}
+
+
+def more_peers() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    """Return the other ensembles, and calibrated forms of the two best of scikit-learn, so that log-loss is fair."""
+    return {
+        "sk ExtraTrees": lambda X: Pipeline(
+            [("code", ordinal(X, fill=True)), ("model", ExtraTreesClassifier(random_state=0))]
+        ),
+        "sk RandomForest calibrated": lambda X: CalibratedClassifierCV(
+            peers()["sk RandomForest"](X), method="sigmoid", cv=3
+        ),
+        "sk HistGradientBoosting calibrated": lambda X: CalibratedClassifierCV(boosting(X), method="sigmoid", cv=3),
+        "XGBoost": lambda X: Pipeline([("code", ordinal(X, fill=False)), ("model", Coded("xgboost"))]),
+        "LightGBM": lambda X: Pipeline([("code", ordinal(X, fill=False)), ("model", Coded("lightgbm"))]),
+        "CatBoost": lambda X: Pipeline([("code", ordinal(X, fill=False)), ("model", Coded("catboost"))]),
+    }
+
+
+class Coded(ClassifierMixin, BaseEstimator):
+    """A booster from PyPI with its defaults on one thread; labels are coded for it."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+
+    def fit(self, X: Any, y: Any) -> Coded:
+        """Code the labels and fit the booster."""
+        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+        if self.library == "xgboost":
+            from xgboost import XGBClassifier
+
+            self.model_ = XGBClassifier(n_jobs=1, random_state=0)
+        elif self.library == "lightgbm":
+            from lightgbm import LGBMClassifier
+
+            self.model_ = LGBMClassifier(n_jobs=1, random_state=0, verbose=-1)
+        else:
+            from catboost import CatBoostClassifier
+
+            self.model_ = CatBoostClassifier(thread_count=1, random_seed=0, verbose=False)
+        self.model_.fit(X, codes)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return P(c | x)."""
+        return self.model_.predict_proba(X)
+
+
+SIDES: dict[str, Callable[[], dict[str, Any]]] = {
+    "ours": ours,
+    "auto": automatic,
+    "peers": peers,
+    "more": more_peers,
+    "khiops": khiops_alone,
+}
 
 
 def columns_of(X: pd.DataFrame) -> tuple[list[str], list[str]]:

@@ -36,7 +36,7 @@ for ax, (title, model) in zip(axes, models.items(), strict=True):
 # %%
 # Why the model believes what it believes of one patient: each bar is a weight of evidence.
 model = models["0-1 loss"].estimator_
-model.explain({name: column[3] for name, column in test.items()}).plot()
+plot.waterfall(model.explain({name: column[3] for name, column in test.items()}))
 
 # %%
 # Naive Bayes is too sure of itself where features say the same thing twice.

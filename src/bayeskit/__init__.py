@@ -7,29 +7,66 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Public name → the module that holds it. Loaded at first use, so that `import bayeskit` costs next to nothing.
-_PUBLIC = {
+# Name of a model → the module that holds it. These can be saved, and a model file can ask for no other class.
+_MODELS = {
     "AODE": "bayeskit.classify.aode",
+    "AutoBayes": "bayeskit.classify.auto.model",
     "BayesDecision": "bayeskit.decide.bayes_decision",
+    "BayesOptimalClassifier": "bayeskit.concept.optimal",
     "BayesianNetwork": "bayeskit.network.network",
+    "BernoulliNB": "bayeskit.classify.bernoulli_nb",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
-    "Discretiser": "bayeskit.table.bins",
+    "ComplementNB": "bayeskit.classify.complement_nb",
+    "GaussianBayes": "bayeskit.classify.gaussian_bayes",
     "GaussianNB": "bayeskit.classify.gaussian_nb",
+    "GaussianMixture": "bayeskit.mixture.gaussian_mixture",
+    "GibbsClassifier": "bayeskit.concept.gibbs",
     "KDB": "bayeskit.classify.kdb",
+    "LatentClass": "bayeskit.mixture.latent_class",
+    "LeastSquares": "bayeskit.concept.least_squares",
+    "LogisticRegression": "bayeskit.classify.logistic_regression",
+    "MDLTree": "bayeskit.concept.mdl_tree",
+    "MultinomialNB": "bayeskit.classify.multinomial_nb",
     "NaiveBayes": "bayeskit.classify.naive",
+    "NetworkClassifier": "bayeskit.classify.network_classifier",
+    "NearestNeighbours": "bayeskit.classify.nearest_neighbours",
     "ODE": "bayeskit.classify.ode",
     "SPODE": "bayeskit.classify.spode",
+    "SigmoidUnit": "bayeskit.concept.sigmoid",
     "TAN": "bayeskit.classify.tan",
+    "TextClassifier": "bayeskit.classify.text",
+}
+# All public names, loaded at first use, so that `import bayeskit` costs next to nothing.
+_PUBLIC = {
+    **_MODELS,
+    "BruteForceMAP": "bayeskit.concept.brute_force",
+    "CandidateElimination": "bayeskit.concept.candidate_elimination",
+    "Discretiser": "bayeskit.table.bins",
+    "FindS": "bayeskit.concept.find_s",
+    "Hypotheses": "bayeskit.concept.hypotheses",
+    "Lidstone": "bayeskit.estimate.smoothing",
+    "MEstimate": "bayeskit.estimate.smoothing",
+    "SemiSupervised": "bayeskit.classify.semi_supervised",
+    "Tokeniser": "bayeskit.table.text",
+    "arc_strength": "bayeskit.network.learn.bootstrap",
+    "bayes_error": "bayeskit.classify.bayes_error",
     "bayes_risk": "bayeskit.decide.bayes_risk",
-    "compare": "bayeskit.classify.compare",
-    "feature_relevance": "bayeskit.explain.questions",
+    "compare": "bayeskit.workflow.compare",
+    "compare_networks": "bayeskit.network.learn.compare",
+    "description_length": "bayeskit.concept.description_length",
+    "explore": "bayeskit.studio.notebook",
+    "feature_relevance": "bayeskit.explain.relevance",
+    "learn_structure": "bayeskit.network.learn.structure",
     "load": "bayeskit.io.files",
     "mean_loss": "bayeskit.decide.scorer",
+    "network_score": "bayeskit.network.learn.scores",
+    "read_texts": "bayeskit.table.text_files",
+    "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
-    "value_of_information": "bayeskit.explain.questions",
+    "value_of_information": "bayeskit.explain.relevance",
     "what_if": "bayeskit.explain.what_if",
 }
-_STAGES = ("datasets", "errors", "explain", "plot")
+_STAGES = ("concept", "datasets", "errors", "explain", "plot")
 
 __all__ = ["__version__", *_PUBLIC, *_STAGES]
 

@@ -4,11 +4,47 @@ from bayeskit.io.registry import MODELS, model_class
 
 
 def classifiers():
-    """One fresh model of each registered classifier, with its default parameters."""
-    from sklearn.base import ClassifierMixin
+    """One fresh model of each registered classifier of tables that learns from counts, with its default parameters."""
+    return [model for model in _registered() if model.__sklearn_tags__().input_tags.two_d_array]
+
+
+def any_table_classifiers():
+    """Of these, the ones that read any table: of mixed columns, and with missing cells."""
+    return [model for model in classifiers() if model.__sklearn_tags__().input_tags.allow_nan]
+
+
+def whole_models():
+    """One fresh model of each registered estimator that is fitted whole and not from counts."""
+    from bayeskit.classify.table_model import TableClassifier
 
     kinds = [model_class(name) for name in sorted(MODELS)]
-    return [kind() for kind in kinds if issubclass(kind, ClassifierMixin)]
+    return [
+        kind() for kind in kinds if issubclass(kind, TableClassifier) or kind.__module__.startswith("bayeskit.concept.")
+    ]
+
+
+def mixtures():
+    """Mixtures: with their default parameters, and k-means."""
+    from bayeskit import GaussianMixture, LatentClass
+
+    k_means = GaussianMixture(3, covariance="fixed", hard=True)
+    return [GaussianMixture(), k_means, LatentClass()]
+
+
+def semi_supervised():
+    """SemiSupervised around a classifier that learns from counts."""
+    from bayeskit import NaiveBayes, SemiSupervised
+
+    return [SemiSupervised(NaiveBayes())]
+
+
+def _registered():
+    from sklearn.base import ClassifierMixin
+
+    from bayeskit.learn.learner import Learner
+
+    kinds = [model_class(name) for name in sorted(MODELS)]
+    return [kind() for kind in kinds if issubclass(kind, ClassifierMixin) and issubclass(kind, Learner)]
 
 
 def decisions():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from common.registry import classifiers
+from common.registry import any_table_classifiers
 
 
-@pytest.mark.parametrize("model", classifiers(), ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", any_table_classifiers(), ids=lambda model: type(model).__name__)
 def test_prior_and_terms_sum_to_the_posterior_log_odds(model):
     table = np.random.default_rng(0).integers(0, 3, (60, 4)).astype(float)
     model.fit(table, (table[:, 0] + table[:, 1] > 2).astype(int))

@@ -1,4 +1,4 @@
-"""Every registered classifier, and BayesDecision, passes every check of scikit-learn, with nothing skipped."""
+"""Every registered classifier, every mixture and BayesDecision pass all checks of scikit-learn, with none skipped."""
 
 import warnings
 
@@ -6,9 +6,9 @@ import pytest
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from common.registry import classifiers, decisions
+from common.registry import classifiers, decisions, mixtures, semi_supervised, whole_models
 
-_checks = parametrize_with_checks([*classifiers(), *decisions()])
+_checks = parametrize_with_checks([*classifiers(), *whole_models(), *mixtures(), *semi_supervised(), *decisions()])
 _names, _cases = _checks.args
 
 

@@ -64,8 +64,21 @@ def test_zero_messages_are_divided_as_zero():
 
 def test_a_chain_costs_in_proportion_to_its_length():
     def cells(n):
-        chain = BayesianNetwork([(f"x{i}", f"x{i + 1}") for i in range(n)], seed=0)
+        chain = BayesianNetwork([(f"x{i}", f"x{i + 1}") for i in range(n)], random_tables=0)
         return chain._engine.compile().entries
 
     assert cells(100) == 4 * 100
     assert cells(200) == 4 * 200
+
+
+def test_scaling_by_the_largest_cell_loses_the_cells_that_later_evidence_favours():
+    ratios = [np.array([1.0, 0.1])] * 400 + [np.array([0.1, 1.0])] * 400
+    scaled = np.array([0.5, 0.5])
+    for ratio in ratios:
+        scaled = scaled * ratio / (scaled * ratio).max()
+    assert scaled.tolist() == [1.0, 0.0]
+    names = ["class", *(f"x{i}" for i in range(800))]
+    tables = [np.stack([0.5 * ratio, 1 - 0.5 * ratio], axis=-1) for ratio in ratios]
+    net = BayesianNetwork.from_tables(names, [["a", "b"]] * 801, [(), *([(0,)] * 800)], [[0.5, 0.5], *tables])
+    answer = net.posterior("class", given=dict.fromkeys(names[1:], "a")).array
+    assert_allclose(answer, [0.5, 0.5], atol=1e-11)

@@ -30,7 +30,7 @@ def test_copies_of_the_class_share_information_but_none_given_the_class():
             plain[i, j] = mutual_information(tree.counts_.table((i, j)).sum(axis=2))
     assert given[2, 3] > 10 * given[0, 1]
     assert plain[1, 0] > plain[3, 2]  # the wrong weight prefers the copies
-    assert frozenset(("x2", "x3")) in {frozenset(edge) for edge in tree.structure_.edges}
+    assert frozenset(("x2", "x3")) in {frozenset(edge) for edge in tree.structure_.arcs}
 
 
 def test_information_weighs_a_class_by_its_rows():

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,11 @@ def folders(base):
     }
 
 
-def mapped_folders():
-    section = README.split("## The map")[1]
+def mapped_folders(readme, title):
+    """Return the folders that the map of a README lists, in its order."""
+    section = readme.split(title)[1]
     lines = re.search(r"```text\n(.*?)```", section, re.DOTALL)[1].splitlines()
-    found, parent = set(), ""
+    found, parent = [], ""
     for line in lines:
         name = line.split()[0]
         if not name.endswith("/"):
@@ -38,13 +40,37 @@ def mapped_folders():
             name = parent + name
         else:
             parent = name
-        found.add(name)
+        found.append(name)
     return found
 
 
-def test_the_map_of_folders_is_the_tree():
+def stages():
+    """Return the folders of the library in the order of the import contract, the first one first."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    names = [layer.strip("()") for layer in reversed(contract["contracts"][0]["layers"])]
+    present = folders(ROOT / "src/bayeskit")
+    return [name for name in names if f"src/bayeskit/{name}/" in present]
+
+
+def first_column(page, heading):
+    """Return the folders in the first column of the table under a heading of a page."""
+    table = page.split(heading)[1].split("\n\n|")[1].split("\n\n")[0]
+    return re.findall(r"^\|? ?`([a-z_]+)/`", table, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "title"), [("README.md", "## The map"), ("README.zh-CN.md", "## 目录")])
+def test_the_map_of_folders_is_the_tree_in_the_order_of_the_stages(name, title):
+    found = mapped_folders((ROOT / name).read_text(encoding="utf-8"), title)
     top = folders(ROOT) - {"src/"} | {"src/bayeskit/"}
-    assert mapped_folders() == top | folders(ROOT / "src/bayeskit")
+    assert set(found) == top | folders(ROOT / "src/bayeskit")
+    assert [folder.split("/")[2] for folder in found if folder.count("/") == 3] == stages()
+
+
+def test_the_pages_of_design_and_kernels_list_the_folders_that_exist():
+    pages = ROOT / "docs/developer"
+    assert first_column((pages / "design.md").read_text(encoding="utf-8"), "## The stages") == stages()
+    listed = first_column((pages / "kernels.md").read_text(encoding="utf-8"), "# Kernels")
+    assert {f"native/{name}/" for name in listed} == folders(ROOT / "native")
 
 
 def test_every_make_target_that_the_papers_name_is_in_the_makefile():
@@ -67,8 +93,8 @@ def test_the_demo_runs_and_leaves_a_model_and_a_report():
 
 
 def without_times(text):
-    """Take away what differs from run to run: times, and the rule that is as long as they are."""
-    return re.sub(r" +[\d.]+ m?s\b|─+", " ", text)
+    """Take away what differs from run to run: times, the rule that is as long as they are, and the size of a file."""
+    return re.sub(r" +[\d.]+ m?s\b|─+|\([\d.]+ KiB\)", " ", text)
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
@@ -78,6 +104,7 @@ def test_the_output_that_a_readme_shows_is_what_the_command_prints(name, tmp_pat
 
     shutil.copy(ROOT / "src/bayeskit/datasets/data/heart.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # which tests that run side by side have
     shown = re.findall(
         r"```sh\n[^`]*?(bayeskit (?:train|explain) [^`\n]*)\n```\n\n```text\n(.*?)```",
         (ROOT / name).read_text(encoding="utf-8"),

@@ -63,7 +63,7 @@ def test_tan_finds_the_tree_of_the_melons():
     model = TAN().fit(*melons())
     information = {
         frozenset(pair): model.information_[COLUMNS.index(pair[0]), COLUMNS.index(pair[1])]
-        for pair in model.structure_.edges
+        for pair in model.structure_.arcs
     }
     expected = {
         ("根蒂", "脐部"): 0.597535,
@@ -103,7 +103,7 @@ def test_tan_on_car_has_the_edges_of_the_full_tree():
         ("buying", "safety"): 0.011647,
         ("doors", "lug_boot"): 0.005540,
     }
-    assert {frozenset(edge) for edge in model.structure_.edges} == {frozenset(edge) for edge in expected}
+    assert {frozenset(edge) for edge in model.structure_.arcs} == {frozenset(edge) for edge in expected}
     for (a, b), value in expected.items():
         assert_allclose(model.information_[names.index(a), names.index(b)], value, atol=6e-7)
 

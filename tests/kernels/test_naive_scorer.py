@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 
-from bayeskit._kernels import NaiveScorer
-from bayeskit.estimate.naive import Score
+from bayeskit._kernels import NaiveScorer, Score
 from kernels import twins
 from kernels.arrays import laid_out
 
@@ -73,15 +72,17 @@ def test_all_five_results_are_those_of_the_twin(case):
     prior, parts, columns, coded = case
     kernel = scorer(prior, parts)
     joint = twins.log_joint(prior, parts, columns, coded)
-    found, impossible, infinite = kernel.score(columns, coded, Score.LOG_JOINT, False, 1)
+    found, impossible, infinite = kernel.score(columns, coded, Score.LOG_JOINT, False, None, 1)
     assert_allclose(found, joint, rtol=ROUNDING, atol=ROUNDING)
     assert (impossible, infinite) == (-1, -1)
     evidence = logsumexp(joint, axis=1)
-    assert_allclose(kernel.score(columns, coded, Score.LOG_EVIDENCE, False, 1)[0], evidence, rtol=1e-11, atol=1e-11)
+    assert_allclose(
+        kernel.score(columns, coded, Score.LOG_EVIDENCE, False, None, 1)[0], evidence, rtol=1e-11, atol=1e-11
+    )
     possible = evidence > -np.inf
     first = int(np.argmin(possible)) if not possible.all() else -1
     for result in (Score.LOG_POSTERIOR, Score.POSTERIOR, Score.CLASS):
-        scores, impossible, _ = kernel.score(columns, coded, result, False, 1)
+        scores, impossible, _ = kernel.score(columns, coded, result, False, None, 1)
         assert impossible == first
         expected = log_softmax(joint[possible], axis=1)
         if result == Score.CLASS:
@@ -92,6 +93,19 @@ def test_all_five_results_are_those_of_the_twin(case):
             assert_allclose(scores[possible], expected, rtol=1e-11, atol=1e-11)
 
 
+@given(scored(), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_terms_of_other_densities_are_added_to_the_log_joint(case, seed):
+    prior, parts, columns, coded = case
+    joint = twins.log_joint(prior, parts, columns, coded)
+    terms = np.random.default_rng(seed).normal(size=joint.shape)
+    kernel = scorer(prior, parts)
+    found = kernel.score(columns, coded, Score.LOG_JOINT, False, terms, 1)[0]
+    assert_allclose(found, joint + terms, rtol=ROUNDING, atol=ROUNDING)
+    with pytest.raises(ValueError, match="the terms do not fit the rows and classes"):
+        kernel.score(columns, coded, Score.LOG_JOINT, False, np.zeros((len(joint) + 1, len(prior))), 1)
+
+
 @given(scored())
 @settings(max_examples=100, deadline=None)
 def test_with_fallback_an_impossible_row_gets_the_prior(case):
@@ -100,7 +114,7 @@ def test_with_fallback_an_impossible_row_gets_the_prior(case):
         return
     joint = twins.log_joint(prior, parts, columns, coded)
     rows = np.isneginf(joint).all(axis=1)
-    posterior, impossible, _ = scorer(prior, parts).score(columns, coded, Score.POSTERIOR, True, 1)
+    posterior, impossible, _ = scorer(prior, parts).score(columns, coded, Score.POSTERIOR, True, None, 1)
     assert impossible == -1
     expected = np.exp(log_softmax(prior))
     assert_allclose(posterior[rows], np.tile(expected, (rows.sum(), 1)), rtol=1e-12)
@@ -118,11 +132,11 @@ def test_blocks_and_chunks_have_no_seam_and_threads_no_effect(n_rows, n_classes)
     joint = prior + sum(table[level[:, j]] for j, (_, _, table) in enumerate(parts[:5]))
     for j, (_, _, (constant, mean, half)) in enumerate(parts[5:]):
         joint = joint + constant - (X[:, [5 + j]] - mean) ** 2 * half
-    one = scorer(prior, parts).score(X, False, Score.LOG_JOINT, False, 1)[0]
+    one = scorer(prior, parts).score(X, False, Score.LOG_JOINT, False, None, 1)[0]
     assert_allclose(one, joint, rtol=1e-11, atol=1e-11)
-    assert_array_equal(one, scorer(prior, parts).score(X, False, Score.LOG_JOINT, False, 2)[0], strict=True)
+    assert_array_equal(one, scorer(prior, parts).score(X, False, Score.LOG_JOINT, False, None, 2)[0], strict=True)
     assert_array_equal(
-        one, scorer(prior, parts).score(np.asfortranarray(X), False, Score.LOG_JOINT, False, 1)[0], strict=True
+        one, scorer(prior, parts).score(np.asfortranarray(X), False, Score.LOG_JOINT, False, None, 1)[0], strict=True
     )
 
 
@@ -132,16 +146,16 @@ def test_the_first_infinite_and_the_first_impossible_row_are_named():
     X = np.zeros((20_000, 2))
     X[[9000, 12_000], 0] = 1
     X[[15_000, 17_000], 1] = [-np.inf, np.inf]
-    assert kernel.score(X, False, Score.POSTERIOR, False, 2)[1:] == (9000, 15_000)
+    assert kernel.score(X, False, Score.POSTERIOR, False, None, 2)[1:] == (9000, 15_000)
 
 
 def test_raw_bytes_254_and_255_are_values_and_reserved_only_as_codes():
     table = np.arange(258.0)[:, None]  # 256 values, unseen, missing
     kernel = NaiveScorer(np.zeros(1), table, [0], [0], [256])
     column = np.array([254, 255], dtype=np.uint8)
-    assert_array_equal(kernel.score(column[:, None], False, Score.LOG_JOINT, False, 1)[0][:, 0], [254, 255])
+    assert_array_equal(kernel.score(column[:, None], False, Score.LOG_JOINT, False, None, 1)[0][:, 0], [254, 255])
     small = NaiveScorer(np.zeros(1), np.arange(4.0)[:, None], [0], [0], [2])
-    assert_array_equal(small.score([column], True, Score.LOG_JOINT, False, 1)[0][:, 0], [2, 3])
+    assert_array_equal(small.score([column], True, Score.LOG_JOINT, False, None, 1)[0][:, 0], [2, 3])
 
 
 def test_parameters_that_do_not_fit_are_refused():
@@ -151,4 +165,4 @@ def test_parameters_that_do_not_fit_are_refused():
         NaiveScorer(np.zeros(2), np.zeros((4, 3)), [0], [0], [2])
     kernel = NaiveScorer(np.zeros(2), np.zeros((4, 2)), [0], [0], [2])
     with pytest.raises(ValueError, match="wrong number of columns"):
-        kernel.score(np.zeros((1, 2)), False, 0, False, 1)
+        kernel.score(np.zeros((1, 2)), False, 0, False, None, 1)

@@ -1,6 +1,6 @@
 """A junction tree covers every table, keeps each variable in one piece, and its size is known."""
 
-from math import prod
+from math import log2, prod
 from pathlib import Path
 
 import pytest
@@ -37,10 +37,11 @@ def search(net, stage=None, tries=20, seed=0):
 @settings(deadline=None, max_examples=60)
 @given(networks(max_variables=9))
 def test_a_tree_covers_every_table_and_keeps_each_variable_in_one_piece(net):
-    order, cliques, parents, total = search(net)
+    order, cliques, parents, total, log2_total = search(net)
     assert sorted(order) == list(range(len(net.names)))
     assert all(any(set(scope) <= set(clique) for clique in cliques) for scope in scopes_of(net))
     assert total == sum(prod(net.cards[v] for v in clique) for clique in cliques)
+    assert abs(log2_total - log2(total)) < 1e-12
     assert all(up < c for c, up in enumerate(parents))
     for v in order:
         # Joined pieces: all cliques with v but one hang from a clique with v.
@@ -54,7 +55,7 @@ def test_a_tree_covers_every_table_and_keeps_each_variable_in_one_piece(net):
 @given(networks(max_variables=7), st.data())
 def test_variables_of_the_later_stage_are_eliminated_last(net, data):
     stage = data.draw(st.lists(st.sampled_from([0, 1]), min_size=len(net.names), max_size=len(net.names)))
-    order, _, _, _ = search(net, stage)
+    order, _, _, _, _ = search(net, stage)
     assert [stage[v] for v in order] == sorted(stage)
 
 

@@ -47,7 +47,7 @@ def found_and_expected(rng, sizes, families, n_classes, n_rows, smoothing, rows)
     flat = np.concatenate([table.ravel() for table in tables])
     scorer = FamilyScorer(log_prior, flat, sizes, families, False, -1)
     columns = [np.array(column, dtype=np.uint16) for column in zip(*rows, strict=True)]
-    found, _ = scorer.score(columns, LOG_JOINT, False, 1)
+    found, _, _ = scorer.score(columns, LOG_JOINT, False, 1)
     return found, [log_joint_reference(log_prior, tables, families, sizes, row) for row in rows]
 
 

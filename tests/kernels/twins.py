@@ -1,6 +1,7 @@
 """Plain NumPy twins of the compiled kernels, written to be checked by eye; slow on purpose."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -32,19 +33,19 @@ def count_classes(y, weight, n_classes):
 
 
 def count_moments(columns, y, weight, n_classes):
-    """Weight, mean and sum of squared deviations of each column in each class; None when a number is infinite."""
-    parts = np.zeros((3, len(columns), n_classes))
+    """Weight, mean and sum of squared deviations of each column in each class, in fractions; None for infinite ones."""
+    parts = np.full((3, len(columns), n_classes), Fraction(0))
     for j, column in enumerate(columns):
         x = np.asarray(column, dtype=np.float64)
         if np.isinf(x).any():
             return None
         for c in range(n_classes):
-            rows = (y == c) & ~np.isnan(x)
-            w = np.ones(rows.sum()) if weight is None else weight[rows]
-            total = math.fsum(w)
-            if total > 0:
-                mean = math.fsum(w * x[rows]) / total
-                parts[:, j, c] = total, mean, math.fsum(w * (x[rows] - mean) ** 2)
+            rows = np.flatnonzero((y == c) & ~np.isnan(x))
+            w = [Fraction(1) if weight is None else Fraction(float(weight[i])) for i in rows]
+            values = [Fraction(float(x[i])) for i in rows]
+            if sum(w) > 0:
+                mean = sum(a * b for a, b in zip(w, values, strict=True)) / sum(w)
+                parts[:, j, c] = sum(w), mean, sum(a * (b - mean) ** 2 for a, b in zip(w, values, strict=True))
     return parts
 
 
@@ -113,6 +114,19 @@ def log_joint(log_prior, features, columns, coded):
                 log_rate, rate = table
                 joint[i] += (0.0 if x == 0 else x * log_rate) - rate - math.lgamma(x + 1.0)
     return joint
+
+
+def kernel_density(column, values, counts, bandwidth):
+    """log Σ_v n_v φ((x − v) / h) / (n h), class by class; 0 where x is missing."""
+    out = np.zeros((len(column), counts.shape[1]))
+    for i, x in enumerate(column.astype(float).tolist()):
+        for c, h in enumerate(bandwidth):
+            if x == x:
+                exponents = [-(((x - v) / h) ** 2) / 2 for v in values]
+                peak = max(e for e, n in zip(exponents, counts[:, c], strict=True) if n)
+                total = math.fsum(n * math.exp(e - peak) for e, n in zip(exponents, counts[:, c], strict=True) if n)
+                out[i, c] = peak + math.log(total / (counts[:, c].sum() * h * math.sqrt(2 * math.pi)))
+    return out
 
 
 def _level(x, low, size, dtype, coded):

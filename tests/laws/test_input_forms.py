@@ -164,7 +164,9 @@ def test_labels_keep_their_type(y, classes):
     model = NaiveBayes().fit(TABLE, y)
     assert model.classes_.tolist() == classes
     assert [type(label) for label in model.classes_.tolist()] == [type(label) for label in classes]
-    assert set(model.predict(TABLE).tolist()) <= set(classes)
+    predicted = model.predict(TABLE).tolist()
+    assert predicted == [classes[k] for k in model.predict_proba(TABLE).argmax(axis=1)]
+    assert {type(label) for label in predicted} <= {type(label) for label in classes}
 
 
 @given(tables(columns=("colour", "paid", "height")))

@@ -13,6 +13,7 @@ from bayeskit.errors import BayeskitWarning
 from laws.tables import KINDS, known_somewhere, rows, tables
 
 ROUNDING = 1e-10
+UNLEARNED = 1e-9
 
 
 def fit(table, y, weight=None, **parameters):
@@ -27,10 +28,10 @@ def assert_same_posteriors(a, b, table, tolerance=ROUNDING):
     assert_allclose(a.predict_log_proba(table), b.predict_log_proba(table), rtol=tolerance, atol=tolerance)
 
 
-def known_variances(model):
+def known_variances(model, least=1e-3):
     """No variance sits on its floor, where the last bits of a mean decide."""
     numbers = [table for table in model.tables_.values() if table.rows == ("mean", "deviation")]
-    return all((table.values[1] > 1e-3).all() for table in numbers)
+    return all((table.values[1] > least).all() for table in numbers)
 
 
 @given(tables(min_rows=2, max_rows=20), st.data())
@@ -48,7 +49,7 @@ def test_any_split_of_partial_fit_equals_one_fit(data, draw):
     assert_array_equal(parts.counts_.values.n_value, whole.counts_.values.n_value)
     assert_array_equal(parts.class_count_, whole.class_count_)
     if known_variances(whole):
-        assert_same_posteriors(parts, whole, table, 1e-7)
+        assert_same_posteriors(parts, whole, table)
 
 
 @given(tables(min_rows=2, columns=("colour", "grade", "paid", "member")), st.data())
@@ -88,9 +89,12 @@ def test_unlearning_numbers_is_accurate(data, draw):
     rest = [i for i in range(len(y)) if i != gone]
     assume(known_somewhere(rows(table, rest)))
     other = fit(rows(table, rest), [y[i] for i in rest])
-    assume(known_variances(other))
+    # Where all numbers left are the same, the last bit of a difference decides whether they vary at all.
+    assume(known_variances(other, least=1.0))
+    assume(len({table["height"][i] for i in rest} - {None}) != 1)
+    assume(any(table["visits"][i] for i in rest))
     model = fit(table, y).unlearn(rows(table, [gone]), [y[gone]])
-    assert_same_posteriors(model, other, table, 1e-5)
+    assert_same_posteriors(model, other, table, UNLEARNED)
 
 
 @given(tables(min_rows=2), st.randoms(use_true_random=False))
@@ -103,7 +107,7 @@ def test_the_order_of_the_rows_changes_nothing(data, random):
     assert shuffled.schema_ == model.schema_
     assert_array_equal(shuffled.counts_.values.n_value, model.counts_.values.n_value)
     if known_variances(model):
-        assert_same_posteriors(model, shuffled, table, 1e-7)
+        assert_same_posteriors(model, shuffled, table)
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -114,7 +118,7 @@ def test_the_order_of_the_columns_changes_nothing(data, random):
     random.shuffle(names)
     shuffled = {name: table[name] for name in names}
     model, other = fit(table, y), fit(shuffled, y)
-    assert_allclose(other.predict_log_proba(shuffled), model.predict_log_proba(table), rtol=1e-9, atol=1e-9)
+    assert_allclose(other.predict_log_proba(shuffled), model.predict_log_proba(table), rtol=1e-12, atol=1e-12)
 
 
 @given(tables(columns=("colour", "paid")))
@@ -155,7 +159,7 @@ def test_zero_weight_is_removal_and_whole_weight_is_repetition(data, draw, numer
     assert_array_equal(weighted.counts_.values.n_value, repeated.counts_.values.n_value)
     assert_array_equal(weighted.class_count_, repeated.class_count_)
     if known_variances(repeated):
-        assert_same_posteriors(weighted, repeated, table, 1e-7)
+        assert_same_posteriors(weighted, repeated, table)
 
 
 @pytest.mark.parametrize("variance", ["ml", "unbiased"])

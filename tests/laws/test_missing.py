@@ -53,7 +53,7 @@ def test_a_missing_number_is_integrated_out():
 
     without = np.exp(model.predict_joint_log_proba({**row, "密度": [None]})[0])
     for c in range(2):
-        assert_allclose(quad(density, -3, 4, args=(c,), points=[0.5])[0], without[c], rtol=1e-7)
+        assert_allclose(quad(density, -3, 4, args=(c,), points=[0.5])[0], without[c], rtol=1e-11)
 
 
 def test_denominators_count_the_rows_in_which_the_cell_is_known():

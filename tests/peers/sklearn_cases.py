@@ -9,9 +9,12 @@ import numpy as np
 import sklearn.naive_bayes
 import sklearn.tests
 
-from bayeskit import CategoricalNB, GaussianNB
+import bayeskit
 
-OURS = {"GaussianNB": GaussianNB, "CategoricalNB": CategoricalNB}
+OURS = {
+    name: getattr(bayeskit, name)
+    for name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB")
+}
 FIXTURES = {"global_random_seed": [42], "global_dtype": [np.float64, np.float32]}
 
 

@@ -40,7 +40,7 @@ def test_the_edges_of_pyagrums_forest_are_the_heavy_edges_of_our_tree(seed):
     ours = TAN().fit(frame, y)
     information = ours.information_
     threshold = information[np.triu_indices(COLUMNS, 1)].sum() / (COLUMNS * (COLUMNS - 1))
-    heavy = [edge for edge in ours.structure_.edges if information[tuple(map(names.index, edge))] >= threshold]
+    heavy = [edge for edge in ours.structure_.arcs if information[tuple(map(names.index, edge))] >= threshold]
     assert len(heavy) >= 2
     assert theirs == undirected(heavy)
 

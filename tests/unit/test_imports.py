@@ -31,6 +31,25 @@ def test_each_stage_knows_only_the_stages_before_it():
     assert "1 kept, 0 broken" in lint.stdout
 
 
+def test_the_contract_sees_imports_inside_functions(tmp_path):
+    package = tmp_path / "house"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "upper.py").write_text("x = 1\n")
+    (package / "lower.py").write_text("def late():\n    from house.upper import x\n    return x\n")
+    (tmp_path / "contract.toml").write_text(
+        '[tool.importlinter]\nroot_packages = ["house"]\n[[tool.importlinter.contracts]]\nid = "order"\n'
+        'name = "order"\ntype = "layers"\ncontainers = ["house"]\nlayers = ["upper", "lower"]\n'
+    )
+    command = (
+        "import sys; sys.path.insert(0, '.'); from importlinter.cli import lint_imports; "
+        "raise SystemExit(lint_imports(config_filename='contract.toml', no_cache=True))"
+    )
+    lint = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert lint.returncode != 0
+    assert "house.lower -> house.upper" in lint.stdout
+
+
 def test_importing_bayeskit_loads_no_other_package():
     loaded = {name.split(".")[0] for name in import_after_numpy()["modules"]} - sys.stdlib_module_names
     assert loaded == {"bayeskit"}

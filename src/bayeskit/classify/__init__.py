@@ -1,1 +1,1 @@
-"""Classifiers with scikit-learn's interface, one model a file."""
+"""Classifiers with scikit-learn's interface, one model per file."""

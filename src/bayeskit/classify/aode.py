@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.as_network import as_network
+from bayeskit.classify.as_network import family_network
 from bayeskit.classify.pair_network import pair_networks
-from bayeskit.classify.parameters import at_least
-from bayeskit.classify.semi_naive import SemiNaive, network_data
+from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.spode import spode_families
 from bayeskit.classify.structure import AveragedStructure, Structure
 from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
+from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs
-from bayeskit.estimate.discrete import dirichlet
+from bayeskit.estimate.draw import draw_averaged
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.estimate.tables import NamedTable
+from bayeskit.learn.parameters import at_least
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
@@ -36,8 +38,14 @@ class AODE(SemiNaive):
 
     U are the super-parents whose value has at least ``min_count`` rows in the fit, N_i is the number of rows in which
     x_i is known, and the joint P(c, x_i) is smoothed as a whole (not as P(c) P(x_i | c)). Where no super-parent
-    qualifies, the next lower order answers, in the end naive Bayes. A missing cell is summed out: a super-parent that
-    is missing takes part, summed over its values, whatever ``min_count`` says.
+    qualifies, the next lower order answers, in the end naive Bayes.
+
+    A missing cell is summed out of each SPODE, exactly: a super-parent that is missing takes part, summed over its
+    values, whatever ``min_count`` says; one that no row of the fit knows has nothing to say where λ = 0. With
+    ``min_count=0`` the answer is therefore the exact sum over all values of the missing cells. With a larger m′ a
+    row in which the cell is known leaves some super-parents out, so that the mean is over others, and the sum of such
+    answers is near the answer with the cell missing, not equal to it; what :func:`value_of_information` says is then
+    as near.
 
     Parameters
     ----------
@@ -45,7 +53,7 @@ class AODE(SemiNaive):
         m′: how many rows a super-parent's value must have.
     order : {1, 2}, default 1
         The number of features in a super-parent.
-    smoothing : float, default 0.25
+    smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -58,8 +66,10 @@ class AODE(SemiNaive):
         What to do with a row that no class can give.
     kinds : dict or str, optional
         What a column is, where the dtype does not tell.
-    max_memory : float, default 4.0
-        The most GiB that the counts may take, and the networks of ``order=2``.
+    class_weight : dict or "balanced", optional
+        How often a row of each class counts, as in :class:`ODE`; ``min_count`` then counts the weights.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take, and the networks of ``order=2``.
 
     Attributes
     ----------
@@ -89,18 +99,25 @@ class AODE(SemiNaive):
         "order": ("1 or 2", lambda value: value in (1, 2) and not isinstance(value, bool)),
     }
 
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AODE": {}, "A2DE": {"order": 2}}
+
+    @property
+    def _title(self) -> str:
+        return "A2DE" if self.order == 2 else "AODE"
+
     def __init__(
         self,
         min_count: float = 1,
         order: int = 1,
         *,
-        smoothing: float = 0.25,
+        smoothing: float | SymmetricSmoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
-        max_memory: float = 4.0,
+        class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.min_count = min_count
         self.order = order
@@ -110,15 +127,23 @@ class AODE(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
+    @property
+    def _counted_subsets(self) -> Literal["pairs", "triples"]:  # type: ignore[override]
         return "pairs" if self.order == 1 else "triples"
 
-    def _believe(self, counts: FamilyCounts) -> AverageBeliefs:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
+        return self._counted_subsets
+
+    def _check(self, counts: FamilyCounts) -> None:
+        super()._check(counts)
         if (counts.kind == "triples") != (self.order == 2):
             raise BayeskitError(f"order={self.order} does not fit the counts of this model; call fit again.")
-        return AverageBeliefs(counts, self.smoothing, self.min_count, self.unseen == "smooth")
+
+    def _believe(self, counts: FamilyCounts) -> AverageBeliefs:
+        return AverageBeliefs(self._weighted(counts), self.smoothing, self.min_count, self.unseen == "smooth")
 
     @property
     def structure_(self) -> AveragedStructure:
@@ -144,52 +169,53 @@ class AODE(SemiNaive):
     def tables_(self) -> dict[str, NamedTable]:
         """P(x_i, c) of each feature, the joint that its SPODE starts from."""
         self._refuse_unfitted()
-        smoothing, classes, tables = float(self._believed_with["smoothing"]), tuple(self.classes_.tolist()), {}
-        smooth = self._believed_with["unseen"] == "smooth"
+        smoothing, classes, tables = as_smoothing(self._believed_with["smoothing"]), tuple(self.classes_.tolist()), {}
+        smooth, counts = self._believed_with["unseen"] == "smooth", self._beliefs.counts
         for j, variable in enumerate(self.schema_):
-            n = self.counts_.column(j)
+            n = counts.column(j)
             if variable.n_values:
                 if smooth:
                     n = np.vstack([n, np.zeros_like(n[:1])])
-                joint = dirichlet(n.ravel(), smoothing).reshape(n.shape)
+                joint = smoothing.probabilities(n.ravel()).reshape(n.shape)
                 title = f"P({variable.name}, {self._class_name})"
                 tables[variable.name] = NamedTable(title, (*variable.values, *("(unseen)",) * smooth), classes, joint)
         return tables
 
     @property
     def n_parameters_(self) -> int:
-        """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), each less one."""
+        """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), minus one for each table."""
         self._refuse_unfitted()
         sizes = [size for size in sizes_of(self.schema_) if size]
         # With fewer columns than an order needs, the next lower order answers.
         order = min(self._order + 1, len(sizes))
         return sum(len(self.classes_) * prod(members) - 1 for members in combinations(sizes, order))
 
+    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        # From the mean of all SPODEs, which is the model's P(x) where min_count = 0 lets all of them take part.
+        return draw_averaged(self._beliefs.counts, self._believed_with["smoothing"], n_rows, rng)
+
     def _columns_used(self) -> list[int]:
         return list(range(len(self.schema_)))
 
     def to_network(self) -> BayesianNetwork:
-        """Refuse: an average of networks is no network; `to_networks` gives them."""
+        """Raise an error: an average of networks is not a network; `to_networks` returns them."""
         raise BayeskitError("AODE is the mean of several networks; to_networks() returns them.")
 
     def to_networks(self) -> list[BayesianNetwork]:
-        """Return the networks of its super-parents, the mean of whose joints is the model's own.
+        """Return one network per super-parent; the mean of their joint probabilities is the model's.
 
         A super-parent is one feature, or with ``order=2`` a pair: d (d − 1) / 2 networks, which are refused where they
         need more than ``max_memory``. ``min_count`` says which of them take part for a row; with 0 all of them do.
         """
-        return [as_network(data) for data in self._networks_data()]
-
-    def _networks_data(self) -> list[dict[str, Any]]:
         self._refuse_unfitted()
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"
         smoothing = self._believed_with["smoothing"]
         known = [j for j, size in enumerate(sizes_of(self.schema_)) if size]
         if self._order == 2 and len(known) > 1:
-            return pair_networks(self.counts_, smoothing, smooth, self._class_name, self._limit)
+            return pair_networks(self._beliefs.counts, smoothing, smooth, self._class_name, self._limit)
         return [
-            network_data(
-                FamilyBeliefs(self.counts_, spode_families(n_features, i), smoothing, smooth, i),
+            family_network(
+                FamilyBeliefs(self._beliefs.counts, spode_families(n_features, i), smoothing, smooth, i),
                 self._class_name,
                 self.classes_,
             )

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from bayeskit.classify.learner import Learner
-from bayeskit.classify.tell import domain_of, summarise
-from bayeskit.classify.validate import check_columns, in_order, in_place, split_target
-from bayeskit.decide.known import Domain
+from bayeskit._kernels import Score
+from bayeskit.classify.summaries import summarise
+from bayeskit.decide.protocol import Domain
 from bayeskit.errors import ImpossibleEvidenceError, TableError
-from bayeskit.estimate.naive import Score
-from bayeskit.explain.evidence import Explanation, Explanations, explain, explain_rows
+from bayeskit.explain.explanation import Explanation, Explanations
+from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
-from bayeskit.table.encode import encode, refuse_infinite, refuse_uncountable
+from bayeskit.learn.checks import check_columns, in_order, in_place, split_target
+from bayeskit.learn.learner import Learner
+from bayeskit.learn.naive import kinds_of
+from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import Source, read_table, read_values
 
@@ -38,33 +40,47 @@ class Beliefs(Protocol):
 class BayesClassifier(ClassifierMixin, Learner):
     """A classifier that learns from counts, and whose beliefs give log P(x, c) for rows with missing cells too."""
 
-    # How values and rows of probability zero are met; models that leave the choice to the user have parameters for it.
+    # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
     unseen: str = "ignore"
     impossible: str = "error"
+    # Under which names and settings ``bayeskit.compare`` tries the model; one without any is not tried.
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    @classmethod
+    def takes_kind(cls, kind: str) -> bool:
+        """Say whether ``kinds`` may give a column this kind."""
+        return True
+
+    def counted_as(self) -> tuple[Any, ...] | None:
+        """Say what is counted: models with the same answer get the same counts from the same rows.
+
+        The first item is "values", "pairs" or "triples"; the others are the settings that the counts depend on. None
+        means that the counts cannot be shared, since which families are counted depends on the rows or on the user.
+        """
+        return None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        codes = self._score(X, Score.CLASS)
-        return np.asarray(self.classes_[codes])
+        model = self._now()
+        return np.asarray(model.classes_[model._score(X, Score.CLASS)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        return self._score(X, Score.POSTERIOR)
+        return self._now()._score(X, Score.POSTERIOR)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(c | x), of shape (n_rows, n_classes)."""
-        return self._score(X, Score.LOG_POSTERIOR)
+        return self._now()._score(X, Score.LOG_POSTERIOR)
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(x, c), of shape (n_rows, n_classes)."""
-        return self._score(X, Score.LOG_JOINT)
+        return self._now()._score(X, Score.LOG_JOINT)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(x) of each row; low values mark rows unlike those of the fit."""
-        return self._score(X, Score.LOG_EVIDENCE)
+        return self._now()._score(X, Score.LOG_EVIDENCE)
 
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        self._refuse_unfitted()
         beliefs: Beliefs = self._beliefs
         table = X if self._reads_in_place(X) else self._encode(X)
         scores, impossible, infinite = beliefs.score(table, result, fallback=self.impossible == "prior")
@@ -94,37 +110,36 @@ class BayesClassifier(ClassifierMixin, Learner):
 
     def _encode(self, X: Any) -> list[NDArray[Any]]:
         source = self._read_features(X)
-        columns = encode(source, self.schema_, unseen_is_error=self.unseen == "error")
-        for column, variable in zip(columns, self.schema_, strict=True):
-            if variable.kind == "poisson":
-                refuse_uncountable(column, variable.name)
-        return columns
+        return encode(source, self.schema_, unseen_is_error=self.unseen == "error")
 
     def _read_features(self, X: Any) -> Source:
         source = read_table(X)
-        if self._target is not None and source.named and self._target in source.names:
-            source = source.without(self._target)  # fitted with target=: the whole table may come again
+        if self.target_ is not None and source.named and self.target_ in source.names:
+            source = source.without(self.target_)  # fitted with target=: the whole table may come again
         source = in_order(X, source, self.schema_.names)
         check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         return source
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return the share of rows whose class is predicted right."""
+        model = self._now()
         if target is not None:
-            self._refuse_unfitted()
-            source, y = split_target(X, read_table(X), target)
-            X = in_order(X, source, self.schema_.names)
-        return float(super().score(X, y, sample_weight))
+            source, y = split_target(X, target)
+            X = in_order(X, source, model.schema_.names)
+        return float(super(BayesClassifier, model).score(X, y, sample_weight))
 
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return Σ log P(x, y) over the rows, by the natural logarithm."""
-        self._refuse_unfitted()
+        return float(self._now()._log_likelihoods(X, y, target).sum())
+
+    def _log_likelihoods(self, X: Any, y: Any, target: str | None) -> NDArray[np.float64]:
+        """Return log P(x, y) of each row."""
         if target is not None:
-            source, y = split_target(X, read_table(X), target)
+            source, y = split_target(X, target)
             X = in_order(X, source, self.schema_.names)
         elif y is None:
             raise TableError("the likelihood of rows needs their labels: pass y, or target='column'.")
-        log_joint = self.predict_joint_log_proba(X)
+        log_joint = self._score(X, Score.LOG_JOINT)
         labels, codes = read_labels(y, len(log_joint))
         strange = [label for label in labels.tolist() if label not in self.classes_.tolist()]
         if strange:
@@ -132,16 +147,18 @@ class BayesClassifier(ClassifierMixin, Learner):
                 f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
             )
         column = np.searchsorted(self.classes_, labels)[codes]
-        return float(log_joint[np.arange(len(log_joint)), column].sum())
+        return np.asarray(log_joint[np.arange(len(log_joint)), column])
 
     def aic(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return log-likelihood − free parameters: higher is better, as in bnlearn."""
-        return self.log_likelihood(X, y, target=target) - float(self.n_parameters_)
+        model = self._now()
+        return float(model._log_likelihoods(X, y, target).sum()) - float(model.n_parameters_)
 
     def bic(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return log-likelihood − ½ ln N · free parameters: higher is better, as in bnlearn."""
-        log_likelihood = self.log_likelihood(X, y, target=target)
-        return log_likelihood - 0.5 * float(np.log(read_table(X).n_rows)) * float(self.n_parameters_)
+        model = self._now()
+        rows = model._log_likelihoods(X, y, target)
+        return float(rows.sum()) - 0.5 * float(np.log(len(rows))) * float(model.n_parameters_)
 
     def explain(
         self, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None
@@ -157,34 +174,45 @@ class BayesClassifier(ClassifierMixin, Learner):
         order : sequence of str, optional
             The features in the order in which they are revealed; by default that of the table.
         """
-        self._refuse_unfitted()
-        return explain(self, row, classes, order)
+        return explain(self._now(), row, classes, order)
 
     def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
         """Explain every row of a table, as :meth:`explain` does one."""
-        self._refuse_unfitted()
-        return explain_rows(self, X, classes)
+        return explain_rows(self._now(), X, classes)
+
+    def explore(self) -> Any:
+        """Show the model in a notebook as `bayeskit studio` does: a form, the decision, the evidence."""
+        from bayeskit import explore  # a later stage, which the public name leads to
+
+        return explore(self)
 
     def summary(self) -> Summary:
-        """Return priors, the most telling values of each class, bins, rows counted and missing rates, to print."""
-        self._refuse_unfitted()
-        return self._summary()
+        """Return a summary to print: priors, the most informative values of each class, bins and missing rates."""
+        return self._now()._summary()
 
     def _summary(self) -> Summary:
         unknown = np.full(len(self.schema_), np.nan)
         return summarise(self, np.asarray(self.counts_.n_class), unknown, {})
 
-    def _domains(self) -> list[Domain]:
-        """Return the values that each column takes; a model with densities gives grids over them."""
+    def domains(self) -> list[Domain]:
+        """Return the values that each column can take; a column with a density has a grid over it."""
         self._refuse_unfitted()
-        return [domain_of(variable) for variable in self.schema_]
+        return [
+            Domain(v.name, *kind.grid(v, None)) for v, kind in zip(self.schema_, kinds_of(self.schema_), strict=True)
+        ]
 
-    def _log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-        """Return log P(x, c) for columns of plain values in which None is missing."""
-        names = self.schema_.names
-        read = tuple(read_values(column.tolist(), name) for column, name in zip(columns, names, strict=True))
-        encoded = encode(Source(names, self.schema_.named, len(read[0]), read), self.schema_)
-        scores: NDArray[np.float64] = self._beliefs.score(encoded, Score.LOG_JOINT)[0]
+    def log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return log P(x, c), shape (n_rows, n_classes), for one column of values per feature; None is missing."""
+        state = self._now()._state
+        schema = state.counts.schema
+        read = tuple(read_values(column.tolist(), v.name) for column, v in zip(columns, schema, strict=True))
+        encoded = encode(Source(schema.names, schema.named, len(read[0]), read), schema)
+        scores: NDArray[np.float64] = state.beliefs.score(encoded, Score.LOG_JOINT)[0]
+        return scores
+
+    def log_joint_of_codes(self, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return log P(x, c), shape (n_rows, n_classes), of rows that are encoded by the schema already."""
+        scores: NDArray[np.float64] = self._beliefs.score(columns, Score.LOG_JOINT)[0]
         return scores
 
     def __sklearn_tags__(self) -> Any:

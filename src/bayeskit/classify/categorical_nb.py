@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -10,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.naive_model import NaiveModel
-from bayeskit.classify.parameters import at_least
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import TableError, TooLargeError
-from bayeskit.estimate.naive import NaiveBeliefs
+from bayeskit.errors import TableError, TooLargeError, warn_caller
+from bayeskit.estimate.prior import class_prior
+from bayeskit.kinds import Estimation
+from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
@@ -92,15 +94,14 @@ class CategoricalNB(NaiveModel):
         y: NDArray[Any],
         classes: NDArray[Any],
         weight: NDArray[np.float64] | None,
-        like: TableCounts | None,
+        schema: Schema | None,
+        before: TableCounts | None = None,
     ) -> TableCounts:
         least = np.asarray(1 if self.min_categories is None else self.min_categories)
         if least.ndim and least.shape != (len(source.names),):
             raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {least.shape}.")
         source = _whole(source)
-        counts = TableCounts.learn(
-            source, y, classes, weight, "categorical", like=None if like is None else like.schema
-        )
+        counts = learn_counts(source, y, classes, weight, "categorical", like=schema)
         numbers = np.broadcast_to(least, len(source.names))
         _refuse_wide(counts, numbers)
         variables = tuple(
@@ -114,18 +115,22 @@ class CategoricalNB(NaiveModel):
         )
         return counts.widen(Schema(variables, source.named), counts.classes)
 
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        prior = self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
-        alpha = self.alpha
-        if alpha < _LEAST_ALPHA and not self.force_alpha:
-            alpha = _LEAST_ALPHA
-            warnings.warn(
+    @property
+    def _prior(self) -> Any:
+        return self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
+
+    def _check(self, counts: TableCounts) -> None:
+        class_prior(counts.n_class, self._prior, self.alpha, counts.classes)
+        if self.alpha < _LEAST_ALPHA and not self.force_alpha:
+            warn_caller(
                 f"alpha too small will result in numeric errors, setting alpha = {_LEAST_ALPHA:.1e}. "
                 "Use `force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
-                stacklevel=4,
             )
-        return NaiveBeliefs.of(counts, smoothing=alpha, prior=prior)
+
+    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
+        alpha = self.alpha if self.force_alpha else max(self.alpha, _LEAST_ALPHA)
+        return NaiveBeliefs.of(counts, Estimation(smoothing=alpha), prior=self._prior)
 
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]

@@ -8,27 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.naive_model import NaiveModel
-from bayeskit.classify.parameters import at_least
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.gaussian import gaussian
-from bayeskit.estimate.naive import NaiveBeliefs
+from bayeskit.estimate.gaussian import gaussian_like_sklearn, normal_parameters
+from bayeskit.estimate.prior import class_prior
+from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.parameters import at_least
 from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
 
 
 class GaussianNB(NaiveModel):
     """Gaussian naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
-    Every column is Gaussian and the prior is the data's. Missing cells are allowed. What differs on purpose:
-    ``var_smoothing`` is a floor under each variance, as a share of the variance of *its own* column, where
-    scikit-learn adds a share of the *largest* variance to all of them and so lets one column of huge scale drown the
-    others.
+    Every column is Gaussian, the prior is the data's, and after ``fit`` the numbers are scikit-learn's: a share of the
+    *largest* variance of a column is added to every variance, so that a column of huge scale can hide small ones
+    (:class:`NaiveBayes` has no such fault). What differs on purpose: missing cells are allowed; weights count in
+    ``epsilon_`` too; and ``partial_fit`` takes it from all rows so far, where scikit-learn takes it from each batch,
+    so that any split of the rows gives the numbers of one ``fit``.
 
     Parameters
     ----------
     priors : array of shape (n_classes,), optional
         P(c); by default the relative frequencies.
     var_smoothing : float, default 1e-9
-        The floor under each variance, as a share of the variance of its column.
+        The share of the largest variance of a column that is added to all variances.
 
     Attributes
     ----------
@@ -36,6 +40,8 @@ class GaussianNB(NaiveModel):
         Rows of each class, and P(c).
     theta_, var_ : arrays of shape (n_classes, n_features)
         Mean and variance of each column in each class.
+    epsilon_ : float
+        What was added to each variance.
 
     Examples
     --------
@@ -57,29 +63,46 @@ class GaussianNB(NaiveModel):
         y: NDArray[Any],
         classes: NDArray[Any],
         weight: NDArray[np.float64] | None,
-        like: TableCounts | None,
+        schema: Schema | None,
+        before: TableCounts | None = None,
     ) -> TableCounts:
-        return TableCounts.learn(source, y, classes, weight, "gaussian", like=None if like is None else like.schema)
+        return learn_counts(source, y, classes, weight, "gaussian", like=schema)
+
+    @property
+    def _prior(self) -> Any:
+        return "data" if self.priors is None else self.priors
+
+    def _check(self, counts: TableCounts) -> None:
+        class_prior(counts.n_class, self._prior, 0.0, counts.classes)
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        prior = "data" if self.priors is None else self.priors
-        return NaiveBeliefs.of(counts, smoothing=0.0, prior=prior, variance_floor=self.var_smoothing)
+        with np.errstate(divide="ignore"):  # a class that was announced and has no row is impossible
+            log_prior = np.log(class_prior(counts.n_class, self._prior, 0.0, counts.classes))
+        mean, variance, _ = gaussian_like_sklearn(counts.moments, self.var_smoothing)
+        return NaiveBeliefs(counts.schema, log_prior, tuple(normal_parameters(mean, variance)))
 
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]
         return self.priors is None
 
+    def _estimates(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+        model = self._now()
+        return gaussian_like_sklearn(model.counts_.moments, model._believed_with["var_smoothing"])
+
     @property
     def theta_(self) -> NDArray[np.float64]:
         """Mean of each column in each class, of shape (n_classes, n_features)."""
-        self._refuse_unfitted()
-        return gaussian(self.counts_.moments)[0].T
+        return self._estimates()[0].T
 
     @property
     def var_(self) -> NDArray[np.float64]:
         """Variance of each column in each class, of shape (n_classes, n_features)."""
-        self._refuse_unfitted()
-        return gaussian(self.counts_.moments, floor=self._believed_with["var_smoothing"])[1].T
+        return self._estimates()[1].T
+
+    @property
+    def epsilon_(self) -> float:
+        """What was added to each variance: ``var_smoothing`` times the largest variance of a column."""
+        return self._estimates()[2]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,29 +1,34 @@
-"""k-dependence Bayes: features in order of what they tell of the class, each with up to k parents before it."""
+"""k-dependence Bayes: features ordered by their information about the class, each with up to k parents before it."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.ode import given_structure
-from bayeskit.classify.parameters import at_least
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
-from bayeskit.classify.tan import pair_gain
-from bayeskit.counts.families import Families, FamilyCounts, Kind, Members, sizes_of
+from bayeskit.counts.families import Families, FamilyCounts, Kind, Members
+from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.information import mutual_information
+from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.estimate.prefixes import prefix_losses
+from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.io.expect import expect_array
+from bayeskit.learn.labelled import Labelled, coded_under
+from bayeskit.learn.parameters import a_prior, at_least
+from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
 class KDB(SemiNaive):
     r"""k-dependence Bayesian classifier (Sahami 1996), and its selective form.
 
-    Features are ordered by I(x_i; c), the most telling first. Each takes as parents, besides the class, the up to k
+    Features are ordered by I(x_i; c), the most informative first. Each takes as parents, besides the class, the up to k
     features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information counts by the share
     of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
 
@@ -39,7 +44,7 @@ class KDB(SemiNaive):
         The most parents a feature may have besides the class; 0 is naive Bayes.
     select : bool, default False
         Choose k′ ≤ k and the number of features by leave-one-out.
-    smoothing : float, default 0.25
+    smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -52,8 +57,12 @@ class KDB(SemiNaive):
         What to do with a row that no class can give.
     kinds : dict or str, optional
         What a column is, where the dtype does not tell.
-    max_memory : float, default 4.0
-        The most GiB that the counts may take.
+    prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
+        P(c), as in :class:`ODE`.
+    class_weight : dict or "balanced", optional
+        How often a row of each class counts, as in :class:`ODE`.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take.
 
     Attributes
     ----------
@@ -80,24 +89,30 @@ class KDB(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "prior": a_prior,
         "k": at_least(0, whole=True),
         "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }
 
+    # Set while counting, on the template that goes into the state.
     _selection: NDArray[np.float64] | None = None
+
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"KDB": {}}
 
     def __init__(
         self,
         k: int = 1,
         *,
         select: bool = False,
-        smoothing: float = 0.25,
+        smoothing: float | SymmetricSmoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
-        max_memory: float = 4.0,
+        prior: Any = "smoothed",
+        class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.k = k
         self.select = select
@@ -107,6 +122,8 @@ class KDB(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.prior = prior
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
     @property
@@ -115,65 +132,99 @@ class KDB(SemiNaive):
         return self.k <= 1 and not self.select
 
     @property
+    def _counted_subsets(self) -> Literal["pairs"] | None:  # type: ignore[override]
+        return "pairs" if self._learned_anew else None
+
+    @property
     def _frozen(self) -> str | None:  # type: ignore[override]
         return None if self._learned_anew else "the structure"
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | FamilyCounts:
         if self._learned_anew:
-            self._selection = None
             return "pairs"
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
         if not self.select:
-            counts = pairs.extend(columns, y, kdb_structure(pairs, self.k).families, weight, self._limit)
-            self._selection = None
-            return counts
+            return pairs.extend(columns, y, kdb_structure(pairs, self.k).families, weight, self._limit)
         return self._select(pairs, columns, y, weight)
+
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
+        pairs = (yield counting(plan.with_families("pairs"))).counts
+        if self._learned_anew:
+            return pairs  # type: ignore[no-any-return]
+        if not self.select:
+            families = kdb_structure(pairs, self.k).families
+            return (yield counting(plan.with_families(families, pairs))).counts  # type: ignore[no-any-return]
+        families, before, end = kdb_tree(class_order(pairs), pair_gain(pairs), self.k)
+        counts = (yield counting(plan.with_families(families, pairs))).counts
+        losses = yield summing(plan, _PrefixLosses(counts, before, self.smoothing))
+        return self._best(counts, families, end, losses)
 
     def _select(self, pairs: FamilyCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyCounts:
         families, before, end = kdb_tree(class_order(pairs), pair_gain(pairs), self.k)
         counts = pairs.extend(columns, y, families, weight, self._limit)
-        losses = prefix_losses(counts, before, self.smoothing, columns, y, weight)
-        rmse = np.sqrt(losses[end + 1] / float(pairs.n_class.sum()))
+        smooth = self.unseen == "smooth"
+        losses = prefix_losses(counts, before, self.smoothing, columns, y, weight, smooth=smooth)
+        return self._best(counts, families, end, losses)
+
+    def _best(
+        self, counts: FamilyCounts, families: Families, end: NDArray[np.int64], losses: NDArray[np.float64]
+    ) -> FamilyCounts:
+        rmse = np.sqrt(losses[end + 1] / float(counts.n_class.sum()))
         # Rounded, so that a tie goes to the smaller model and not to the last bit.
         best_k, n_features = np.unravel_index(np.round(rmse, 12).argmin(), rmse.shape)
         self._selection = rmse
         return counts.keep(tuple(families[f] for f in end[best_k, 1 : n_features + 1]))
 
-    def _structure(self, counts: FamilyCounts) -> Structure:
-        if counts.kind == "given":
-            return given_structure(counts)
-        if not self._learned_anew:
+    def _check(self, counts: FamilyCounts) -> None:
+        super()._check(counts)
+        if counts.kind != "given" and not self._learned_anew:
             raise BayeskitError(
                 f"k={self.k} with select={self.select} does not fit the counts of this model; call fit again."
             )
+
+    def _structure(self, counts: FamilyCounts) -> Structure:
+        if counts.kind == "given":
+            return given_structure(counts)
         return kdb_structure(counts, self.k)
 
     @property
     def selection_(self) -> NDArray[np.float64] | None:
         """The leave-one-out RMSE of each k′ (rows) and number of features (columns), where it was asked for."""
         self._refuse_unfitted()
-        return self._selection
+        return self._state.template._selection  # type: ignore[no-any-return]
 
-    def _to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = super()._to_file()
-        return meta, arrays if self._selection is None else {**arrays, "selection": self._selection}
+    def _template(self, *, anew: bool = False) -> Self:
+        template = super()._template(anew=anew)
+        if not anew and self._is_fitted:
+            template._selection = self.selection_
+        return template
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        meta, arrays = super().to_parts()
+        return meta, arrays if self.selection_ is None else {**arrays, "selection": self.selection_}
 
     @classmethod
-    def _from_file(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        model = super()._from_file(meta, arrays)
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave."""
+        model = super().from_parts(meta, arrays)
         if "selection" in arrays:
-            model._selection = expect_array(arrays, "selection", np.float64, (None, None))
+            template: Any = model._state.template
+            template._selection = expect_array(arrays, "selection", np.float64, (None, None))
         return model
 
 
-def class_order(counts: FamilyCounts) -> list[int]:
-    """Return the features that have values, the one that tells most of the class first, ties by position.
+@dataclass(frozen=True)
+class _PrefixLosses:
+    """The losses of the rows of a batch, under counts of all rows."""
 
-    What a feature tells is I(x_i; c) times the share of rows in which it is known.
-    """
-    known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
-    information = {j: mutual_information(counts.column(j)) * float(counts.column(j).sum()) for j in known}
-    return sorted(known, key=lambda j: (-information[j], j))
+    counts: FamilyCounts
+    before: list[int]
+    smoothing: float | SymmetricSmoothing
+
+    def __call__(self, rows: Labelled) -> NDArray[np.float64]:
+        columns, y = coded_under(rows, self.counts)
+        return prefix_losses(self.counts, self.before, self.smoothing, columns, y, rows.weight)
 
 
 def kdb_families(order: list[int], information: NDArray[np.float64], k: int) -> Families:
@@ -182,7 +233,7 @@ def kdb_families(order: list[int], information: NDArray[np.float64], k: int) -> 
 
 
 def ranked_parents(order: list[int], place: int, information: NDArray[np.float64]) -> list[int]:
-    """Return the features before a place, those that tell most of the feature there first, ties by position."""
+    """Return the features before a position, the most informative about the feature there first, ties by position."""
     return sorted(order[:place], key=lambda i: (-information[i, order[place]], i))
 
 

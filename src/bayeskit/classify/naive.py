@@ -9,12 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.naive_model import NaiveModel
-from bayeskit.classify.parameters import at_least, one_of
-from bayeskit.classify.validate import warn_of_empty_columns
+from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.naive import NaiveBeliefs
-from bayeskit.table.discretise import METHODS
+from bayeskit.estimate.class_weight import class_factors
+from bayeskit.estimate.gaussian import VARIANCE_PRIOR
+from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.kinds import Estimation, number_words
+from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
+from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.parameters import (
+    a_class_weight,
+    a_prior,
+    a_smoothing,
+    an_amount_of_memory,
+    at_least,
+    hashable,
+    one_of,
+)
 from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
 
 
 class NaiveBayes(NaiveModel):
@@ -22,7 +37,7 @@ class NaiveBayes(NaiveModel):
 
     .. math:: P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)
 
-    Discrete columns are counted and smoothed by λ; numeric columns are Gaussian, Poisson or cut into bins:
+    Discrete columns are counted and smoothed by λ; numeric columns have a density or are cut into bins:
 
     .. math:: P(c) = \frac{|D_c| + λ}{N + Kλ}, \quad
               P(x_i \mid c) = \frac{|D_{c,x_i}| + λ}{|D_{c, x_i\ \mathrm{known}}| + S_i λ}, \quad
@@ -32,17 +47,22 @@ class NaiveBayes(NaiveModel):
 
     Parameters
     ----------
-    smoothing : float, default 1.0
-        λ: 0 is maximum likelihood, 1 is Laplace. For a Poisson column λ counts as so many rows at the column's mean.
+    smoothing : float, Lidstone or MEstimate, default 1.0
+        A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
+        many values it has. For a Poisson column λ or m is a number of extra rows at the column's mean.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c): smoothed by λ, the relative frequencies, all the same, or given (a dict maps class to probability).
-    numeric : {"gaussian", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
-        What a column of numbers is; "mdl" cuts bins where the classes part.
+    numeric : {"gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
+        What a column of numbers is: a normal density, a kernel density estimate, a log-normal density, a Poisson
+        distribution, or bins; "mdl" chooses bin edges that separate the classes.
     bins : int, default 10
         How many bins to cut at the most. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
-    variance : {"ml", "unbiased"}, default "ml"
-        Divide the scatter of a Gaussian column by n, or by n − 1. No variance is taken to be less than 1e-6 of the
-        variance of its own column.
+    variance : {"posterior", "ml", "unbiased"}, default "posterior"
+        The variance of a Gaussian column in a class: with ``variance_prior`` rows more that spread as the whole column
+        does, so that classes of a few rows are no spikes; or the scatter divided by n, or by n − 1, as in
+        textbooks (there, at least 1e-6 times the variance of the column).
+    variance_prior : float, default 4.0
+        ν of ``variance="posterior"``: (scatter + ν σ²) / (n + ν). 0 is maximum likelihood.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         A value at prediction that no row of the fit had: leave the feature out for that row, refuse, or keep one more
         slot for it in every table (S_i + 1 in every denominator).
@@ -50,9 +70,13 @@ class NaiveBayes(NaiveModel):
         A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
     kinds : dict or str, optional
         What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
-        "gaussian", "poisson", "equal-width", "equal-frequency", "mdl". One word speaks for all columns.
+        "gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl". A single kind is for all
+        columns.
     class_weight : dict or "balanced", optional
         How often a row of each class counts. Counts stay as they are; the weight enters when they become beliefs.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the tables of values may take, with all that is made of them; more is refused before any
+        counting, with the sizes named.
 
     Attributes
     ----------
@@ -82,48 +106,54 @@ class NaiveBayes(NaiveModel):
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
-        "smoothing": at_least(0),
-        "prior": (
-            "'smoothed', 'data', 'uniform', an array of probabilities or a dict of class to probability",
-            lambda prior: prior in ("smoothed", "data", "uniform") if isinstance(prior, str) else _is_prior(prior),
-        ),
-        "numeric": one_of("gaussian", "poisson", *METHODS),
+        "smoothing": a_smoothing,
+        "prior": a_prior,
+        "numeric": one_of(*number_words()),
         "bins": at_least(1, whole=True),
-        "variance": one_of("ml", "unbiased"),
+        "variance": one_of("posterior", "ml", "unbiased"),
+        "variance_prior": at_least(0),
         "unseen": one_of("ignore", "error", "smooth"),
         "impossible": one_of("error", "prior"),
         "kinds": (
             "a dict of column name or position to kind, one kind for all columns, or None",
             lambda kinds: kinds is None or isinstance(kinds, str | Mapping),
         ),
-        "class_weight": (
-            "a dict of class to weight, 'balanced' or None",
-            lambda weight: weight is None or weight == "balanced" or isinstance(weight, Mapping),
-        ),
+        "class_weight": a_class_weight,
+        "max_memory": an_amount_of_memory,
     }
 
     def __init__(
         self,
         *,
-        smoothing: float = 1.0,
+        smoothing: float | SymmetricSmoothing = 1.0,
         prior: Any = "smoothed",
         numeric: str = "gaussian",
         bins: int = 10,
-        variance: str = "ml",
+        variance: str = "posterior",
+        variance_prior: float = VARIANCE_PRIOR,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
         class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.smoothing = smoothing
         self.prior = prior
         self.numeric = numeric
         self.bins = bins
         self.variance = variance
+        self.variance_prior = variance_prior
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
         self.class_weight = class_weight
+        self.max_memory = max_memory
+
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
+
+    def counted_as(self) -> tuple[Any, ...]:
+        """Say what is counted: the values of each column, or their moments."""
+        return ("values", self.numeric, self.bins, hashable(self.kinds))
 
     def _count(
         self,
@@ -131,33 +161,29 @@ class NaiveBayes(NaiveModel):
         y: NDArray[Any],
         classes: NDArray[Any],
         weight: NDArray[np.float64] | None,
-        like: TableCounts | None,
+        schema: Schema | None,
+        before: TableCounts | None = None,
     ) -> TableCounts:
-        schema = None if like is None else like.schema
-        counts = TableCounts.learn(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema)
-        if like is None:
+        limit = read_memory(self.max_memory)
+        counts = learn_counts(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema, limit)
+        if schema is None:
             warn_of_empty_columns(counts.schema)
+        warn_of_cut_numbers(counts, () if before is None else (before,))
         return counts
 
+    def _check(self, counts: TableCounts) -> None:
+        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
+        class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
+
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        return NaiveBeliefs.of(
-            counts,
+        settings = Estimation(
             smoothing=self.smoothing,
-            prior=self.prior,
-            variance=self.variance,  # type: ignore[arg-type]
             unseen=self.unseen,  # type: ignore[arg-type]
-            class_weight=self.class_weight,
+            variance=self.variance,  # type: ignore[arg-type]
+            variance_prior=self.variance_prior,
         )
+        return NaiveBeliefs.of(counts, settings, prior=self.prior, class_weight=self.class_weight)
 
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]
         return isinstance(self.prior, str) and self.prior != "uniform"
-
-
-def _is_prior(prior: Any) -> bool:
-    if isinstance(prior, Mapping):
-        return True
-    try:
-        return np.asarray(prior, dtype=np.float64).ndim == 1
-    except (TypeError, ValueError):
-        return False

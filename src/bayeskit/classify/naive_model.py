@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from bayeskit.classify.as_network import naive_network
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.tell import domain_of, summarise
+from bayeskit.classify.summaries import summarise
 from bayeskit.counts.table import TableCounts
-from bayeskit.decide.known import Domain, as_column
+from bayeskit.decide.protocol import Domain, JointTerms
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
-from bayeskit.table.column import missing_code
+from bayeskit.kinds import Kind
+from bayeskit.learn.checks import warn_of_cut_numbers
+from bayeskit.learn.naive import kinds_of
+from bayeskit.table.column import missing_code, unseen_code
 from bayeskit.table.encode import refuse_infinite
+from bayeskit.table.schema import Variable
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
@@ -28,77 +32,66 @@ class NaiveModel(BayesClassifier):
     # Whether P(c) is learned from the rows, and so counts as parameters.
     _learns_prior: bool = True
 
-    def _counts_from_file(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TableCounts:
-        return TableCounts.from_parts(meta, arrays)
+    _statistic = TableCounts
 
-    def _evidence(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    def _plus(self, ours: TableCounts, theirs: TableCounts) -> TableCounts:
+        total = ours + theirs
+        warn_of_cut_numbers(total, (ours, theirs))
+        return total
+
+    def log_joint_terms(self, X: Any) -> JointTerms:
         """Return log P(c), log P(x_j | c) of shape (n_rows, n_features, n_classes), and which cells are used."""
-        columns = self._encode(X)
+        self._refuse_unfitted()
+        columns = self._beliefs.read(self._encode(X))
         log_prior = self._beliefs.log_prior
         terms = np.zeros((len(columns[0]), len(columns), len(log_prior)))
-        used = np.ones(terms.shape[:2], dtype=bool)
-        for j, (variable, column, rows) in enumerate(zip(self.schema_, columns, self._beliefs.parameters, strict=True)):
-            if variable.is_discrete:
-                # The rows of a table are its values, then unseen, then missing.
-                place = np.minimum(column, variable.n_values).astype(np.intp)
-                place[column == missing_code(column.dtype)] = variable.n_values + 1
-                terms[:, j] = rows[place]
-                used[:, j] = (place < variable.n_values) | ((place == variable.n_values) & (self.unseen == "smooth"))
-            elif variable.is_numeric:
-                refuse_infinite(column, variable.name)
-                numbers = np.asarray(column, dtype=np.float64)[:, None]
-                used[:, j] = ~np.isnan(numbers[:, 0])
-                if variable.kind == "gaussian":
-                    log_density = rows[0] - (numbers - rows[1]) ** 2 * rows[2]
-                else:
-                    # A rate of 0 gives a count of 0 for sure: 0 log 0 is 0.
-                    log_density = xlogy(numbers, rows[1]) - rows[1] - gammaln(numbers + 1)
-                terms[:, j] = np.where(used[:, j, None], log_density, 0.0)
-            else:
-                used[:, j] = False
-        return log_prior, terms, used
+        used = np.zeros(terms.shape[:2], dtype=bool)
+        for j, (variable, kind, parameters) in enumerate(self._columns()):
+            if variable.is_numeric:
+                refuse_infinite(columns[j], variable.name)
+                used[:, j] = ~np.isnan(columns[j])
+            elif variable.is_discrete:
+                left_out = columns[j] == missing_code(columns[j].dtype)
+                if self.unseen != "smooth":
+                    left_out |= columns[j] == unseen_code(columns[j].dtype)
+                used[:, j] = ~left_out
+            terms[:, j] = kind.log_density(variable, parameters, columns[j])
+        return JointTerms(log_prior, terms, used)
 
-    def _domains(self) -> list[Domain]:
+    def _columns(self) -> Iterator[tuple[Variable, Kind, Any]]:
+        """Return each column with its kind and the parameters that the kind estimated."""
+        return zip(self.schema_, kinds_of(self.schema_), self._beliefs.parameters, strict=True)
+
+    def domains(self) -> list[Domain]:
+        """Return the values that each column can take; a column with a density has a grid over it."""
         self._refuse_unfitted()
-        tables = self.tables_
-        return [
-            domain_of(variable, tables[variable.name].values if variable.is_numeric else None)
-            for variable in self.schema_
-        ]
+        return [Domain(v.name, *kind.grid(v, parameters)) for v, kind, parameters in self._columns()]
 
-    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """Return columns of rows drawn from the model: a class, then each column given the class."""
+    def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """Return rows drawn from P(x), one column per feature: first a class, then each column given the class."""
+        self._refuse_unfitted()
         y = rng.choice(len(self.classes_), size=n_rows, p=self.class_prior_)
         columns = []
-        for variable, domain in zip(self.schema_, self._domains(), strict=True):
+        for variable, kind, parameters in self._columns():
             column = np.full(n_rows, None, dtype=object)
-            table = self.tables_[variable.name].values if variable.kind != "unknown" else np.empty((0, 0))
             for c in range(len(self.classes_)):
                 mine = np.flatnonzero(y == c)
-                if variable.is_discrete:
-                    share = table[:, c] / table[:, c].sum()  # an unseen slot keeps a share, which is never drawn
-                    column[mine] = as_column(domain.values)[rng.choice(len(share), size=len(mine), p=share)]
-                elif variable.kind == "gaussian":
-                    column[mine] = rng.normal(table[0, c], table[1, c], size=len(mine))
-                elif variable.kind == "poisson":
-                    column[mine] = rng.poisson(table[0, c], size=len(mine))
+                column[mine] = kind.draw(variable, parameters, c, len(mine), rng)
             columns.append(column)
         return columns
 
     def _summary(self) -> Summary:
         counts: TableCounts = self.counts_
-        known = np.zeros((len(self.schema_), len(self.classes_)))
-        for k, j in enumerate(self.schema_.discrete):
-            known[j] = counts.values.n_value[counts.values.offsets[k] : counts.values.offsets[k + 1]].sum(axis=0)
-        for k, j in enumerate(self.schema_.numeric):
-            known[j] = counts.moments.weight[k]
         tables = self.tables_
         densities = {
             variable.name: dict(zip(map(str, tables[variable.name].rows), tables[variable.name].values, strict=True))
             for variable in self.schema_
             if variable.is_numeric
         }
-        return summarise(self, np.asarray(counts.n_class), 1.0 - known.sum(axis=1) / counts.n_rows, densities)
+        missing = 1.0 - counts.n_known().sum(axis=1) / counts.n_rows
+        # Given the class the columns are independent, so that the tables are those of the columns alone.
+        values = {v.name: tables[v.name].values for v in self.schema_ if v.is_discrete and v.name in tables}
+        return summarise(self, np.asarray(counts.n_class), missing, densities, values)
 
     @property
     def class_count_(self) -> NDArray[Any]:
@@ -116,16 +109,12 @@ class NaiveModel(BayesClassifier):
     def n_parameters_(self) -> int:
         """The number of free parameters."""
         self._refuse_unfitted()
-        n_classes = len(self.classes_)
-        per_class = sum(
-            variable.n_values - 1 if variable.is_discrete else {"gaussian": 2, "poisson": 1}.get(variable.kind, 0)
-            for variable in self.schema_
-        )
-        return n_classes * per_class + (n_classes - 1 if self._learns_prior else 0)
+        free = sum(kind.n_parameters(variable, parameters) for variable, kind, parameters in self._columns())
+        return free + (len(self.classes_) - 1 if self._learns_prior else 0)
 
     @property
     def n_joint_cells_(self) -> int:
-        """How many cells the full joint of class and discrete columns has, K ∏ S_j: what naivety spares."""
+        """The number of cells of the full joint table, K ∏ S_j, for comparison with ``n_parameters_``."""
         self._refuse_unfitted()
         cells = len(self.classes_)
         for variable in self.schema_:
@@ -136,20 +125,12 @@ class NaiveModel(BayesClassifier):
     def tables_(self) -> dict[str, NamedTable]:
         """P(x | c) of each discrete column, and the parameters of each density."""
         self._refuse_unfitted()
-        classes = tuple(self.classes_.tolist())
-        target = self._target or "class"
+        classes, target = tuple(self.classes_.tolist()), self.target_ or "class"
         tables = {}
-        for variable, rows in zip(self.schema_, self._beliefs.parameters, strict=True):
-            title = f"P({variable.name} | {target})"
-            if variable.is_discrete:
-                tables[variable.name] = NamedTable(title, variable.values, classes, np.exp(rows[: variable.n_values]))
-            elif variable.kind == "gaussian":
-                values = np.stack([rows[1], np.sqrt(0.5 / rows[2])])
-                tables[variable.name] = NamedTable(
-                    f"p({variable.name} | {target})", ("mean", "deviation"), classes, values
-                )
-            elif variable.kind == "poisson":
-                tables[variable.name] = NamedTable(title, ("rate",), classes, rows[1:])
+        for variable, kind, parameters in self._columns():
+            if variable.is_discrete or variable.is_numeric:
+                rows, values = kind.table(variable, parameters)
+                tables[variable.name] = NamedTable(kind.title(variable, target), rows, classes, values)
         return tables
 
     def to_network(self) -> BayesianNetwork:
@@ -166,4 +147,4 @@ class NaiveModel(BayesClassifier):
         ('play', 'outlook')
         """
         self._refuse_unfitted()
-        return naive_network(self, self._target or "class")
+        return naive_network(self, self.target_ or "class")

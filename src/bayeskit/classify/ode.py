@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
+from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
+from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.learn.parameters import a_prior
+from bayeskit.learn.plan import Plan
 
 
 class ODE(SemiNaive):
@@ -27,9 +31,9 @@ class ODE(SemiNaive):
     ----------
     parents : dict, optional
         Feature → its parent, by name or position. A feature that is not named has the class as its only parent.
-    smoothing : float, default 0.25
-        λ: 0 is maximum likelihood, 1 is Laplace. The default did best on average over 51 public tables
-        (benchmarks/ACCURACY.md).
+    smoothing : float, Lidstone or MEstimate, default 0.25
+        A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
+        many values it has. The default did best on average over 51 public tables (benchmarks/ACCURACY.md).
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
         How a column of numbers is cut into bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     bins : int, default 10
@@ -41,9 +45,14 @@ class ODE(SemiNaive):
         A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
     kinds : dict or str, optional
         What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
-        "mdl", "equal-width", "equal-frequency". One word speaks for all columns.
-    max_memory : float, default 4.0
-        The most GiB that the counts may take; more is refused before any counting, with the sizes named.
+        "mdl", "equal-width", "equal-frequency". A single kind is for all columns.
+    prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
+        P(c): smoothed by λ, the relative frequencies, all the same, or given (a dict maps class to probability).
+    class_weight : dict or "balanced", optional
+        How often a row of each class counts. The structure comes from the counts as they are; the weight enters when
+        they become probabilities.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take; more is refused before any counting, with the sizes named.
 
     Attributes
     ----------
@@ -67,6 +76,7 @@ class ODE(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "prior": a_prior,
         "parents": ("a dict of feature to parent, or None", lambda value: value is None or isinstance(value, Mapping)),
     }
 
@@ -74,13 +84,15 @@ class ODE(SemiNaive):
         self,
         parents: Any = None,
         *,
-        smoothing: float = 0.25,
+        smoothing: float | SymmetricSmoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
-        max_memory: float = 4.0,
+        prior: Any = "smoothed",
+        class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.parents = parents
         self.smoothing = smoothing
@@ -89,10 +101,17 @@ class ODE(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.prior = prior
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
-        names = alone.schema.names
+        return self._given_families(alone.schema.names)
+
+    def _families_of_scan(self, plan: Plan) -> Families:
+        return self._given_families(plan.schema.names)
+
+    def _given_families(self, names: tuple[str, ...]) -> Families:
         parents: list[tuple[int, ...]] = [()] * len(names)
         for child, parent in (self.parents or {}).items():
             j = find_feature(child, names, "a key of parents")
@@ -100,7 +119,7 @@ class ODE(SemiNaive):
                 continue
             if isinstance(parent, list | tuple | set):
                 raise BayeskitError(
-                    f"the parent of '{names[j]}' is {parent!r}; a one-dependence estimator has one parent a feature. "
+                    f"the parent of '{names[j]}' is {parent!r}; a one-dependence estimator has one parent per feature. "
                     "KDB learns structures with more."
                 )
             i = find_feature(parent, names, f"the parent of '{names[j]}'")

@@ -4,48 +4,51 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.as_network import UNSEEN_STATE
+from bayeskit.classify.as_network import as_network
 from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.discrete import dirichlet
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
 
 # What a variable of a network takes beside the numbers of its table, measured on tables of two values.
 _BYTES_PER_VARIABLE = 1024
 
 
 def pair_networks(
-    counts: FamilyCounts, smoothing: float, smooth: bool, class_name: str, limit: float
-) -> list[dict[str, Any]]:
-    """Return the data of one network for each pair of features that have values.
+    counts: FamilyCounts, smoothing: float | SymmetricSmoothing, smooth: bool, class_name: str, limit: float
+) -> list[BayesianNetwork]:
+    """Return one network for each pair of features that have values.
 
     More than ``limit`` bytes are refused before the work starts.
     """
     known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
-    _refuse_too_many([counts.schema[j].n_values + smooth for j in known], len(counts.classes), limit)
-    return [_pair_network(counts, i, j, smoothing, smooth, class_name) for i, j in combinations(known, 2)]
+    _refuse_too_many([counts.schema[j].n_values + smooth for j in known], counts.n_classes, limit)
+    return [_pair_network(counts, i, j, as_smoothing(smoothing), smooth, class_name) for i, j in combinations(known, 2)]
 
 
 def _pair_network(
-    counts: FamilyCounts, i: int, j: int, smoothing: float, smooth: bool, class_name: str
-) -> dict[str, Any]:
-    r"""Return P(c) P(x_i | c) P(x_j | c, x_i) ∏ P(x_k | c, x_i, x_j) as states, parents and tables by name.
+    counts: FamilyCounts, i: int, j: int, smoothing: SymmetricSmoothing, smooth: bool, class_name: str
+) -> BayesianNetwork:
+    r"""Return P(c) P(x_i | c) P(x_j | c, x_i) ∏ P(x_k | c, x_i, x_j) as a network.
 
     .. math:: P(c, x_i, x_j) = \frac{|D_{c,x_i,x_j}| + λ}{N_{ij} + λ K S_i S_j}
 
     is smoothed as a whole. Its three factors follow by summing: λ S_i S_j stands by a class, λ S_j by a value of x_i.
     """
-    schema, λ = counts.schema, float(smoothing)
-    extra = (UNSEEN_STATE,) if smooth else ()
+    schema = counts.schema
     both = _by_class(counts, (i, j), smooth)  # (n_classes, S_i, S_j)
     _, n_i, n_j = both.shape
+    λ = smoothing.pseudo_count(both.size)
     first, second = schema.names[i], schema.names[j]
-    states: dict[str, tuple[Any, ...]] = {class_name: tuple(counts.classes.tolist())}
     parents: dict[str, tuple[str, ...]] = {class_name: (), first: (class_name,), second: (class_name, first)}
     tables = {
         class_name: _distribution(both.sum(axis=(1, 2)), λ * n_i * n_j),
@@ -53,13 +56,11 @@ def _pair_network(
         second: _distribution(both, λ),
     }
     for k, variable in enumerate(schema):
-        if not variable.n_values:
-            continue
-        states[variable.name] = (*variable.values, *extra)
-        if k not in (i, j):
+        if variable.n_values and k not in (i, j):
             parents[variable.name] = (class_name, first, second)
-            tables[variable.name] = _distribution(_by_class(counts, (i, j, k), smooth), λ)
-    return {"states": states, "parents": parents, "tables": tables}
+            children = _by_class(counts, (i, j, k), smooth)
+            tables[variable.name] = _distribution(children, smoothing.pseudo_count(children.shape[-1]))
+    return as_network(schema, class_name, counts.classes, parents, tables)
 
 
 def _by_class(counts: FamilyCounts, members: tuple[int, ...], smooth: bool) -> NDArray[Any]:

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
+from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.as_network import as_network
+from bayeskit.classify.as_network import family_network
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.parameters import at_least, one_of
 from bayeskit.classify.structure import Structure
-from bayeskit.classify.tell import summarise
-from bayeskit.classify.validate import check_columns, in_order, split_target, warn_of_empty_columns
+from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
+from bayeskit.counts.memory import Memory, read_memory, refuse_too_large
+from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import BayeskitWarning, TableError
+from bayeskit.decide.protocol import as_column
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.estimate.class_weight import class_factors
+from bayeskit.estimate.draw import draw_families
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
-from bayeskit.table.column import Numbers, code_bytes, missing_code
+from bayeskit.kinds import words
+from bayeskit.learn.checks import check_columns, in_order, split_target, warn_of_empty_columns
+from bayeskit.learn.counting import learn_coded_counts
+from bayeskit.learn.labelled import Labelled
+from bayeskit.learn.parameters import a_class_weight, a_smoothing, an_amount_of_memory, at_least, hashable, one_of
+from bayeskit.learn.plan import Pass, Plan, counting
+from bayeskit.table.column import missing_code
 from bayeskit.table.discretise import METHODS
-from bayeskit.table.encode import contiguous_low, encode, encode_column
+from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -53,22 +64,39 @@ class SemiNaive(BayesClassifier):
     """A classifier over :class:`FamilyCounts`: it says which families it counts and which structure it believes in."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
-        "smoothing": at_least(0),
+        "smoothing": a_smoothing,
         "numeric": one_of(*METHODS),
         "bins": at_least(1, whole=True),
         "unseen": one_of("ignore", "error", "smooth"),
         "impossible": one_of("error", "prior"),
-        "max_memory": at_least(0),
+        "class_weight": a_class_weight,
+        "max_memory": an_amount_of_memory,
     }
+    _statistic = FamilyCounts
+    # Which subsets of the columns are counted, all pairs or all triples; None where the rows or the user decide.
+    _counted_subsets: Literal["pairs", "triples"] | None = None
     # What ``partial_fit`` cannot change after the first call, or None.
     _frozen: str | None = None
 
     # Set by the models' own __init__, where they are documented.
-    smoothing: float
+    smoothing: float | SymmetricSmoothing
     numeric: str
     bins: int
     kinds: Any
-    max_memory: float
+    class_weight: Any
+    max_memory: Memory
+    # P(c); models that have a P(c) of their own take it as a parameter.
+    prior: Any = "smoothed"
+
+    @classmethod
+    def takes_kind(cls, kind: str) -> bool:
+        """Say whether ``kinds`` may give a column this kind: one that is counted value by value."""
+        return kind not in words() or words()[kind].coded
+
+    def counted_as(self) -> tuple[Any, ...] | None:
+        """Say what is counted, under which bins: the pairs or the triples of all columns."""
+        counted = self._counted_subsets
+        return None if counted is None else (counted, self.numeric, self.bins, hashable(self.kinds), self.max_memory)
 
     @abstractmethod
     def _families(
@@ -86,16 +114,14 @@ class SemiNaive(BayesClassifier):
         y: NDArray[Any],
         classes: NDArray[Any],
         weight: NDArray[np.float64] | None,
-        like: FamilyCounts | None,
+        schema: Schema | None,
+        before: FamilyCounts | None = None,
     ) -> FamilyCounts:
         kinds = self._kinds_of(source)
-        alone = TableCounts.learn(
-            source, y, classes, weight, kinds, self.numeric, self.bins, None if like is None else like.schema
-        )
-        columns = training_codes(source, alone.schema)
+        alone, columns = learn_coded_counts(source, y, classes, weight, kinds, self.numeric, self.bins, schema)
         families: Kind | Families | FamilyCounts
-        if like is not None:
-            families = like.kind if like.kind != "given" else like.families
+        if before is not None:
+            families = before.kind if before.kind != "given" else before.families
         else:
             warn_of_empty_columns(alone.schema)
             families = self._families(alone, columns, y, weight)
@@ -103,56 +129,76 @@ class SemiNaive(BayesClassifier):
             return families
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
 
+    def _add(self, before: FamilyCounts | RunningFamilies, rows: Labelled) -> RunningFamilies:
+        if isinstance(before, FamilyCounts):
+            before = RunningFamilies(before, before.alone)
+        kinds = self._kinds_of(rows.source)
+        alone, columns = learn_coded_counts(
+            rows.source, rows.y, rows.classes, rows.weight, kinds, self.numeric, self.bins, before.schema
+        )
+        return before.plus(alone, columns, rows.y, rows.weight, self._limit)
+
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
+        asked = self._families_of_scan(plan)
+        return (yield counting(plan.with_families(asked))).counts  # type: ignore[no-any-return]
+
+    def _families_of_scan(self, plan: Plan) -> Kind | Families:
+        """Say which families to count where the rows need not be seen for that."""
+        assert self._counted_subsets is not None
+        return self._counted_subsets
+
     def _plus(self, ours: FamilyCounts, theirs: FamilyCounts) -> FamilyCounts:
         return ours.plus(theirs, self._limit)
 
     @property
     def _limit(self) -> float:
-        return float(self.max_memory) * 2**30
+        return read_memory(self.max_memory)
 
     def _kinds_of(self, source: Source) -> Any:
         kinds = self.kinds
         said = kinds.values() if isinstance(kinds, dict) else [kinds]
         for kind in said:
-            if kind in ("gaussian", "poisson"):
+            if kind is not None and not self.takes_kind(kind):
                 raise TableError(
                     f"kinds says '{kind}', but {type(self).__name__} counts values: numbers are cut into bins. "
                     f"Use one of {', '.join(METHODS)}, or 'categorical'."
                 )
         return kinds
 
-    def _say_what_is_frozen(self, said: set[str]) -> set[str]:
-        new = super()._say_what_is_frozen(said)
-        if self._frozen and self._frozen not in said:
-            warnings.warn(
-                f"{self._frozen} was chosen on the first batch and stays as it is, since it needs all rows; make the "
-                "first batch large, or call fit on all rows at once.",
-                BayeskitWarning,
-                stacklevel=3,
-            )
-            new.add(self._frozen)
-        return new
+    def _frozen_by(self, schema: Schema) -> frozenset[str]:
+        structure = frozenset([self._frozen]) if self._frozen else frozenset[str]()
+        return super()._frozen_by(schema) | structure
+
+    def _check(self, counts: FamilyCounts) -> None:
+        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
+        class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
 
     def _believe(self, counts: FamilyCounts) -> Any:
-        structure = self._structure(counts)
-        return FamilyBeliefs(counts, structure.families, self.smoothing, self.unseen == "smooth")
+        families = self._structure(counts).families
+        smooth = self.unseen == "smooth"
+        return FamilyBeliefs(self._weighted(counts), families, self.smoothing, smooth, prior=self.prior)
 
-    def _counts_from_file(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FamilyCounts:
-        return FamilyCounts.from_parts(meta, arrays)
+    def _weighted(self, counts: FamilyCounts) -> FamilyCounts:
+        """Return the counts with the weights of the classes, which enter when counts become beliefs."""
+        if self.class_weight is None:
+            return counts
+        families = counts.families if counts.kind == "given" else counts.kind
+        refuse_too_large(sizes_of(counts.schema), counts.n_classes, families, counts.schema, self._limit, weighted=True)
+        return counts.weighted(class_factors(counts.n_class, counts.classes, self.class_weight))
 
     # -- reading the model ------------------------------------------------------------------------------------------
 
     @property
     def structure_(self) -> Any:
         """The parents of each feature besides the class."""
-        self._refuse_unfitted()
-        families = {members[-1]: members[:-1] for members in self._beliefs.families}
-        parents = tuple(families.get(j) for j in range(len(self.schema_)))
-        return Structure(self.schema_.names, parents, self._class_name)
+        model = self._now()
+        families = {members[-1]: members[:-1] for members in model._beliefs.families}
+        parents = tuple(families.get(j) for j in range(len(model.schema_)))
+        return Structure(model.schema_.names, parents, model._class_name)
 
     @property
     def _class_name(self) -> str:
-        name = self._target or "class"
+        name = self.target_ or "class"
         while name in self.schema_.names:
             name += "_"
         return name
@@ -160,21 +206,20 @@ class SemiNaive(BayesClassifier):
     @property
     def class_prior_(self) -> NDArray[np.float64]:
         """P(c)."""
-        self._refuse_unfitted()
         return np.asarray(np.exp(self._beliefs.log_prior))
 
     @property
     def tables_(self) -> dict[str, NamedTable]:
         """P(x | parents, c) of each feature; a column is a class, or a class and the values of the parents."""
-        self._refuse_unfitted()
-        beliefs, schema, classes = self._beliefs, self.schema_, self.classes_.tolist()
+        model = self._now()
+        beliefs, schema, classes = model._beliefs, model.schema_, model.classes_.tolist()
         extra = ("(unseen)",) if beliefs.smooth else ()
         tables = {}
         for members, table in zip(beliefs.families, beliefs.log_tables, strict=True):
             name, parents = schema.names[members[-1]], members[:-1]
             given = [(*schema[j].values, *extra) for j in parents]
             columns = tuple(product(classes, *given)) if parents else tuple(classes)
-            title = f"P({name} | {', '.join([self._class_name, *(schema.names[j] for j in parents)])})"
+            title = f"P({name} | {', '.join([model._class_name, *(schema.names[j] for j in parents)])})"
             values = np.exp(np.moveaxis(table, (-2, -1), (0, 1))).reshape(table.shape[-2], -1)
             tables[name] = NamedTable(title, (*schema[members[-1]].values, *extra)[: len(values)], columns, values)
         return tables
@@ -182,12 +227,14 @@ class SemiNaive(BayesClassifier):
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters."""
-        self._refuse_unfitted()
-        sizes, n_classes = sizes_of(self.schema_), len(self.classes_)
+        model = self._now()
+        sizes, n_classes = sizes_of(model.schema_), len(model.classes_)
         free = sum(
-            prod(sizes[j] for j in members[:-1]) * max(0, sizes[members[-1]] - 1) for members in self._beliefs.families
+            prod(sizes[j] for j in members[:-1]) * max(0, sizes[members[-1]] - 1) for members in model._beliefs.families
         )
-        return int(n_classes * free + n_classes - 1)
+        prior = model._believed_with.get("prior", "smoothed")
+        learned = isinstance(prior, str) and prior != "uniform"
+        return int(n_classes * free + (n_classes - 1 if learned else 0))
 
     def to_network(self) -> BayesianNetwork:
         """Return the Bayesian network that the classifier is; the class comes first among the parents.
@@ -195,21 +242,37 @@ class SemiNaive(BayesClassifier):
         It can be drawn, queried and written as BIF, and answers rows with missing cells as `predict_proba` does. With
         ``unseen="smooth"`` each column has one more state, "(unseen)".
         """
-        return as_network(self._network_data())
+        model = self._now()
+        return family_network(model._beliefs, model._class_name, model.classes_)
 
-    def _network_data(self) -> dict[str, Any]:
-        self._refuse_unfitted()
-        return network_data(self._beliefs, self._class_name, self.classes_)
-
-    def _used(self, X: Any) -> NDArray[np.bool_]:
-        """Return which cells speak, (n_rows, n_features): known to the model, in a column that takes part."""
-        columns = self._encode(X)
+    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+        """Return which cells are used, (n_rows, n_features): not missing or unseen, in a column that takes part."""
+        model = self._now()
+        columns = model._encode(X)
         used = np.zeros((len(columns[0]), len(columns)), dtype=bool)
-        for j in self._columns_used():
-            n_values, column = self.schema_[j].n_values, columns[j]
+        for j in model._columns_used():
+            n_values, column = model.schema_[j].n_values, columns[j]
             unseen = (column >= n_values) & (column != missing_code(column.dtype))
-            used[:, j] = (column < n_values) | (unseen & (self.unseen == "smooth") & (n_values > 0))
+            used[:, j] = (column < n_values) | (unseen & (model.unseen == "smooth") & (n_values > 0))
         return used
+
+    def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """Return rows drawn from P(x), one column of values per feature: a class, then each feature given its parents.
+
+        A column of numbers gives one number of a bin. A feature that takes no part, or never had a value, is None.
+        """
+        model = self._now()
+        codes = model._draw(n_rows, rng)
+        columns = []
+        for domain, drawn in zip(model.domains(), codes, strict=True):
+            column = np.full(n_rows, None, dtype=object)
+            known = np.flatnonzero(drawn >= 0)
+            column[known] = as_column(domain.values)[drawn[known]]
+            columns.append(column)
+        return columns
+
+    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        return draw_families(self._beliefs, n_rows, rng)
 
     def _columns_used(self) -> list[int]:
         return [members[-1] for members in self._beliefs.families]
@@ -227,19 +290,23 @@ class SemiNaive(BayesClassifier):
         """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
 
         One pass takes each row out of the counts; structure, bins and levels stay those of all rows. The rows must
-        be rows that the model has learned from. An integer weight stands for so many copies, which leave one by one.
-        A row that no class can give without itself (smoothing 0) is answered with the prior.
+        be rows that the model has learned from. A row of integer weight w counts as w copies, of which one is left out.
+        A row that no class can give without itself (smoothing 0) is answered with the prior. With ``class_weight`` the
+        counts hold no whole rows that could be left out, so it is refused.
         """
-        self._refuse_unfitted()
-        source = read_table(X)
+        return self._now()._leave_one_out(X, y, sample_weight, target)
+
+    def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
+        if self._believed_with["class_weight"] is not None:
+            raise BayeskitError("leave_one_out cannot take rows out of weighted classes; fit without class_weight.")
         if target is not None:
-            source, y = split_target(X, source, target)
+            source, y = split_target(X, target)
+            source = in_order(X, source, self.schema_.names)
+            check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         elif y is None:
             raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
-        elif self._target is not None and source.named and self._target in source.names:
-            source = source.without(self._target)  # fitted with target=: the whole table may come again
-        source = in_order(X, source, self.schema_.names)
-        check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
+        else:
+            source = self._read_features(X)
         labels, codes = read_labels(y, source.n_rows)
         weight = read_weight(sample_weight, source.n_rows)
         counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
@@ -251,22 +318,6 @@ class SemiNaive(BayesClassifier):
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)[codes]
         log_posterior = self._beliefs.leave_one_out(encode(source, self.schema_), codes, weight)
         return losses(log_posterior, codes, weight)
-
-
-def training_codes(source: Source, schema: Schema) -> list[NDArray[Any]]:
-    """Return each column as codes; numbers that are their own codes are read in place."""
-    columns = []
-    for j, variable in enumerate(schema):
-        column = source.column(j)
-        as_it_is = (
-            isinstance(column, Numbers)
-            and column.values.dtype.kind == "u"
-            and column.values.dtype.isnative
-            and code_bytes(variable.n_values) <= column.values.dtype.itemsize <= 4
-            and contiguous_low(variable) == 0
-        )
-        columns.append(column.values if as_it_is else encode_column(column, variable))  # type: ignore[union-attr]
-    return columns
 
 
 def losses(
@@ -282,20 +333,3 @@ def losses(
         return float(np.average(values, weights=None if weight is None else weight[rows]))
 
     return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), log_posterior)
-
-
-def network_data(beliefs: FamilyBeliefs, class_name: str, classes: NDArray[Any]) -> dict[str, Any]:
-    """Return a classifier's beliefs as the data of a Bayesian network."""
-    schema = beliefs.counts.schema
-    extra = ("(unseen)",) if beliefs.smooth else ()
-    states: dict[str, tuple[Any, ...]] = {class_name: tuple(classes.tolist())}
-    parents: dict[str, tuple[str, ...]] = {class_name: ()}
-    tables: dict[str, NDArray[np.float64]] = {class_name: np.exp(beliefs.log_prior)}
-    for members, table in zip(beliefs.families, beliefs.log_tables, strict=True):
-        variable = schema[members[-1]]
-        if not variable.n_values:
-            continue
-        states[variable.name] = (*variable.values, *extra)
-        parents[variable.name] = (class_name, *(schema.names[j] for j in members[:-1]))
-        tables[variable.name] = np.ascontiguousarray(np.exp(np.moveaxis(table, -1, 0)))
-    return {"states": states, "parents": parents, "tables": tables}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +13,15 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
+from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.super_parent import super_parent_losses
+from bayeskit.learn.labelled import Labelled, coded_under
+from bayeskit.learn.parameters import a_prior
+from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
 class SPODE(SemiNaive):
@@ -31,7 +38,7 @@ class SPODE(SemiNaive):
     super_parent : str, int or "best", default "best"
         The feature that is a parent of all others, by name or position; "best" takes the one with the least
         leave-one-out error, then log-loss. A feature whose name is "best" is given by position.
-    smoothing : float, default 0.25
+    smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -44,8 +51,12 @@ class SPODE(SemiNaive):
         What to do with a row that no class can give.
     kinds : dict or str, optional
         What a column is, where the dtype does not tell.
-    max_memory : float, default 4.0
-        The most GiB that the counts may take.
+    prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
+        P(c), as in :class:`ODE`.
+    class_weight : dict or "balanced", optional
+        How often a row of each class counts, as in :class:`ODE`.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take.
 
     Attributes
     ----------
@@ -67,23 +78,28 @@ class SPODE(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "prior": a_prior,
         "super_parent": (
             "a feature's name or position, or 'best'",
             lambda value: isinstance(value, str | int | np.integer) and not isinstance(value, bool),
         ),
     }
 
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"SPODE": {}}
+
     def __init__(
         self,
         super_parent: Any = "best",
         *,
-        smoothing: float = 0.25,
+        smoothing: float | SymmetricSmoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
-        max_memory: float = 4.0,
+        prior: Any = "smoothed",
+        class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.super_parent = super_parent
         self.smoothing = smoothing
@@ -92,6 +108,8 @@ class SPODE(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.prior = prior
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
     @property
@@ -104,13 +122,18 @@ class SPODE(SemiNaive):
         names = alone.schema.names
         if self.super_parent != "best":
             return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
-        candidates = [j for j, variable in enumerate(alone.schema) if variable.n_values]
-        if not candidates:
-            raise TableError("no column has a value in any row, so none can be the super-parent.")
         pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
-        losses = super_parent_losses(pairs, self.smoothing, columns, y, weight)
-        best = min(candidates, key=lambda i: (losses[i, 0], losses[i, 1]))
-        return pairs.keep(spode_families(len(names), best))
+        smooth = self.unseen == "smooth"
+        losses = super_parent_losses(pairs, self.smoothing, columns, y, weight, smooth=smooth)
+        return _best(pairs, losses)
+
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
+        names = plan.schema.names
+        if self.super_parent != "best":
+            families = spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
+            return (yield counting(plan.with_families(families))).counts  # type: ignore[no-any-return]
+        pairs = (yield counting(plan.with_families("pairs"))).counts
+        return _best(pairs, (yield summing(plan, _Losses(pairs, self.smoothing))))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts)
@@ -120,13 +143,34 @@ class SPODE(SemiNaive):
         first = counts.families[0][-1]
         super_parent = first if counts.schema[first].n_values else -1
         families = self._structure(counts).families
-        return FamilyBeliefs(counts, families, self.smoothing, self.unseen == "smooth", super_parent)
+        smooth = self.unseen == "smooth"
+        return FamilyBeliefs(self._weighted(counts), families, self.smoothing, smooth, super_parent, self.prior)
 
     @property
     def super_parent_(self) -> str:
         """The super-parent's name."""
         self._refuse_unfitted()
         return str(self.schema_.names[self.counts_.families[0][-1]])
+
+
+@dataclass(frozen=True)
+class _Losses:
+    """The losses of the rows of a batch with each super-parent, under counts of all rows."""
+
+    pairs: FamilyCounts
+    smoothing: float | SymmetricSmoothing
+
+    def __call__(self, rows: Labelled) -> NDArray[np.float64]:
+        columns, y = coded_under(rows, self.pairs)
+        return super_parent_losses(self.pairs, self.smoothing, columns, y, rows.weight)
+
+
+def _best(pairs: FamilyCounts, losses: NDArray[np.float64]) -> FamilyCounts:
+    candidates = [j for j, variable in enumerate(pairs.schema) if variable.n_values]
+    if not candidates:
+        raise TableError("no column has a value in any row, so none can be the super-parent.")
+    best = min(candidates, key=lambda i: (losses[i, 0], losses[i, 1]))
+    return pairs.keep(spode_families(len(pairs.schema), best))
 
 
 def spode_families(n_features: int, super_parent: int) -> Families:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 
 import numpy as np
 
 from bayeskit.counts.families import Families
 from bayeskit.errors import BayeskitError
+from bayeskit.network import dag
+from bayeskit.network.digraph import digraph
 
 
 @dataclass(frozen=True)
@@ -41,33 +42,16 @@ class Structure:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """The features that take part, parents before children."""
-        waiting = {j: set(parents) for j, parents in enumerate(self.parents) if parents is not None}
-        children: dict[int, list[int]] = {j: [] for j in waiting}
-        for j, parents in waiting.items():
-            for parent in parents:
-                if parent not in waiting:
+        for j, parents in enumerate(self.parents):
+            for parent in parents or ():
+                if self.parents[parent] is None:
                     raise BayeskitError(f"'{self.names[j]}' has the parent '{self.names[parent]}', which is left out.")
-                children[parent].append(j)
-        ready = [j for j, parents in waiting.items() if not parents]  # rising, and so a heap
-        done: list[int] = []
-        while ready:
-            j = heappop(ready)
-            done.append(j)
-            for child in children[j]:
-                waiting[child].discard(j)
-                if not waiting[child]:
-                    heappush(ready, child)
-        if len(done) < len(waiting):
-            raise BayeskitError(f"the parents form a cycle: {self._cycle(set(done))}; a structure must have none.")
-        return tuple(done)
-
-    def _cycle(self, placed: set[int]) -> str:
-        path = [next(j for j, parents in enumerate(self.parents) if parents is not None and j not in placed)]
-        while True:
-            parent = next(p for p in self.parents[path[-1]] or () if p not in placed)
-            if parent in path:
-                return " → ".join(self.names[j] for j in [*path[path.index(parent) :], parent][::-1])
-            path.append(parent)
+        graph = [parents or () for parents in self.parents]
+        order = dag.topological_order(graph)
+        if len(order) < len(graph):
+            cycle = " → ".join(self.names[j] for j in dag.find_cycle(graph))
+            raise BayeskitError(f"the parents form a cycle: {cycle}; a structure must have none.")
+        return tuple(j for j in order if self.parents[j] is not None)
 
     @cached_property
     def families(self) -> Families:
@@ -75,7 +59,7 @@ class Structure:
         return tuple((*(self.parents[j] or ()), j) for j in self.order)
 
     @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
+    def arcs(self) -> tuple[tuple[str, str], ...]:
         """The arcs between features, parent first, by name."""
         return tuple(
             (self.names[parent], self.names[j]) for j, parents in enumerate(self.parents) for parent in parents or ()
@@ -86,17 +70,17 @@ class Structure:
 
         >>> print(Structure(("sky",), ((),), "sail").to_dot())
         digraph {
-          "sail" [shape=doublecircle];
+          "sail" [shape="doublecircle"];
           "sail" -> "sky";
         }
         """
-        lines = [f"  {_quoted(self.target)} [shape=doublecircle];"]
-        for j, parents in enumerate(self.parents):
-            if parents is None:
-                continue
-            lines.append(f"  {_quoted(self.target)} -> {_quoted(self.names[j])};")
-            lines.extend(f"  {_quoted(self.names[parent])} -> {_quoted(self.names[j])};" for parent in parents)
-        return "\n".join(["digraph {", *lines, "}"])
+        arcs = [
+            (parent, self.names[j])
+            for j, parents in enumerate(self.parents)
+            if parents is not None
+            for parent in (self.target, *(self.names[p] for p in parents))
+        ]
+        return digraph({self.target: {"shape": "doublecircle"}}, arcs)
 
     def __str__(self) -> str:
         width = max((len(self.names[j]) for j in self.order), default=0)
@@ -124,14 +108,9 @@ class AveragedStructure:
 
 
 def find_feature(feature: object, names: Sequence[str], what: str) -> int:
-    """Return the position of a feature given by name or number; refuse, by name, what is none."""
+    """Return the position of a feature given by name or number; raise an error for anything else."""
     if isinstance(feature, str) and feature in names:
         return list(names).index(feature)
     if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < len(names):
         return int(feature)
     raise BayeskitError(f"{what} is {feature!r}, which is not a feature; the features are {', '.join(names)}.")
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

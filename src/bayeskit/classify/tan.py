@@ -7,12 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import conditional_information, n_threads
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
-from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
+from bayeskit.counts.families import FamilyCounts, Kind
+from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.information import maximum_spanning_tree
+from bayeskit.estimate.information import maximum_spanning_tree, pair_gain, pair_information, pair_rows
+from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.learn.parameters import a_prior
+
+# A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
+# that know both: of a parent that is known in a few rows, the child would be forgotten in all others.
+LEAST_SHARE = 0.25
 
 
 class TAN(SemiNaive):
@@ -25,14 +31,17 @@ class TAN(SemiNaive):
               \log \frac{P(x_i, x_j \mid c)}{P(x_i \mid c) P(x_j \mid c)},
 
     with all margins from the pair's own table, times the share of rows in which both are known: what the edge adds to
-    the log-likelihood per row. Probabilities are smoothed by λ as in :class:`ODE`, the information is
-    not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given the bins.
+    the log-likelihood per row. A pair without any gain has no edge, and no column has a parent that is known in less
+    than a quarter of its own rows; such columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`,
+    the information is not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given
+    the bins.
 
     Parameters
     ----------
     root : str or int, optional
-        The feature without a parent, by name or position; by default the first. It sets the direction of the edges.
-    smoothing : float, default 0.25
+        The feature without a parent, by name or position; by default the first of those that are known in most rows.
+        It sets the direction of the edges.
+    smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -45,8 +54,12 @@ class TAN(SemiNaive):
         What to do with a row that no class can give.
     kinds : dict or str, optional
         What a column is, where the dtype does not tell.
-    max_memory : float, default 4.0
-        The most GiB that the counts may take.
+    prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
+        P(c), as in :class:`ODE`.
+    class_weight : dict or "balanced", optional
+        How often a row of each class counts, as in :class:`ODE`.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take.
 
     Attributes
     ----------
@@ -72,23 +85,29 @@ class TAN(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "prior": a_prior,
         "root": (
             "a feature's name or position, or None",
             lambda value: value is None or (isinstance(value, str | int | np.integer) and not isinstance(value, bool)),
         ),
     }
 
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"TAN": {}}
+    _counted_subsets = "pairs"
+
     def __init__(
         self,
         root: Any = None,
         *,
-        smoothing: float = 0.25,
+        smoothing: float | SymmetricSmoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
-        max_memory: float = 4.0,
+        prior: Any = "smoothed",
+        class_weight: Any = None,
+        max_memory: Memory = "4 GiB",
     ) -> None:
         self.root = root
         self.smoothing = smoothing
@@ -97,25 +116,33 @@ class TAN(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.prior = prior
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
         self._root(alone.schema.names)
         return "pairs"
 
-    def _root(self, names: tuple[str, ...]) -> int:
-        return 0 if self.root is None else find_feature(self.root, names, "root")
+    def _check(self, counts: FamilyCounts) -> None:
+        super()._check(counts)
+        self._root(counts.schema.names)
+
+    def _root(self, names: tuple[str, ...]) -> int | None:
+        return None if self.root is None else find_feature(self.root, names, "root")
 
     def _structure(self, counts: FamilyCounts) -> Structure:
-        names = counts.schema.names
-        known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
+        names, rows = counts.schema.names, pair_rows(counts)
         parents: list[tuple[int, ...]] = [()] * len(names)
-        root = self._root(names)
-        if known:
-            weight = pair_gain(counts)[np.ix_(known, known)]
-            tree = maximum_spanning_tree(weight, known.index(root) if root in known else 0)
-            for j, parent in zip(known, tree.tolist(), strict=True):
-                parents[j] = () if parent < 0 else (known[parent],)
+        known = np.flatnonzero(np.diag(rows))
+        if len(known):
+            root, together = self._root(names), rows[np.ix_(known, known)]
+            # By default the first of the columns that are known in most rows.
+            asked = np.flatnonzero(known == root)
+            start = int(asked[0]) if len(asked) else int(np.diag(together).argmax())
+            gain = np.where(together >= LEAST_SHARE * np.diag(together), pair_gain(counts)[np.ix_(known, known)], 0.0)
+            for j, parent in zip(known.tolist(), maximum_spanning_tree(gain, start).tolist(), strict=True):
+                parents[j] = () if parent < 0 else (int(known[parent]),)
         return Structure(names, tuple(parents))
 
     @property
@@ -123,23 +150,3 @@ class TAN(SemiNaive):
         """I(x_i; x_j | c) of each pair of features, in nats."""
         self._refuse_unfitted()
         return pair_information(self.counts_)
-
-
-def pair_information(counts: FamilyCounts) -> NDArray[np.float64]:
-    """Return the conditional mutual information of all pairs given the class, of shape (n_features, n_features)."""
-    return _information(counts, 0.0)
-
-
-def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
-    """Return what an edge between two features adds to the log-likelihood per row: I(x_i; x_j | c) times known share.
-
-    Without missing cells this is the information itself. With them, a pair that few rows know cannot outweigh a pair
-    that all rows know by the chance patterns of its few rows.
-    """
-    return _information(counts, float(counts.n_class.sum()))
-
-
-def _information(counts: FamilyCounts, all_rows: float) -> NDArray[np.float64]:
-    cells = np.ascontiguousarray(counts.pairs)
-    threads = n_threads(8 * len(cells))
-    return conditional_information(cells, sizes_of(counts.schema), len(counts.classes), all_rows, threads)

@@ -1,4 +1,4 @@
-"""The command ``bayeskit``: one file a verb."""
+"""The command ``bayeskit``: one file per verb."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command; what is wrong is said in one paragraph."""
+    """Run the command; errors are shown in one paragraph."""
     try:
         from bayeskit.cli.app import run
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The verbs put together, and their errors turned into a sentence and an exit code.
+"""All verbs as one command; errors become a sentence and an exit code.
 
 A verb is a file ``verb_<name>.py`` of this folder with one function of that name. It imports the library inside the
 function, so that ``bayeskit --help`` stays quick.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from bayeskit.cli.app_options import OPTIONS
 
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
@@ -31,7 +35,7 @@ def build() -> typer.Typer:
     app.callback()(_root)
     for path in sorted(Path(__file__).parent.glob("verb_*.py")):
         name = path.stem.removeprefix("verb_")
-        app.command(name)(getattr(import_module(f"bayeskit.cli.{path.stem}"), name))
+        app.command(name.replace("_", "-"))(getattr(import_module(f"bayeskit.cli.{path.stem}"), name))
     return app
 
 
@@ -56,7 +60,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     command: Any = typer.main.get_command(build())
     # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
     try:
-        code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        with _plain_warnings():
+            code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -76,7 +81,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
 
 
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show what the library warns of as a sentence, without a line of its source."""
+    from bayeskit.cli import screen
+    from bayeskit.errors import BayeskitWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", BayeskitWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, BayeskitWarning):
+                screen.warn(" ".join(str(message).split()))
+            else:
+                usual(message, category, *rest, **more)
+
+        warnings.showwarning = show
+        yield
+
+
 def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
-    return " ".join(str(error).split()) or type(error).__name__
+    option = OPTIONS.get(getattr(error, "parameter", None) or "")
+    hint = f" (option {option})" if option else ""
+    return (" ".join(str(error).split()) or type(error).__name__) + hint

@@ -20,7 +20,7 @@ def read_network(path: Path, normalise: bool = False) -> BayesianNetwork:
 
     model = load(path)
     if not isinstance(model, BayesianNetwork):
-        raise NetworkError(f"{path} holds a {type(model).__name__}; a network is needed here.")
+        raise NetworkError(f"{path} holds a {type(model).__name__}; this command needs a network.")
     return model
 
 
@@ -33,14 +33,14 @@ def write_network(net: BayesianNetwork, path: Path) -> None:
 
 
 def read_evidence(pairs: list[str]) -> dict[str, str]:
-    """Read ``variable=state`` pairs; the first equals sign parts them."""
+    """Read ``variable=state`` pairs, split at the first equals sign."""
     from bayeskit.errors import NetworkError
 
     evidence: dict[str, str] = {}
     for pair in pairs:
         name, sign, state = pair.partition("=")
         if not sign or not name.strip() or not state.strip():
-            raise NetworkError(f"evidence is written variable=state; got {pair!r}.")
+            raise NetworkError(f"evidence must have the form variable=state; got {pair!r}.")
         if name.strip() in evidence:
             raise NetworkError(f"{name.strip()!r} is given twice.")
         evidence[name.strip()] = state.strip()

@@ -1,4 +1,4 @@
-"""Questions as text: ``P(lung | smoke=yes, xray={yes, no})`` and ``argmax(lung, bronc | dysp=yes)``."""
+"""Questions as text: ``P(lung | smoke=yes, xray={yes, no})``, ``P(lung | do(smoke=yes))`` and ``argmax(lung | …)``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from bayeskit.errors import NetworkError
 
 _TOKEN = re.compile(r"""\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<mark>[|,={}()])|(?P<word>[^\s|,={}()"']+))""")
 _USAGE = (
-    'write it as "P(lung | smoke=yes, xray=abnormal)", "P(lung=yes | smoke={yes, no})" or "argmax(lung | smoke=yes)"'
+    'write it as "P(lung | smoke=yes, xray=abnormal)", "P(lung=yes | smoke={yes, no})", "P(lung | do(smoke=yes))" or '
+    '"argmax(lung | smoke=yes)"'
 )
 
 
@@ -27,12 +28,15 @@ class Question:
         The states of those that were asked for with a state.
     given : dict
         The evidence: a state, or a set of states.
+    actions : dict
+        The interventions: the state that each variable is set to.
     """
 
     kind: str
     names: list[str] = field(default_factory=list)
     event: dict[str, str | set[str]] = field(default_factory=dict)
     given: dict[str, str | set[str]] = field(default_factory=dict)
+    actions: dict[str, str] = field(default_factory=dict)
 
 
 def read_question(text: str) -> Question:
@@ -60,24 +64,44 @@ def read_question(text: str) -> Question:
         if not tokens.take(","):
             break
     if tokens.take("|"):
-        while not tokens.at(")"):
-            name, states = tokens.item()
-            if states is None:
-                raise tokens.wrong(f"{name!r} stands behind the bar without a state")
-            if name in question.given:
-                raise tokens.wrong(f"{name!r} is given twice")
-            question.given[name] = states
-            if not tokens.take(","):
-                break
+        _read_given(question, tokens)
     tokens.mark(")")
     tokens.end()
     _check(question, tokens)
     return question
 
 
+def _read_given(question: Question, tokens: _Tokens) -> None:
+    while not tokens.at(")"):
+        if tokens.starts("do"):
+            _read_actions(question, tokens)
+        else:
+            name, states = tokens.item()
+            if states is None:
+                raise tokens.wrong(f"{name!r} needs a state, since it is after the bar")
+            if name in question.given or name in question.actions:
+                raise tokens.wrong(f"{name!r} is given twice")
+            question.given[name] = states
+        if not tokens.take(","):
+            break
+
+
+def _read_actions(question: Question, tokens: _Tokens) -> None:
+    while True:
+        name, states = tokens.item()
+        if not isinstance(states, str):
+            raise tokens.wrong(f"do sets a variable to one state, as do({name}=yes)")
+        if name in question.given or name in question.actions:
+            raise tokens.wrong(f"{name!r} is given twice")
+        question.actions[name] = states
+        if not tokens.take(","):
+            break
+    tokens.mark(")")
+
+
 def _check(question: Question, tokens: _Tokens) -> None:
     if question.kind == "argmax" and question.event:
-        raise tokens.wrong("argmax seeks the states; name the variables only")
+        raise tokens.wrong("argmax finds the states; give only the names of the variables")
     if question.kind == "P" and not question.names:
         raise tokens.wrong("no variable is asked for")
     if question.event and len(question.event) < len(question.names):
@@ -97,6 +121,12 @@ class _Tokens:
     def take(self, mark: str) -> bool:
         here = self.at(mark)
         self.place += here
+        return here
+
+    def starts(self, word: str) -> bool:
+        """Step over a word and an opening bracket if both come next."""
+        here = self.found[self.place : self.place + 2] == [("word", word), ("mark", "(")]
+        self.place += 2 * here
         return here
 
     def mark(self, mark: str) -> None:

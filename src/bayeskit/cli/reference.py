@@ -7,9 +7,8 @@ from typing import Any
 
 HEAD = """# The command
 
-Every verb ends with 0 when all went well, 1 when the data or the model is at fault, 2 when the command is written
-wrongly, and 130 when it is interrupted. `bayeskit --install-completion` teaches your shell to complete verbs and
-options.
+The exit code is 0 on success, 1 when the data or the model is at fault, 2 for wrong usage, and 130 when interrupted.
+`bayeskit --install-completion` installs completion of commands and options in your shell.
 """
 
 
@@ -51,7 +50,7 @@ def _default(param: Any) -> str:
     if isinstance(param.show_default, str):
         return param.show_default
     if value is None or value is False or param.required or callable(value):
-        return "needed" if param.required else ""
+        return "required" if param.required else ""
     return "" if isinstance(value, bool | list | tuple) else f"`{value}`"
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from bayeskit.workflow.progress import Progress, Step
+
 # Wide enough for a leaderboard where no terminal says how wide it is.
 _PIPE_WIDTH = 120
+# Tables with more rows than this say how many more there are.
+MOST_ROWS = 40
 
 
 def say(text: str = "") -> None:
@@ -20,8 +28,13 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """Print a line beside the result, so that a pipe gets the result only."""
+    """Print a line to standard error, so that a pipe gets the result only."""
     typer.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """Print a warning to standard error; in a terminal it stands out."""
+    typer.echo(typer.style("Warning: ", fg="yellow", bold=True) + text, err=True)
 
 
 def say_json(data: Any) -> None:
@@ -42,44 +55,119 @@ def plain(value: Any) -> Any:
     return value
 
 
+def width() -> int:
+    """Return how many characters a line has: those of the terminal, or of COLUMNS; in a pipe without it, 120."""
+    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
+        return max(get_terminal_size((_PIPE_WIDTH, 24)).columns, 20)
+    return _PIPE_WIDTH
+
+
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = (), bold: int | None = None
-) -> None:
-    """Print a table; the columns ``right`` hold numbers, and one row may stand out."""
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int] = (),
+    bold: int | None = None,
+    drop: Sequence[int] = (),
+) -> list[str]:
+    """Print a table and return the names of the columns that found no place.
+
+    Parameters
+    ----------
+    head : sequence of str
+        The names of the columns.
+    rows : sequence of sequences of str
+        The cells.
+    right : sequence of int
+        Columns of numbers, which stand to the right and are never cut.
+    bold : int, optional
+        A row that stands out.
+    drop : sequence of int
+        Columns to leave out where the table is too wide, the first of them first.
+    """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    room = width()
+    needs = [max(cell_len(cell) for cell in (name, *(row[j] for row in rows))) for j, name in enumerate(head)]
+    shown, dropped = list(range(len(head))), []
+    for j in drop:
+        if sum(needs[i] for i in shown) + 3 * (len(shown) - 1) <= room:
+            break
+        shown.remove(j)
+        dropped.append(head[j])
+    console = Console(width=room)
     numbers = set(right)
-    for j, name in enumerate(head):
-        shown.add_column(name, justify="right" if j in numbers else "left", overflow="fold", no_wrap=j in numbers)
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for j in shown:
+        # Text is folded before a number or the first column gives way.
+        firm = j in numbers or j == shown[0]
+        grid.add_column(
+            head[j], justify="right" if j in numbers else "left", overflow="fold", no_wrap=firm and needs[j] < room // 2
+        )
     for i, row in enumerate(rows):
         # As Text, so that a cell with [brackets] is shown as it is.
-        shown.add_row(*(Text(cell) for cell in row), style="bold" if i == bold else None)
+        grid.add_row(*(Text(row[j]) for j in shown), style="bold" if i == bold else None)
     with console.capture() as capture:
-        console.print(shown)
+        console.print(grid)
     # A pipe gets no blanks at the ends of lines.
     typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    return dropped
 
 
-def seconds(value: float) -> str:
-    """Return a time in the unit in which it is easily read.
+def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Sequence[int]]) -> None:
+    """Print a confusion matrix that any number of classes can be read from.
 
-    >>> seconds(0.0123), seconds(2.5)
-    ('12 ms', '2.5 s')
+    Columns are numbered, with the numbers beside the names, so that they are as narrow as their counts; where a line
+    has no room for all of them, the rest follows below.
     """
-    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+    numbered = [str(j + 1) for j in range(len(actions))]
+    known = {str(action): number for action, number in zip(actions, numbered, strict=True)}
+    names = [_cut(str(label), max(width() // 3, 8)) for label in classes]
+    marks = [known.get(str(label), "") for label in classes]
+    left = max(map(len, (*names, "true class"))) + max(map(len, (*marks, ""))) + 1
+    each = max(len(str(n)) for n in (*numbered, *(n for row in cells for n in row))) + 1
+    per_block = max((width() - left) // each, 1)
+    for start in range(0, len(actions), per_block):
+        block = range(start, min(start + per_block, len(actions)))
+        say("true class".ljust(left) + "".join(numbered[j].rjust(each) for j in block))
+        for name, mark, row in zip(names, marks, cells, strict=True):
+            head = name.ljust(left - len(mark)) + mark
+            # A zero off the diagonal is a dot: what stands out are the errors.
+            said = (str(row[j]) if row[j] or numbered[j] == mark else "·" for j in block)
+            say(head + "".join(text.rjust(each) for text in said))
+        say()
+    others = [f"{number} = {action}" for action, number in known.items() if action not in set(map(str, classes))]
+    say("columns are decisions, by the numbers of the classes" + (f"; {', '.join(others)}" if others else ""))
 
 
-def percent(share: float) -> str:
-    """Return a share as a percentage; nothing at all is a dash.
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
-    >>> percent(0), percent(0.0004), percent(0.25)
-    ('–', '<0.1 %', '25.0 %')
-    """
-    if not share:
-        return "–"
-    return "<0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
+
+@contextmanager
+def progress(wanted: bool = True) -> Iterator[Progress | None]:
+    """Show a bar with the time left on standard error, where a person can see it move."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("")
+
+        def show(step: Step) -> None:
+            bar.update(task, completed=step.done, total=step.total or None, description=step.name)
+
+        yield show

@@ -8,22 +8,23 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.networks import read_network, write_network
+from bayeskit.cli.options import Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
-from bayeskit.cli.tables import Json
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
+    source: Network,
     target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
     normalise: Annotated[bool, typer.Option("--normalise", help="Divide each row of a table by its sum.")] = False,
     json: Json = False,
 ) -> None:
     """Convert a network file into another format.
 
-    BIF, XMLBIF, Hugin NET, UAI, DOT and .bayes, by extension; a further .gz packs.
+    The format follows the extension: BIF, XMLBIF, Hugin NET, UAI, DOT or .bayes; a further .gz compresses.
 
     Example: bayeskit convert alarm.bif alarm.net
     """
+    refuse_overwriting(target, (source,))
     net = read_network(source, normalise)
     write_network(net, target)
     if json:

@@ -8,35 +8,44 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.networks import read_evidence, read_network
+from bayeskit.cli.options import Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
-from bayeskit.cli.tables import Json
 
 
 def draw(
-    source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
+    source: Network,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The .svg file; by default beside the network.", show_default=False),
+        typer.Option("--output", "-o", help="The .svg file (default: next to the network).", show_default=False),
     ] = None,
     given: Annotated[
         list[str] | None,
-        typer.Option("--given", "-g", help="Evidence variable=state; draws posterior bars.", show_default=False),
+        typer.Option("--given", "-g", help="Evidence, variable=state; draws posterior bars.", show_default=False),
     ] = None,
-    bars: Annotated[bool, typer.Option("--bars", help="Draw each variable's probabilities.")] = False,
+    bars: Annotated[bool, typer.Option("--bars", help="Draw a bar for each state's probability.")] = False,
+    around: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--around", help="Draw this variable and its neighbours only; may be repeated.", show_default=False
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option("--steps", help="How many arcs --around reaches.", min=0)] = 1,
     json: Json = False,
 ) -> None:
     """Draw a network as SVG.
 
-    Boxes stand in layers; bars of probabilities are drawn on request.
+    Variables are drawn in layers, parents above children; --bars adds the probability of each state.
 
     Example: bayeskit draw asia.bif -o asia.svg --given smoke=yes
     """
+    if output is not None:
+        refuse_overwriting(output, (source,))
     net = read_network(source)
     evidence = read_evidence(given or [])
     if output is None:
         name = source.name.removesuffix(".gz")
         output = source.with_name(Path(name).stem + ".svg")
-    picture = net.draw(given=evidence, bars=bars)
+    picture = net.draw(given=evidence, bars=bars, around=around or None, steps=steps)
     picture.save(output)
     if json:
         say_json(

@@ -1,20 +1,20 @@
-"""``bayeskit evaluate``: how good a model is on rows whose truth is known."""
+"""``bayeskit evaluate``: how good a model is on rows whose class is known."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from bayeskit.cli import screen
-from bayeskit.cli.tables import (
+from bayeskit.cli.options import (
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Json,
     LossFile,
+    Missing,
     Model,
     Reject,
+    Strict,
+    Target,
     load_classifier,
     read_loss_file,
 )
@@ -23,49 +23,50 @@ from bayeskit.cli.tables import (
 def evaluate(
     model: Model,
     data: Data,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column that holds the truth.", show_default=False)
-    ] = None,
+    target: Target = None,
     loss: LossFile = None,
     reject: Reject = None,
+    strict: Strict = False,
+    decimal: Decimal = None,
+    missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Score a model on a table that holds the truth.
+    """Score a model on a table with known classes.
 
     Use rows that the model has not seen: on its own training rows any model looks better than it is. The file may be
     larger than memory.
 
     Example: bayeskit evaluate play.bayes new-days.csv
     """
-    from bayeskit.cli.scoring import MEASURES, measures, score_file, target_of
+    from bayeskit.decide.scores import MEASURES
     from bayeskit.table.files import TableFile
+    from bayeskit.workflow.evaluation import evaluate as score
+    from bayeskit.workflow.wording import count
 
-    classifier = load_classifier(model)
+    classifier = load_classifier(model, target)
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
-    file = TableFile.open(data, encoding, delimiter)
-    truth = target_of(classifier, target, file)
-    scores, unlabelled = score_file(classifier, file, truth, costs)
-    found = measures(scores, costs is not None)
+    file = TableFile.open(data, encoding, delimiter, missing=missing or ())
+    with screen.progress(not json) as progress:
+        found = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
+    scores = found.scores
+    measures = {name: getattr(scores, name) for name in MEASURES if costs is not None or name != "mean_loss"}
     if json:
         screen.say_json(
             {
                 "rows": scores.n_rows,
-                "unlabelled_rows": unlabelled,
-                **{name: measure._asdict() for name, measure in found.items()},
+                "unlabelled_rows": found.n_unlabelled,
+                **{name: measure._asdict() for name, measure in measures.items()},
                 "classes": scores.classes,
                 "actions": scores.actions,
                 "confusion": scores.decided,
             }
         )
         return
-    screen.say(
-        f"{file.name}: {scores.n_rows} rows" + (f", {unlabelled} without {truth!r} left out" if unlabelled else "")
-    )
+    left_out = f", {found.n_unlabelled} without a value of {found.target!r} left out" if found.n_unlabelled else ""
+    screen.say(f"{file.name}: {count(scores.n_rows, 'row')}{left_out}")
     screen.say()
-    screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in found.items()], right=(1,))
+    screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in measures.items()], right=(1,))
     screen.say()
-    head = ["truth", *(f"decided {action}" for action in scores.actions)]
-    rows = [[str(c), *map(str, n)] for c, n in zip(scores.classes, scores.decided.tolist(), strict=True)]
-    screen.table(head, rows, right=range(1, len(head)))
+    screen.matrix(scores.classes, scores.actions, scores.decided.tolist())

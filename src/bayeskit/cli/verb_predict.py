@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bayeskit.cli.tables import (
+from bayeskit.cli import screen, texts
+from bayeskit.cli.options import (
     Data,
+    Decimal,
     Delimiter,
     Encoding,
     Json,
     LossFile,
+    Missing,
     Model,
+    Predicted,
     Reject,
-    load_classifier,
+    Strict,
+    TextColumn,
+    load_predictor,
     read_loss_file,
+    refuse_overwriting,
 )
 
 
@@ -26,45 +33,75 @@ def predict(
     data: Data,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="CSV or .parquet file; by default the screen.", show_default=False),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file: .csv, .jsonl, .parquet or .xlsx, or .csv.gz; standard output by default.",
+            show_default=False,
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", help="Copy this column of the data; may be repeated.", show_default=False),
+        typer.Option("--keep", help="Copy this column of the data to the output; may be repeated.", show_default=False),
     ] = None,
     loss: LossFile = None,
     reject: Reject = None,
-    digits: Annotated[int, typer.Option(help="Decimals of a probability.", min=1, max=17)] = 6,
+    target: Predicted = None,
+    text: TextColumn = None,
+    digits: Annotated[int, typer.Option(help="Decimal places of the probabilities.", min=1, max=17)] = 6,
+    strict: Strict = False,
+    decimal: Decimal = None,
+    missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Predict each row of a table.
+    """Predict the class of each row of a table.
 
-    Gives the most probable class and the probability of each; with --loss or --reject also the decision of least risk
-    and what it is expected to cost. The file may be larger than memory.
+    Writes the most probable class and the probability of each class; with --loss or --reject also the decision with
+    the least expected loss, and that loss. The file may be larger than memory. A text classifier reads the column
+    --text of a file, or a folder of text files.
 
     Example: bayeskit predict play.bayes days.csv -o days-predicted.csv
 
     Example: bayeskit predict play.bayes - --loss costs.csv --reject 0.2 < days.csv
-    """
-    from bayeskit.cli.predictions import CsvSink, JsonSink, ParquetSink, Predictions, Sink
-    from bayeskit.io.container import beside
-    from bayeskit.table.files import TableFile
 
-    classifier = load_classifier(model)
+    Example: bayeskit predict asia.bif patients.csv --target lung
+    """
+    from bayeskit.io.container import atomic_write
+    from bayeskit.table.files import TableFile
+    from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.workflow.model_columns import ModelColumns
+    from bayeskit.workflow.prediction import Predictions
+    from bayeskit.workflow.wording import count
+
+    # The extension of the output names its format; JSON means one object per line.
+    name = Path("rows.jsonl") if json else output or Path("rows.csv")
+    format_named(name)
+    if output is not None:
+        refuse_overwriting(output, (data, model, loss))
+    classifier = load_predictor(model, target)
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
-    file = TableFile.open(data, encoding, delimiter)
-    predictions = Predictions(classifier, file, keep or [], costs, digits)
+    columns, predictions = None, _of_texts(classifier.model, data, text, encoding, keep or [], costs, digits)
+    if predictions is None:
+        file = TableFile.open(data, encoding, delimiter, missing=missing or ())
+        columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)
+        predictions = Predictions(columns, keep or [], costs, digits)
     if output is None:
-        sink: Sink = JsonSink(sys.stdout.buffer) if json else CsvSink(sys.stdout.buffer)
-        n_rows = predictions.write(sink)
+        with open_writer(name, sys.stdout.buffer) as writer:
+            predictions.write(writer)
         sys.stdout.buffer.flush()
-        return
-    with beside(output.absolute()) as target:
-        if json:
-            sink = JsonSink(target)
-        else:
-            sink = ParquetSink(target) if output.suffix == ".parquet" else CsvSink(target)
-        n_rows = predictions.write(sink)
-    typer.echo(f"{output}: {n_rows} rows", err=True)
+    else:
+        with (
+            atomic_write(output.absolute()) as stream,
+            open_writer(name, stream) as writer,
+            screen.progress() as progress,
+        ):
+            n_rows = predictions.write(writer, progress)
+        screen.note(f"{output}: {count(n_rows, 'row')}")
+    if columns is not None:
+        columns.warn()
+
+
+def _of_texts(model: Any, *arguments: Any) -> Any:
+    return texts.Predictions(model, *arguments) if texts.is_text_model(model) else None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bayeskit.cli.network_cases import answer_cases
 from bayeskit.cli.networks import read_network
+from bayeskit.cli.options import Json, Network, RandomState
 from bayeskit.cli.screen import say_json
-from bayeskit.cli.tables import Json
 
 if TYPE_CHECKING:
     from bayeskit.cli.question import Question
@@ -20,22 +20,34 @@ BAR = 30
 
 
 def query(
-    source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
-    question: Annotated[str, typer.Argument(help="As in P(lung | smoke=yes).", show_default=False)],
-    method: Annotated[str, typer.Option(help="exact, auto, rejection, weighting or gibbs.")] = "auto",
-    samples: Annotated[int | None, typer.Option(help="Samples to draw.", show_default=False)] = None,
+    source: Network,
+    question: Annotated[str, typer.Argument(help="The question, such as P(lung | smoke=yes).", show_default=False)],
+    method: Annotated[str, typer.Option(help="exact, rejection, weighting, gibbs, or auto to choose.")] = "auto",
+    samples: Annotated[int | None, typer.Option(help="Number of samples to draw.", show_default=False)] = None,
     error: Annotated[
-        float | None, typer.Option(help="Sample until no standard error is larger.", show_default=False)
+        float | None, typer.Option(help="Sample until every standard error is at most this.", show_default=False)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
+    memory: Annotated[
+        str, typer.Option("--memory", help="Memory that the tables of an exact answer may take, such as 8GiB.")
+    ] = "4 GiB",
+    cases: Annotated[
+        str | None,
+        typer.Option(
+            "--cases", help="Table of cases: answer for each of its rows, whose cells are evidence.", show_default=False
+        ),
+    ] = None,
+    random_state: RandomState = 0,
     json: Json = False,
 ) -> None:
     """Ask a network for probabilities.
 
     P(a | b=x) is a posterior, P(a, b | …) a joint table, P(a=x | …) one number, and argmax(a, b | …) the most probable
-    states; argmax( | …) seeks those of all variables.
+    states; argmax( | …) gives those of all variables. do(b=x) after the bar sets a variable instead of observing it.
+    With --cases the answer is a CSV file with a row per case; other columns than the network's are passed over.
 
     Example: bayeskit query asia.bif "P(lung | smoke=yes, xray=yes)"
+
+    Example: bayeskit query asia.bif "P(lung | do(smoke=yes))" --cases patients.csv
     """
     from bayeskit.cli.question import read_question
 
@@ -43,9 +55,17 @@ def query(
     if method not in ("auto", "exact") and (wanted.event or wanted.kind == "argmax" or len(wanted.names) > 1):
         raise ValueError(f"method {method!r} samples the posterior of one variable, as in P(lung | smoke=yes).")
     net = read_network(source)
+    if wanted.actions:
+        net = net.do(wanted.actions)
+    if cases is not None:
+        if wanted.kind != "P" or wanted.event or len(wanted.names) != 1 or method not in ("auto", "exact"):
+            raise ValueError("--cases asks for the exact posterior of one variable in each row, as in P(lung).")
+        answer_cases(net, wanted, cases, memory, json)
+        return
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        options = {"method": method, "n_samples": samples, "error": error, "seed": seed}
+        options = {"method": method, "n_samples": samples, "error": error, "random_state": random_state}
+        options["max_memory"] = memory
         if json:
             say_json(_as_json(net, wanted, options))
         else:
@@ -56,13 +76,13 @@ def query(
 
 def _answer(net: Any, wanted: Question, options: dict[str, Any]) -> None:
     if wanted.kind == "argmax":
-        best = net.most_probable(wanted.names or None, given=wanted.given)
+        best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
         _show(("variable", "state"), list(best.items()))
         typer.echo(f"P = {best.probability:.6g}")
     elif wanted.event:
-        typer.echo(f"{net.probability(wanted.event, given=wanted.given):.6g}")
+        typer.echo(f"{net.probability(wanted.event, given=wanted.given, max_memory=options['max_memory']):.6g}")
     elif len(wanted.names) > 1:
-        joint = net.joint(wanted.names, given=wanted.given)
+        joint = net.joint(wanted.names, given=wanted.given, max_memory=options["max_memory"])
         cells = zip(_cells(joint.states), joint.array.reshape(-1), strict=True)
         _show((*wanted.names, "P"), [(*states, f"{p:.6g}") for states, p in cells])
     else:
@@ -77,12 +97,14 @@ def _answer(net: Any, wanted: Question, options: dict[str, Any]) -> None:
 
 def _as_json(net: Any, wanted: Question, options: dict[str, Any]) -> dict[str, Any]:
     if wanted.kind == "argmax":
-        best = net.most_probable(wanted.names or None, given=wanted.given)
+        best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
         return {"states": dict(best.items()), "probability": float(best.probability)}
     if wanted.event:
-        return {"probability": float(net.probability(wanted.event, given=wanted.given))}
+        return {
+            "probability": float(net.probability(wanted.event, given=wanted.given, max_memory=options["max_memory"]))
+        }
     if len(wanted.names) > 1:
-        joint = net.joint(wanted.names, given=wanted.given)
+        joint = net.joint(wanted.names, given=wanted.given, max_memory=options["max_memory"])
         cells = zip(_cells(joint.states), joint.array.reshape(-1).tolist(), strict=True)
         table = [{"states": list(states), "probability": p} for states, p in cells]
         return {"variables": list(wanted.names), "table": table}

@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
-import csv
 import sys
-from io import TextIOWrapper
-from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeskit.cli.networks import read_network
+from bayeskit.cli.options import Network, RandomState, refuse_overwriting
+
+if TYPE_CHECKING:
+    from bayeskit.table.formats import TableWriter
 
 # Cases written at once, so that memory stays small however many are asked for.
 ROWS_AT_ONCE = 100_000
 
 
 def sample(
-    source: Annotated[Path, typer.Argument(help="The network to read.", show_default=False)],
-    n: Annotated[int, typer.Option("--number", "-n", help="How many cases.", min=0)] = 1000,
+    source: Network,
+    n: Annotated[int, typer.Option("--number", "-n", help="Number of cases.", min=0)] = 1000,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The CSV file; by default the screen.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file: .csv, .jsonl, .parquet or .xlsx (default: standard output).",
+            show_default=False,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
+    random_state: RandomState = 0,
+    json: Annotated[bool, typer.Option("--json", help="Write JSON Lines instead of CSV.")] = False,
 ) -> None:
-    """Draw cases from a network, as CSV or lines of JSON.
+    """Draw cases from a network, as CSV or JSON Lines.
 
-    The same seed gives the same cases.
+    The same random state gives the same cases.
 
     Example: bayeskit sample asia.bif -n 1000 -o cases.csv
     """
+    from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.workflow.wording import count
+
+    name = Path("rows.jsonl") if json else output or Path("rows.csv")
+    format_named(name)
+    if output is not None:
+        refuse_overwriting(output, (source,))
     net = read_network(source)
     if output is None:
-        _write(net, n, seed, sys.stdout, json)
+        with open_writer(name, sys.stdout.buffer) as writer:
+            _write(net, n, random_state, writer)
+        sys.stdout.buffer.flush()
         return
-    from bayeskit.io.container import beside
+    from bayeskit.io.container import atomic_write
 
-    with beside(output.absolute()) as raw:
-        file = TextIOWrapper(raw, encoding="utf-8", newline="")
-        _write(net, n, seed, file, json)
-        file.detach()  # writes what is left and keeps the file open
-    typer.echo(f"{output}: {n} cases of {len(net.names)} variables")
+    with atomic_write(output.absolute()) as file, open_writer(name, file) as writer:
+        _write(net, n, random_state, writer)
+    typer.echo(f"{output}: {count(n, 'case')} of {count(len(net.names), 'variable')}")
 
 
-def _write(net: Any, n: int, seed: int, file: Any, as_json: bool) -> None:
-    columns = list(net.sample(n, seed=seed, output="codes"))
-    writer = csv.writer(file, lineterminator="\n")
-    if not as_json:
-        writer.writerow(net.names)
-    for begin in range(0, n, ROWS_AT_ONCE):
+def _write(net: Any, n: int, random_state: int, writer: TableWriter) -> None:
+    import pyarrow as pa
+
+    columns = list(net.sample(n, random_state=random_state, output="codes"))
+    states = [pa.array(list(map(str, each)), type=pa.string()) for each in net.states]
+    for begin in range(0, max(n, 1), ROWS_AT_ONCE):
         block = [
-            [states[code] for code in column[begin : begin + ROWS_AT_ONCE]]
-            for states, column in zip(net.states, columns, strict=True)
+            each.take(pa.array(column[begin : begin + ROWS_AT_ONCE]))
+            for each, column in zip(states, columns, strict=True)
         ]
-        rows = zip(*block, strict=True)
-        if as_json:
-            file.writelines(dumps(dict(zip(net.names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows)
-        else:
-            writer.writerows(rows)
+        writer.write(pa.table(block, names=list(net.names)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.tables import Json
+from bayeskit.cli.options import Json
 
 
 def show(
@@ -17,8 +17,8 @@ def show(
 ) -> None:
     """Show what is in a model or network file.
 
-    A classifier shows its classes, the values that speak most for each, and its columns; a network its variables,
-    their states and parents.
+    For a classifier: its classes, the values that are the strongest evidence for each, and its columns. For a network:
+    its variables, their states and parents.
 
     Example: bayeskit show play.bayes
     """
@@ -53,10 +53,19 @@ def _indented(text: str) -> str:
 
 
 def _classifier_json(model: Any) -> dict[str, Any]:
+    if hasattr(model, "loss_"):  # a decision over a classifier
+        read = model.loss_
+        costs = [dict(zip(map(str, read.actions), row, strict=True)) for row in read.matrix.tolist()]
+        inner = getattr(model.estimator_, "estimator", model.estimator_)
+        loss = dict(zip(map(str, read.classes), costs, strict=True))
+        return {"model": "BayesDecision", "loss": loss, "estimator": _classifier_json(inner)}
     summary = model.summary()
+    settings = {name: str(value) for name, value in model.get_params(deep=False).items()}
+    if hasattr(summary, "to_json"):  # a model that is fitted whole has facts of its own
+        return {**summary.to_json(), "target": model.target_, "settings": settings}
     return {
         "model": summary.title,
-        "target": model._target,
+        "target": model.target_,
         "rows": summary.n_rows,
         "classes": [
             {"class": label, "probability": p, "rows": n}
@@ -66,7 +75,7 @@ def _classifier_json(model: Any) -> dict[str, Any]:
             {"name": f.name, "kind": f.kind, "missing": f.missing_rate, "values": f.values, "edges": f.edges}
             for f in summary.features
         ],
-        "settings": {name: str(value) for name, value in model.get_params(deep=False).items()},
+        "settings": settings,
     }
 
 

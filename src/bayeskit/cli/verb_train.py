@@ -4,81 +4,181 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from shlex import join, quote
-from typing import TYPE_CHECKING, Annotated, Any
+from shlex import join
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bayeskit.cli import screen
-from bayeskit.cli.tables import Data, Delimiter, Encoding, Json, LossFile, Reject, read_loss_file
+from bayeskit.cli import screen, texts
+from bayeskit.cli.options import (
+    Data,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Json,
+    LossFile,
+    Missing,
+    RandomState,
+    Reject,
+    TextColumn,
+    read_loss_file,
+    refuse_overwriting,
+)
+from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
 if TYPE_CHECKING:
-    from bayeskit.cli.training import Plan, Training
+    from bayeskit.workflow.fold_plan import FoldPlan
+    from bayeskit.workflow.training import Training
+
+# What --by says, and the measure of the library that it means.
+BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
 
 
 def train(
     data: Data,
-    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.", show_default=False)],
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Column to predict; for texts, the labels.", show_default=False),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The model file; by default TARGET.bayes.", show_default=False),
+        typer.Option("--output", "-o", help="Model file (default: TARGET.bayes).", show_default=False),
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="Try this classifier only; may be repeated.", show_default=False),
+        typer.Option("--model", "-m", help="Try only this classifier; may be repeated.", show_default=False),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Parts of the cross-validation.", min=2)] = 5,
-    seed: Annotated[int, typer.Option(help="Seed that deals rows into folds.", min=0)] = 0,
+    by: Annotated[
+        Literal["error", "log-loss", "brier", "loss"] | None,
+        typer.Option(help="Score that decides which classifier is best.", show_default="log-loss; loss with --loss"),
+    ] = None,
+    folds: Annotated[
+        str, typer.Option(help="Number of folds, or group:COLUMN, or time:COLUMN (:NUMBER at the end if not 5).")
+    ] = "5",
+    random_state: RandomState = 0,
+    test: Annotated[
+        str | None,
+        typer.Option("--test", help="File of held-out rows to score the best classifier on.", show_default=False),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Fit a temperature to the probabilities of each classifier.")
+    ] = False,
     ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="Leave a column out; may be repeated.", show_default=False)
+        list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option("--kind", help="NAME=categorical or NAME=numeric, and other kinds.", show_default=False),
+        typer.Option(
+            "--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False
+        ),
     ] = None,
     loss: LossFile = None,
     reject: Reject = None,
-    report: Annotated[bool, typer.Option(help="Write the report, an HTML file beside the model.")] = True,
+    text: TextColumn = None,
+    report: Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts.")] = True,
+    decimal: Decimal = None,
+    date_order: Annotated[
+        Literal["dmy", "mdy", "ymd"] | None,
+        typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
+    ] = None,
+    missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
     """Learn to predict a column of a table.
 
-    Shows what each column is taken for, cross-validates every classifier, fits the best by log-loss on all rows, and
-    saves the model and a report.
+    Shows the kind of each column, cross-validates every classifier, fits the best one on all rows, and saves the model
+    and a report. The best has the least log-loss, or with --loss or --reject the least mean loss; --by says otherwise.
+
+    With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier: the
+    multinomial, Bernoulli and complement models are compared on every fifth document, and the most accurate one is
+    learned from all of them. The file may be larger than memory.
 
     Example: bayeskit train days.csv --target play
 
+    Example: bayeskit train reviews.jsonl --text review --target stars -o stars.bayes
+
     Example: bayeskit train days.csv -t play --ignore day --kind level=numeric --loss costs.csv
     """
-    from bayeskit.cli.training import read_plan
-    from bayeskit.cli.training import train as learn
     from bayeskit.table.files import TableFile
+    from bayeskit.workflow import training
 
-    forced = _pairs(kind or [])
-    place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
-    _refuse_place(place)
-    file = TableFile.open(data, encoding, delimiter, keep=True)
-    plan = read_plan(file, target, ignore or (), forced, lambda classes: read_loss_file(loss, classes, reject))
-    if not json:
-        _show_columns(plan)
-    with _progress(not json) as tell:
-        result = learn(plan, models or None, folds, seed, tell)
-    result.model.save(place)
-    page = place.with_suffix(".html") if report else None
-    if page is not None:
-        from bayeskit.cli.report.page import write_report
-
-        write_report(page, result, _command())
-    if json:
-        screen.say_json(_as_json(result, place, page))
+    if text is not None or Path(data).is_dir():
+        texts.train(data, text, target, output, models, encoding, as_json=json)
         return
-    _show_board(result)
-    _show_end(result, place, page, data)
+    if target is None:
+        raise typer.BadParameter("name the column to predict.", param_hint="--target")
+    forced = _pairs(kind or [])
+    plan = _plan(folds, models, by, loss is not None or reject is not None)
+    place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
+    page = place.with_suffix(".html") if report else None
+    _refuse_places(place, page, (data, loss, test))
+    file, held_out = (
+        None if path is None else TableFile.open(path, encoding, delimiter, missing=missing or (), keep=path == data)
+        for path in (data, test)
+    )
+    assert file is not None
+    left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
+    table = training.read_training_table(
+        file, target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order
+    )
+    if not json:
+        show_columns(table)
+    with screen.progress(not json) as progress:
+        result = training.train(
+            table,
+            models or None,
+            plan,
+            random_state,
+            progress,
+            by=BY[by] if by else None,
+            calibrate=calibrate,
+            test=held_out,
+        )
+    result.trained.save(place)
+    if not json:
+        show_board(result)
+        show_end(result, place)
+    pictures = _write_report(page, result, json)
+    if json:
+        screen.say_json(as_json(result, place, page))
+    else:
+        show_next(place, data)
+    if not result.board.beats_majority:
+        screen.warn(result.no_better_than_majority)
+    if not pictures:
+        screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
+
+
+def _plan(folds: str, models: list[str] | None, by: str | None, has_loss: bool) -> FoldPlan:
+    """Refuse what cannot be meant before any file is read, and return how rows are assigned to folds."""
+    from bayeskit.errors import BayeskitError
+    from bayeskit.workflow.candidates import candidates
+    from bayeskit.workflow.fold_plan import FoldPlan
+
+    candidates(models or None)
+    if by == "loss" and not has_loss:
+        raise typer.BadParameter("'loss' needs --loss or --reject, which say what an error costs.", param_hint="--by")
+    try:
+        return FoldPlan.read(folds)
+    except BayeskitError as error:
+        raise typer.BadParameter(str(error), param_hint="--folds") from None
+
+
+def _write_report(page: Path | None, result: Training, json: bool) -> bool:
+    """Write the report and say whether it has its plots."""
+    if page is None:
+        return True
+    from bayeskit.workflow.report.page import write_report
+
+    with screen.progress(not json) as progress:
+        pictures = write_report(page, result, _command(), progress)
+    if not json:
+        screen.say(f"report  {page}")
+    return pictures
 
 
 def _pairs(kinds: list[str]) -> dict[str, str]:
@@ -86,103 +186,21 @@ def _pairs(kinds: list[str]) -> dict[str, str]:
     for pair in kinds:
         name, sign, kind = pair.rpartition("=")
         if not sign or not name:
-            raise typer.BadParameter(f"a kind is written NAME=KIND; got {pair!r}.", param_hint="--kind")
+            raise typer.BadParameter(f"a kind must have the form NAME=KIND; got {pair!r}.", param_hint="--kind")
         pairs[name] = kind
     return pairs
 
 
-def _refuse_place(path: Path) -> None:
+def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None]) -> None:
     from bayeskit.errors import ModelFileError
 
-    if path.suffix == ".html":
-        raise ModelFileError(f"{str(path)!r}: the model file must not end in .html, which the report does.")
-    if not path.absolute().parent.is_dir():
-        raise ModelFileError(f"the folder {str(path.parent)!r} is not there; make it first.")
+    if model.suffix == ".html":
+        raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
+    if not model.absolute().parent.is_dir():
+        raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
+    for path in filter(None, (model, page)):
+        refuse_overwriting(path, inputs)
 
 
 def _command() -> str:
     return join(["bayeskit", *sys.argv[1:]])
-
-
-@contextmanager
-def _progress(wanted: bool) -> Iterator[Callable[[str], None] | None]:
-    # The bar goes to the error stream, and only where a person can see it move.
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from bayeskit.classify.compare import candidates
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("cross-validation", total=len(candidates()))
-
-        def tell(name: str) -> None:
-            bar.update(task, advance=1, description=name)
-
-        yield tell
-
-
-def _show_columns(plan: Plan) -> None:
-    n_rows, n_columns = len(plan.target.y), len(plan.features.notes)
-    screen.say(f"{plan.file.name}: {n_rows} rows, {n_columns} columns")
-    if plan.target.n_unlabelled:
-        screen.say(f"{plan.target.n_unlabelled} rows without a value of {plan.name!r} are left out.")
-    screen.say()
-    rows = [
-        (note.name, note.kind, note.why, screen.percent(note.missing), note.example) for note in plan.features.notes
-    ]
-    screen.table(("column", "kind", "because", "missing", "such as"), rows, right=(3,))
-    screen.say()
-
-
-def _show_board(result: Training) -> None:
-    head = ["classifier", *result.measures.values(), "fit", "predict"]
-    rows = []
-    for trial in result.board:
-        if trial.scores is None:
-            rows.append([trial.name, f"left out: {trial.refused}"] + [""] * (len(head) - 2))
-            continue
-        measures = [getattr(trial.scores, name) for name in result.measures]
-        times = [screen.seconds(t) if trial.model else "" for t in (trial.fit_seconds, trial.predict_seconds)]
-        rows.append([trial.name, *map(str, measures), *times])
-    best = next(i for i, trial in enumerate(result.board) if trial is result.board.best)
-    screen.say(f"{result.folds}-fold cross-validation, best log-loss first, ± standard error")
-    screen.say()
-    screen.table(head, rows, right=range(1, len(head)), bold=best)
-    screen.say()
-
-
-def _show_end(result: Training, place: Path, page: Path | None, data: str) -> None:
-    screen.say(f"{result.board.best.name} was fitted on all {len(result.plan.target.y)} rows.")
-    screen.say(f"model   {place}")
-    if page is not None:
-        screen.say(f"report  {page}")
-    screen.say(f"next    bayeskit explain {quote(str(place))} {quote('new.csv' if data == '-' else data)}")
-
-
-def _as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
-    def trial(one: Any) -> dict[str, Any]:
-        if one.scores is None:
-            return {"name": one.name, "left_out": one.refused}
-        measures = {name: getattr(one.scores, name)._asdict() for name in result.measures}
-        times = {"fit_seconds": one.fit_seconds, "predict_seconds": one.predict_seconds, "counts_added": one.added}
-        return {"name": one.name, **measures, **(times if one.model else {})}
-
-    plan = result.plan
-    return {
-        "file": plan.file.name,
-        "rows": len(plan.target.y),
-        "unlabelled_rows": plan.target.n_unlabelled,
-        "target": plan.name,
-        "classes": result.model.classes_,
-        "columns": [vars(note) for note in plan.features.notes],
-        "folds": result.folds,
-        "seed": result.seed,
-        "leaderboard": [trial(one) for one in result.board],
-        "best": result.board.best.name,
-        "model": str(place),
-        "report": None if page is None else str(page),
-    }

@@ -1,4 +1,4 @@
-"""How many rows of each class have each combination of values, for families of columns."""
+"""How many rows have each combination of values, for families of columns, within each class or without any."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import count_families, count_subsets, n_threads
 from bayeskit.counts.memory import refuse_too_large
-from bayeskit.counts.table import TableCounts
+from bayeskit.counts.table import TableCounts, class_codes, without_class_axis
 from bayeskit.counts.values import ragged
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
@@ -26,7 +26,7 @@ Families = tuple[Members, ...]
 Kind = Literal["pairs", "triples", "given"]
 
 # Counts are kept in four bytes while they must fit.
-_MOST_ROWS = 2**31 - 1
+MOST_ROWS_OF_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,16 @@ class FamilyCounts:
     """Counts of families of discrete columns within each class, beside the counts of each column alone.
 
     A family is a tuple of column positions, the feature last. Its table has shape (values of each member …,
-    n_classes); a row in which a member is missing is not counted there. Counts add and subtract; levels and classes
-    may grow. Nothing is smoothed here.
+    n_classes), or (values of each member …) where the table has no class; a row in which a member is missing is not
+    counted there. Counts add and subtract; levels and classes may grow. Nothing is smoothed here.
 
     Examples
     --------
+    >>> from bayeskit.learn.counting import learn_counts
     >>> from bayeskit.table.encode import encode
     >>> from bayeskit.table.read import read_table
     >>> table = read_table({"wind": ["weak", "strong", "weak"], "sky": ["clear", "grey", "grey"]})
-    >>> alone = TableCounts.learn(table, np.array([0, 0, 1]), np.array(["no", "yes"]))
+    >>> alone = learn_counts(table, np.array([0, 0, 1]), np.array(["no", "yes"]))
     >>> counts = FamilyCounts.of(alone, encode(table, alone.schema), np.array([0, 0, 1]), "pairs")
     >>> counts.table((0, 1))[:, :, 0]  # class "no": strong, weak by clear, grey
     array([[0, 1],
@@ -59,13 +60,14 @@ class FamilyCounts:
         cls,
         alone: TableCounts,
         columns: list[NDArray[Any]],
-        y: NDArray[Any],
+        y: NDArray[Any] | None,
         families: Kind | Families,
         weight: NDArray[np.float64] | None = None,
         limit: float | None = None,
     ) -> FamilyCounts:
-        """Count coded columns; ``limit`` bytes are the most that the tables may take."""
-        sizes, n_classes = sizes_of(alone.schema), len(alone.classes)
+        """Count coded columns; ``limit`` bytes are the most that the tables may take, ``y`` is None without a class."""
+        sizes, n_classes = sizes_of(alone.schema), alone.n_classes
+        y = class_codes(y, len(columns[0]) if columns else 0)
         kind: Kind = families if isinstance(families, str) else "given"
         if limit is not None:
             refuse_too_large(sizes, n_classes, families, alone.schema, limit, weighted=weight is not None)
@@ -86,8 +88,13 @@ class FamilyCounts:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The class labels."""
+        """The class labels; counts of a table without a class are refused."""
         return self.alone.classes
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, or 1 where there is no class."""
+        return self.alone.n_classes
 
     @property
     def n_class(self) -> NDArray[Any]:
@@ -98,8 +105,8 @@ class FamilyCounts:
     def offsets(self) -> NDArray[np.int64]:
         """Where each family's cells begin, and where the last ends."""
         if self.kind == "given":
-            return ragged([prod(shape) for shape in _shapes(self.families, self.schema, len(self.classes))])
-        return ragged(_all_cells(np.array(sizes_of(self.schema), dtype=np.int64), self.kind) * len(self.classes))
+            return ragged([prod(shape) for shape in _shapes(self.families, self.schema, self.n_classes)])
+        return ragged(_all_cells(np.array(sizes_of(self.schema), dtype=np.int64), self.kind) * self.n_classes)
 
     @cached_property
     def position(self) -> dict[Members, int]:
@@ -119,17 +126,19 @@ class FamilyCounts:
         return self.cells[self.offsets[n_columns * (n_columns - 1) // 2] :]
 
     def column(self, j: int) -> NDArray[Any]:
-        """Return the counts of one column, of shape (n_values, n_classes)."""
-        if not self.schema[j].is_discrete:
-            return np.zeros((0, len(self.classes)), dtype=self.alone.values.n_value.dtype)
-        k = self.schema.discrete.index(j)
-        values = self.alone.values
-        return np.asarray(values.n_value[values.offsets[k] : values.offsets[k + 1]])
+        """Return the counts of one column, of shape (n_values, n_classes), or (n_values,) where there is no class."""
+        return self.alone.column(j)
 
     def table(self, members: Members) -> NDArray[Any]:
-        """Return the counts of a family, of shape (values of each member …, n_classes), in the order asked for."""
+        """Return the counts of a family, of shape (values of each member …, n_classes), in the order asked for.
+
+        Where there is no class, the table has no axis for it.
+        """
+        return without_class_axis(self._by_class(members), self.alone)
+
+    def _by_class(self, members: Members) -> NDArray[Any]:
         if len(members) == 1:
-            return self.column(members[0])
+            return self.alone.by_class(members[0])
         k = self.position.get(members)
         if k is not None:
             return self._table(k)
@@ -137,27 +146,27 @@ class FamilyCounts:
         return self._table(self.position[stored]).transpose(*(stored.index(j) for j in members), len(members))
 
     def _table(self, k: int) -> NDArray[Any]:
-        shape = [*(self.schema[j].n_values for j in self.families[k]), len(self.classes)]
+        shape = [*(self.schema[j].n_values for j in self.families[k]), self.n_classes]
         return self.cells[self.offsets[k] : self.offsets[k + 1]].reshape(shape)
 
-    def __add__(self, other: FamilyCounts) -> FamilyCounts:
+    def __add__(self, other: Self) -> Self:
         return self.plus(other)
 
-    def plus(self, other: FamilyCounts, limit: float | None = None) -> FamilyCounts:
+    def plus(self, other: Self, limit: float | None = None) -> Self:
         """Return the sum. Levels may grow, so it can be larger than both; ``limit`` bytes are the most it may take."""
         self._refuse_other_families(other)
         alone = self.alone + other.alone
         dtype = np.result_type(self.cells, other.cells)
-        if dtype == np.int32 and alone.n_rows > _MOST_ROWS:
+        if dtype == np.int32 and alone.n_rows > MOST_ROWS_OF_INT32:
             dtype = np.dtype(np.int64)
         if limit is not None:
             families = self.families if self.kind == "given" else self.kind
             sizes, wide = sizes_of(alone.schema), dtype.itemsize == 8
-            refuse_too_large(sizes, len(alone.classes), families, alone.schema, limit, weighted=wide, stacklevel=5)
+            refuse_too_large(sizes, alone.n_classes, families, alone.schema, limit, weighted=wide)
         cells = self._recount(alone, dtype) + other._recount(alone, dtype)
         return replace(self, alone=alone, cells=cells)
 
-    def __sub__(self, other: FamilyCounts) -> FamilyCounts:
+    def __sub__(self, other: Self) -> Self:
         self._refuse_other_families(other)
         alone = self.alone - other.alone  # refuses what was never counted, and drops levels that no row has
         dtype = np.result_type(self.cells, other.cells)
@@ -169,30 +178,44 @@ class FamilyCounts:
             cells = np.where(np.abs(cells) <= slack, 0.0, cells)
         return replace(self, alone=alone, cells=cells)
 
-    def declare(self, classes: NDArray[Any]) -> FamilyCounts:
+    def weighted(self, factor: NDArray[np.float64]) -> Self:
+        """Return the counts with each row of class c counted ``factor[c]`` times; for counts that become beliefs."""
+        values = self.alone.values
+        scaled = replace(values, n_class=values.n_class * factor, n_value=values.n_value * factor)
+        cells = (self.cells.reshape(-1, self.n_classes) * factor).ravel()
+        return replace(self, alone=replace(self.alone, values=scaled), cells=cells)
+
+    def declare(self, classes: NDArray[Any]) -> Self:
         """Return the counts with classes announced that may have no row yet."""
-        alone = self.alone.declare(classes)
-        return replace(self, alone=alone, cells=self._recount(alone, self.cells.dtype))
+        return self.under(self.alone.declare(classes), self.cells.dtype)
+
+    def narrow(self) -> Self:
+        """Return the counts without levels and classes that no row has and nobody declared."""
+        return self.under(self.alone.narrow(), self.cells.dtype)
+
+    def under(self, alone: TableCounts, dtype: np.dtype[Any]) -> Self:
+        """Return the same cells beside other counts of the columns, whose levels and classes cover these."""
+        return replace(self, alone=alone, cells=self._recount(alone, dtype))
 
     def keep(self, families: Families) -> FamilyCounts:
         """Return the counts of some families only, out of those that were counted."""
-        return self._given(families, [self.table(members) for members in families])
+        return self._given(families, [self._by_class(members) for members in families])
 
     def extend(
         self,
         columns: list[NDArray[Any]],
-        y: NDArray[Any],
+        y: NDArray[Any] | None,
         families: Families,
         weight: NDArray[np.float64] | None = None,
         limit: float | None = None,
     ) -> FamilyCounts:
         """Return the counts of these families of the same rows; one pass counts those that were not counted yet."""
         if limit is not None:
-            sizes, n_classes = sizes_of(self.schema), len(self.classes)
+            sizes, n_classes = sizes_of(self.schema), self.n_classes
             refuse_too_large(sizes, n_classes, families, self.schema, limit, weighted=weight is not None)
         new = tuple(members for members in families if not self._has(members))
         more = FamilyCounts.of(self.alone, columns, y, new, weight) if new else self
-        tables = [(more if members in more.position else self).table(members) for members in families]
+        tables = [(more if members in more.position else self)._by_class(members) for members in families]
         return self._given(families, tables)
 
     def _has(self, members: Members) -> bool:
@@ -206,14 +229,17 @@ class FamilyCounts:
 
     def _recount(self, alone: TableCounts, dtype: np.dtype[Any]) -> NDArray[Any]:
         # The same cells under other levels and classes: those that both sides know.
-        if alone.schema.variables == self.schema.variables and np.array_equal(alone.classes, self.classes):
+        same = not alone.has_class or np.array_equal(alone.classes, self.classes)
+        if same and alone.schema.variables == self.schema.variables:
             return self.cells.astype(dtype, copy=False)
-        known = {label: c for c, label in enumerate(alone.classes.tolist())}
-        shared = [(c, known[label]) for c, label in enumerate(self.classes.tolist()) if label in known]
+        shared = [(0, 0)]
+        if alone.has_class:
+            known = {label: c for c, label in enumerate(alone.classes.tolist())}
+            shared = [(c, known[label]) for c, label in enumerate(self.classes.tolist()) if label in known]
         levels = [_shared_levels(ours, theirs) for ours, theirs in zip(self.schema, alone.schema, strict=True)]
         class_levels = np.array(shared, dtype=np.int64).reshape(-1, 2)
         parts = []
-        for k, shape in enumerate(_shapes(self.families, alone.schema, len(alone.classes))):
+        for k, shape in enumerate(_shapes(self.families, alone.schema, alone.n_classes)):
             axes = [*(levels[j] for j in self.families[k]), class_levels]
             part = np.zeros(shape, dtype=dtype)
             part[np.ix_(*(axis[:, 1] for axis in axes))] = self._table(k)[np.ix_(*(axis[:, 0] for axis in axes))]
@@ -247,7 +273,7 @@ class FamilyCounts:
             whole = all(type(j) is int and 0 <= j < n_columns for j in members)
             if not members or not whole or len(set(members)) < len(members):
                 raise ModelFileError("a family names a column that is not there, or one column twice.")
-        n_cells = sum(prod(shape) for shape in _shapes(families, alone.schema, len(alone.classes)))
+        n_cells = sum(prod(shape) for shape in _shapes(families, alone.schema, alone.n_classes))
         dtype = arrays["family_cells"].dtype if "family_cells" in arrays else np.dtype(np.int32)
         if dtype not in (np.int32, np.int64, np.float64):
             raise ModelFileError(f"family counts are {dtype}; they must be int32, int64 or float64.")

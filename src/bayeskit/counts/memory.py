@@ -1,16 +1,49 @@
-"""How much memory tables of counts take, said before the work and refused above a limit."""
+"""How much memory may be taken, and how much tables of counts take: said before the work, refused above a limit."""
 
 from __future__ import annotations
 
-import warnings
+import re
 from collections.abc import Sequence
 from math import comb, prod
 
-from bayeskit.errors import BayeskitWarning, TooLargeError
+import numpy as np
+
+from bayeskit.errors import BayeskitError, TooLargeError, warn_caller
 from bayeskit.table.schema import Schema
 
-# From here on the size is worth a word before the work starts.
+# From this size on, a warning comes before the work starts.
 WORTH_SAYING = 2**30
+
+# A limit as a user writes it: a number of bytes, or text such as "4 GiB".
+Memory = float | str
+
+_UNITS = {"": 1, "b": 1, "bytes": 1}
+_UNITS |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
+_UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
+_AMOUNT = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def read_memory(limit: object) -> float:
+    """Return an amount of memory in bytes.
+
+    Parameters
+    ----------
+    limit : number or str
+        Bytes, or text with a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024), in any
+        case. Infinity is no limit.
+
+    Examples
+    --------
+    >>> read_memory("4 GiB") == 4 * 2**30, read_memory("1.5GB"), read_memory(2048)
+    (True, 1500000000.0, 2048.0)
+    """
+    if isinstance(limit, str):
+        amount = _AMOUNT.fullmatch(limit)
+        if amount is not None and amount[2].lower() in _UNITS:
+            return float(amount[1]) * _UNITS[amount[2].lower()]
+    elif isinstance(limit, int | float | np.integer | np.floating) and not isinstance(limit, bool) and limit >= 0:
+        return float(limit)
+    raise BayeskitError(f"an amount of memory is a number of bytes or text such as '4 GiB'; got {limit!r}.")
 
 
 def table_cells(sizes: Sequence[int], families: str | Sequence[Sequence[int]]) -> tuple[int, int]:
@@ -39,7 +72,6 @@ def refuse_too_large(
     limit: float,
     *,
     weighted: bool = False,
-    stacklevel: int = 6,
 ) -> None:
     """Refuse tables of more than ``limit`` bytes, naming the sizes; warn of large ones."""
     n_families, cells = table_cells(sizes, families)
@@ -49,8 +81,8 @@ def refuse_too_large(
     widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
     columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
     what = (
-        f"the counts of {n_families} {'family' if n_families == 1 else 'families'} of columns for {n_classes} classes "
-        f"need {readable(need)}; "
+        f"the counts of {n_families} {'family' if n_families == 1 else 'families'} of columns"
+        f"{f' for {n_classes} classes' if n_classes > 1 else ''} need {readable(need)}; "
         f"the columns with most values are {columns}"
     )
     if need > limit:
@@ -58,7 +90,38 @@ def refuse_too_large(
             f"{what}. The limit is {readable(limit)}: leave such columns out, cut them into fewer values, "
             "choose a simpler model, or raise max_memory."
         )
-    warnings.warn(f"{what}.", BayeskitWarning, stacklevel=stacklevel)
+    warn_caller(f"{what}.")
+
+
+# Of each cell there is a count, its logarithm, what the kernel reads, and while these are made as much again.
+BYTES_OF_A_CELL = 48
+# Of each number there are its moments with twice the digits, mean, deviation, and what the kernel reads.
+BYTES_OF_A_DENSITY = 160
+
+
+def refuse_too_wide(schema: Schema, n_classes: int, limit: float) -> None:
+    """Refuse the tables of the single columns where counting them and believing them would take more than ``limit``.
+
+    Examples
+    --------
+    >>> from bayeskit.table.schema import Variable
+    >>> refuse_too_wide(Schema((Variable("id", "categorical", tuple(range(1000))),)), 5, 100_000)
+    Traceback (most recent call last):
+    ...
+    bayeskit.errors.TooLargeError: the tables of 1 column for 5 classes need 234.4 KiB; the columns with most values \
+are 'id' with 1000. The limit is 97.7 KiB: leave such columns out, cut them into fewer values, or raise max_memory.
+    """
+    sizes = [variable.n_values if variable.is_discrete else 0 for variable in schema]
+    need = n_classes * (sum(sizes) * BYTES_OF_A_CELL + len(schema.numeric) * BYTES_OF_A_DENSITY)
+    if need <= limit:
+        return
+    widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
+    columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
+    named = f"{len(sizes)} column{'s' if len(sizes) > 1 else ''} for {n_classes} classes"
+    raise TooLargeError(
+        f"the tables of {named} need {readable(need)}; the columns with most values are {columns}. "
+        f"The limit is {readable(limit)}: leave such columns out, cut them into fewer values, or raise max_memory."
+    )
 
 
 def readable(n_bytes: float) -> str:

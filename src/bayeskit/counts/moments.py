@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import count_moments, n_threads
+from bayeskit._kernels import add_moments, count_moments, n_threads, subtract_moments
 from bayeskit.errors import MergeError
+
+_N_PARTS = 6
+
+# Differences below this have squares that lose digits or vanish. Numbers as large as the least mean differ by more.
+_LEAST_SPREAD = 1e-145
+_LEAST_MEAN = 1e-120
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,9 @@ class Moments:
     """The moments of each numeric column within each class; missing cells take no part. They add and subtract.
 
     ``scatter`` is the sum of squared deviations from the mean. Sums of squares are never kept, because their
-    difference loses all digits where the mean is large beside the spread.
+    difference loses all digits where the mean is large beside the spread. Each number has twice the digits of a double,
+    so that what is left when rows are taken away is what was counted without them, and a column that is constant
+    among them has no scatter at all.
 
     References
     ----------
@@ -31,9 +39,28 @@ class Moments:
     (3.0, 14.0)
     """
 
-    weight: NDArray[np.float64]  # (n_features, n_classes)
-    mean: NDArray[np.float64]  # (n_features, n_classes)
-    scatter: NDArray[np.float64]  # (n_features, n_classes)
+    # (6, n_features, n_classes): weight, mean and scatter, and then what each of the three lacks: they are sums of two
+    # doubles, so that rows that were added can be taken away again.
+    parts: NDArray[np.float64]
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """Rows in which the column is known, or their weight, of shape (n_features, n_classes)."""
+        return np.asarray(self.parts[0])
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean, of shape (n_features, n_classes); 0 where no row is known."""
+        # The mean of a few numbers often lies in the middle of two doubles. Without its last bits, which depend on the
+        # order of the rows, it is rounded to the same one of them however it was summed up.
+        high, low = self.parts[1], self.parts[4]
+        step = np.spacing(np.maximum(np.abs(high), _LEAST_MEAN)) * 2.0**-20
+        return np.asarray(high + np.rint(low / step) * step)
+
+    @property
+    def scatter(self) -> NDArray[np.float64]:
+        """The sum of squared deviations from the mean, of shape (n_features, n_classes)."""
+        return np.asarray(self.parts[2])
 
     @classmethod
     def of(
@@ -43,63 +70,78 @@ class Moments:
         n_classes: int,
         weight: NDArray[np.float64] | None = None,
     ) -> Moments:
-        """Sum up numeric columns, given as a list of columns or a 2-D array; infinite numbers are refused."""
+        """Sum up numeric columns, given as a list of columns or a 2-D array.
+
+        An `OverflowError` says that a number is infinite, or which column is too "large" or too "small": no double
+        holds the squares of its differences.
+        """
         n_features = table.shape[1] if isinstance(table, np.ndarray) else len(table)
         if not n_features:
-            return cls(*np.zeros((3, 0, n_classes)))
+            return cls(np.zeros((_N_PARTS, 0, n_classes)))
         parts = count_moments(table, y, weight, n_classes, n_threads(len(y) * n_features))
         if parts is None:
             raise OverflowError("a numeric column holds an infinite number.")
         wild = ~np.isfinite(parts).all(axis=(0, 2))
         if wild.any():
-            raise OverflowError(int(wild.argmax()), "the squares of a column's numbers overflow.")
-        return cls(*parts)
+            raise OverflowError(int(wild.argmax()), "large")
+        moments = cls(parts)
+        moments._refuse_lost_squares(table)
+        return moments
+
+    def _refuse_lost_squares(self, table: list[NDArray[Any]] | NDArray[Any]) -> None:
+        # Squares below the least double count as none, and a column that varies would be taken for a constant.
+        small = (self.scatter.max(axis=1) < _LEAST_SPREAD**2) & (np.abs(self.mean).max(axis=1) < _LEAST_MEAN)
+        for j in np.flatnonzero(small & (self.weight.sum(axis=1) > 0)):
+            column = np.asarray(table[:, j] if isinstance(table, np.ndarray) else table[j], dtype=np.float64)
+            if 0 < np.nanmax(column) - np.nanmin(column) < _LEAST_SPREAD:
+                raise OverflowError(int(j), "small")
 
     def __add__(self, other: Moments) -> Moments:
         self._refuse_other_shape(other)
-        weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        delta = other.mean - self.mean
-        mean = np.where(share == 1.0, other.mean, self.mean + delta * share)
-        return Moments(weight, mean, self.scatter + other.scatter + delta**2 * self.weight * share)
+        return Moments(add_moments(self.parts, other.parts))
 
     def __sub__(self, other: Moments) -> Moments:
         self._refuse_other_shape(other)
-        weight = self.weight - other.weight
-        if (weight < -1e-9 * self.weight).any():
-            raise MergeError("cannot take away rows that were never counted: a weight would fall below zero.")
-        weight = np.where(weight <= 1e-9 * self.weight, 0.0, weight)
-        empty = weight == 0
-        safe = np.where(empty, 1.0, weight)
-        delta = np.where(empty, 0.0, (self.mean - other.mean) * other.weight / safe)
-        mean = np.where(empty, 0.0, self.mean + delta)
-        lost = other.scatter + (other.mean - mean) ** 2 * other.weight * weight / np.where(empty, 1.0, self.weight)
-        scatter = self.scatter - lost
-        # What rounding leaves below zero is small beside what was taken away; more than that was never there.
-        if (~empty & (scatter < -1e-9 * (self.scatter + lost))).any():
-            raise MergeError("cannot take away rows that were never counted: a variance would fall below zero.")
-        return Moments(weight, mean, np.where(empty, 0.0, np.maximum(scatter, 0.0)))
+        rest, below_zero = subtract_moments(self.parts, other.parts)
+        if rest is None:
+            what = "weight" if below_zero == 1 else "variance"
+            raise MergeError(f"cannot take away rows that were never counted: a {what} would fall below zero.")
+        return Moments(rest)
 
     def remap(
         self, n_features: int, features: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]
     ) -> Moments:
         """Return the same moments in a wider table: feature j goes to ``features[j]``, class c to ``classes[c]``."""
-        wide = np.zeros((3, n_features, n_classes))
-        for part, values in zip(wide, (self.weight, self.mean, self.scatter), strict=True):
-            part[np.ix_(features, classes)] = values
-        return Moments(*wide)
+        wide = np.zeros((_N_PARTS, n_features, n_classes))
+        wide[np.ix_(np.arange(_N_PARTS), features, classes)] = self.parts
+        return Moments(wide)
+
+    def take(self, features: NDArray[np.intp]) -> Moments:
+        """Return the moments of some of the features."""
+        return Moments(self.parts[:, features])
+
+    def keep_classes(self, classes: NDArray[np.intp]) -> Moments:
+        """Return the moments of some of the classes."""
+        return Moments(np.ascontiguousarray(self.parts[:, :, classes]))
 
     def scaled(self, factor: NDArray[Any]) -> Moments:
         """Return the moments of rows that each count ``factor[c]`` times, by their class."""
-        return Moments(self.weight * factor, self.mean, self.scatter * factor)
+        times = np.ones((_N_PARTS, 1, len(factor)))
+        times[[0, 2, 3, 5]] = factor
+        return Moments(self.parts * times)
 
     def pooled(self) -> Moments:
         """Return the moments of all classes together, as if there were one class."""
-        total = Moments(*(part[:, :1].copy() for part in (self.weight, self.mean, self.scatter)))
+        total = self.keep_classes(np.arange(1))
         for c in range(1, self.weight.shape[1]):
-            total = total + Moments(self.weight[:, c : c + 1], self.mean[:, c : c + 1], self.scatter[:, c : c + 1])
+            total = total + self.keep_classes(np.array([c]))
         return total
 
+    @classmethod
+    def from_array(cls, parts: NDArray[np.float64]) -> Moments:
+        """Return the moments of a file; those of an older form have three parts."""
+        return cls(parts if len(parts) == _N_PARTS else np.concatenate([parts, np.zeros_like(parts)]))
+
     def _refuse_other_shape(self, other: Moments) -> None:
-        if self.weight.shape != other.weight.shape:
+        if self.parts.shape != other.parts.shape:
             raise MergeError(f"moments of shape {self.weight.shape} do not fit moments of shape {other.weight.shape}.")

@@ -1,4 +1,4 @@
-"""The sufficient statistics of a whole table given its classes: what naive Bayes learns, as one value that adds."""
+"""The sufficient statistics of a whole table, within each class or without any: one value that adds."""
 
 from __future__ import annotations
 
@@ -8,172 +8,154 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import count_bytes, count_classes, count_values, n_threads
 from bayeskit.counts.moments import Moments
+from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.values import ValueCounts, ragged
-from bayeskit.errors import MergeError, ModelFileError, TableError
+from bayeskit.errors import BayeskitError, MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
-from bayeskit.table.column import Coded
-from bayeskit.table.encode import Kinds, encode_column, learn_schema, refuse_infinite
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
-
-# A table of 256 cells a feature and class must stay near the second-level cache to be worth trying.
-_MOST_BYTE_CELLS = 1 << 21
-# Bytes of codes made for each thread before they are counted.
-_CODES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class TableCounts:
-    """Counts and moments of every column within every class, with the schema and the classes they speak of.
+    """Counts and moments of every column within every class, with the schema and the classes that they belong to.
 
     ``a + b`` is what one pass over both tables gives: levels and classes become the union, integer counts add exactly.
     ``a - b`` takes rows away again. Nothing is smoothed here.
+
+    The class is an optional axis. Counts of a table without a target (a Bayesian network learns from them) have no
+    class labels; inside, all rows then stand in one column of `values` and `moments`.
+
+    Examples
+    --------
+    >>> from bayeskit.learn.counting import learn_counts
+    >>> from bayeskit.table.read import read_table
+    >>> counts = learn_counts(read_table({"wind": ["weak", "strong", "weak"]}))
+    >>> counts.has_class, counts.n_rows, counts.column(0)
+    (False, 3, array([1, 2]))
     """
 
     schema: Schema
-    classes: NDArray[Any]  # (n_classes,), rising
+    class_labels: NDArray[Any] | None  # (n_classes,), rising; None where the table has no class
     values: ValueCounts  # of the discrete columns
-    moments: Moments  # of the numeric columns
+    moments: Moments  # of the numeric columns that are summed up; the others have no weight
+    numbers: NumberCounts  # of the numeric columns whose numbers are counted; the others have no entry
     # Classes that were announced rather than seen stay when their last row is unlearned.
     declared_classes: bool = False
 
     @property
+    def has_class(self) -> bool:
+        """True where the rows are counted within each class."""
+        return self.class_labels is not None
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels; counts of a table without a class are refused."""
+        if self.class_labels is None:
+            raise BayeskitError("these counts are of a table without a class, so they have no class labels.")
+        return self.class_labels
+
+    @property
+    def n_classes(self) -> int:
+        """Columns of the tables inside: the number of classes, or 1 where there is no class."""
+        return len(self.values.n_class)
+
+    @property
     def n_class(self) -> NDArray[Any]:
-        """Rows (or their weight) of each class."""
+        """Rows (or their weight) of each class; of all rows together where there is no class."""
         return self.values.n_class
+
+    def column(self, j: int) -> NDArray[Any]:
+        """Return the counts of one column, of shape (n_values, n_classes), or (n_values,) where there is no class."""
+        return without_class_axis(self.by_class(j), self)
+
+    def by_class(self, j: int) -> NDArray[Any]:
+        """Return the counts of one column, of shape (n_values, n_classes); without a class there is one."""
+        if not self.schema[j].is_discrete:
+            return np.zeros((0, self.n_classes), dtype=self.values.n_value.dtype)
+        k = self.schema.place[j]
+        return np.asarray(self.values.n_value[self.values.offsets[k] : self.values.offsets[k + 1]])
+
+    def n_known(self) -> NDArray[Any]:
+        """Return the rows of each class in which each column is known, of shape (n_columns, n_classes)."""
+        known = np.zeros((len(self.schema), self.n_classes))
+        known[list(self.schema.discrete)] = self.values.n_known()
+        known[list(self.schema.numeric)] = self.moments.weight + self.numbers.n_known()
+        return known
 
     @property
     def n_rows(self) -> float:
         """Rows counted, or their weight."""
         return self.n_class.sum().item()  # type: ignore[no-any-return]
 
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        schema: Schema,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None = None,
-    ) -> TableCounts:
-        """Count a table whose schema is known."""
-        n_classes = len(classes)
-        values = _count_discrete(source, schema, y, n_classes, weight)
-        numbers = [encode_column(source.column(j), schema[j]) for j in schema.numeric]
-        whole = source.array if source.array is not None and len(numbers) == len(schema) else None
-        try:
-            moments = Moments.of(numbers if whole is None else whole, y, n_classes, weight)
-        except OverflowError as error:
-            for column, j in zip(numbers, schema.numeric, strict=True):
-                refuse_infinite(column, schema[j].name)
-            name = schema[schema.numeric[error.args[0]]].name
-            raise TableError(
-                f"column '{name}' holds numbers so large that their squares overflow; give it in a larger unit."
-            ) from None
-        return cls(schema, classes, values, moments)
-
-    @classmethod
-    def learn(
-        cls,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None = None,
-        kinds: Kinds = None,
-        numeric: str = "gaussian",
-        bins: int = 10,
-        like: Schema | None = None,
-    ) -> TableCounts:
-        """Count a table whose schema is learned from it; with ``like``, kinds and bins are those of earlier rows."""
-        if kinds == "categorical" and (like is None or all(variable.kind == "categorical" for variable in like)):
-            quick = cls._of_small_integers(source, y, classes, weight)
-            if quick is not None:
-                return quick
-        return cls.of(source, learn_schema(source, kinds, numeric, bins, weight, like, y), y, classes, weight)
-
-    @classmethod
-    def _of_small_integers(
-        cls, source: Source, y: NDArray[Any], classes: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> TableCounts | None:
-        # One reading gives both the levels and their counts, when all values are in 0 .. 255.
-        array = source.array
-        if array is None or array.dtype.kind not in "iu" or len(classes) * array.shape[1] * 256 > _MOST_BYTE_CELLS:
-            return None
-        cells = count_bytes(array, y, weight, len(classes), n_threads(array.size))
-        if cells is None:
-            return None
-        present = np.asarray(cells.any(axis=2))  # (n_features, 256)
-        variables = tuple(
-            Variable(name, "categorical", tuple(np.flatnonzero(present[j]).tolist()))
-            for j, name in enumerate(source.names)
-        )
-        values = ValueCounts(
-            count_classes(y, weight, len(classes)),
-            cells[present],
-            ragged([variable.n_values for variable in variables]),
-        )
-        return cls(Schema(variables, source.named), classes, values, Moments.of([], y, len(classes)))
-
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
-        text = self.classes.dtype.kind in "OU"
+        labels = self.class_labels
+        text = labels is not None and labels.dtype.kind in "OU"
         meta = {
             "schema": self.schema.to_json(),
-            "classes": self.classes.tolist() if text else None,
-            "text_dtype": self.classes.dtype.str if text else None,
+            "has_class": labels is not None,
+            "classes": labels.tolist() if labels is not None and text else None,
+            "text_dtype": labels.dtype.str if labels is not None and text else None,
             "declared_classes": self.declared_classes,
         }
         arrays = {
             "n_class": self.values.n_class,
             "n_value": self.values.n_value,
-            "moments": np.stack([self.moments.weight, self.moments.mean, self.moments.scatter]),
+            "moments": self.moments.parts,
+            **self.numbers.to_parts(),
         }
-        return meta, arrays if text else {**arrays, "classes": self.classes}
+        return meta, arrays if text or labels is None else {**arrays, "classes": labels}
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TableCounts:
         """Read what :meth:`to_parts` gave; every size is checked against the schema."""
         schema = Schema.from_json(meta["schema"])
-        classes = read_classes(meta, arrays)
+        # Files from before the class was optional do not say that they have one.
+        has_class = "has_class" not in meta or expect_field(meta, "has_class", bool)
+        classes = read_classes(meta, arrays) if has_class else None
+        n_classes = 1 if classes is None else len(classes)
         offsets = ragged([schema[j].n_values for j in schema.discrete])
         dtype = np.float64 if arrays["n_class"].dtype.kind == "f" else np.int64
-        n_class = expect_array(arrays, "n_class", dtype, (len(classes),))
-        n_value = expect_array(arrays, "n_value", dtype, (int(offsets[-1]), len(classes)))
-        moments = expect_array(arrays, "moments", np.float64, (3, len(schema.numeric), len(classes)))
+        n_class = expect_array(arrays, "n_class", dtype, (n_classes,))
+        n_value = expect_array(arrays, "n_value", dtype, (int(offsets[-1]), n_classes))
+        # Files of an older form have weight, mean and scatter alone, without what each of them lacks.
+        n_parts = 3 if len(arrays["moments"]) == 3 else 6
+        moments = expect_array(arrays, "moments", np.float64, (n_parts, len(schema.numeric), n_classes))
         if (n_class < 0).any() or (n_value < 0).any() or (moments[[0, 2]] < 0).any():
             raise ModelFileError("a count is below zero.")
         if not (np.isfinite(n_class).all() and np.isfinite(n_value).all() and np.isfinite(moments).all()):
             raise ModelFileError("a count is not a finite number.")
         declared = expect_field(meta, "declared_classes", bool)
-        return cls(schema, classes, ValueCounts(n_class, n_value, offsets), Moments(*moments), declared)
+        numbers = NumberCounts.from_parts(arrays, len(schema.numeric), n_classes, dtype)
+        return cls(
+            schema, classes, ValueCounts(n_class, n_value, offsets), Moments.from_array(moments), numbers, declared
+        )
 
-    def widen(self, schema: Schema, classes: NDArray[Any]) -> TableCounts:
+    def widen(self, schema: Schema, classes: NDArray[Any] | None) -> TableCounts:
         """Return the same counts under a schema and classes that cover these."""
-        if schema is self.schema and classes is self.classes:
+        if schema is self.schema and _same_labels(classes, self.class_labels):
             return self
-        to_class = np.searchsorted(classes, self.classes).astype(np.int64)
+        if classes is None or self.class_labels is None:
+            n_classes, to_class = 1, np.zeros(1, dtype=np.int64)
+        else:
+            n_classes, to_class = len(classes), np.searchsorted(classes, self.class_labels).astype(np.int64)
         offsets = ragged([schema[j].n_values for j in schema.discrete])
-        position = {j: k for k, j in enumerate(schema.discrete)}
-        cells = [
-            offsets[position[j]]
-            + np.array([schema[j].code_of[value] for value in self.schema[j].values], dtype=np.int64)
-            for j in self.schema.discrete
-        ]
+        cells = [offsets[schema.place[j]] + _places(self.schema[j], schema[j]) for j in self.schema.discrete]
         rows = np.concatenate(cells) if cells else np.empty(0, dtype=np.int64)
         sizes = [schema[j].n_values for j in schema.discrete]
-        values = self.values.remap(sizes, rows, len(classes), to_class)
-        numeric = np.array([schema.numeric.index(j) for j in self.schema.numeric], dtype=np.int64)
-        moments = self.moments.remap(len(schema.numeric), numeric, len(classes), to_class)
-        return replace(self, schema=schema, classes=classes, values=values, moments=moments)
+        values = self.values.remap(sizes, rows, n_classes, to_class)
+        numeric = np.array([schema.place[j] for j in self.schema.numeric], dtype=np.int64)
+        moments = self.moments.remap(len(schema.numeric), numeric, n_classes, to_class)
+        numbers = self.numbers.remap(len(schema.numeric), numeric, n_classes, to_class)
+        return replace(self, schema=schema, class_labels=classes, values=values, moments=moments, numbers=numbers)
 
     def __add__(self, other: TableCounts) -> TableCounts:
         schema = self.schema.union(other.schema)
-        classes = union_classes(self.classes, other.classes)
+        classes = self._union_classes(other)
         a, b = self.widen(schema, classes), other.widen(schema, classes)
         declared = self.declared_classes or other.declared_classes
-        return TableCounts(schema, classes, a.values + b.values, a.moments + b.moments, declared)
+        return TableCounts(schema, classes, a.values + b.values, a.moments + b.moments, a.numbers + b.numbers, declared)
 
     def __sub__(self, other: TableCounts) -> TableCounts:
         schema = self.schema.union(other.schema)
@@ -181,12 +163,20 @@ class TableCounts:
             strange = [value for value in theirs.values if value not in ours.code_of]
             if theirs.kind != "unknown" and strange:
                 raise MergeError(f"column '{ours.name}' never held {strange[0]!r}, so no such row can be taken away.")
-        strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
-        if strange:
-            raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
-        b = other.widen(schema, self.classes)
-        a = self.widen(schema, self.classes)
-        return replace(a, values=a.values - b.values, moments=a.moments - b.moments).narrow()
+        self._union_classes(other)  # refuses a class beside none
+        if self.has_class:
+            strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
+            if strange:
+                raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
+        b = other.widen(schema, self.class_labels)
+        a = self.widen(schema, self.class_labels)
+        left = (a.values - b.values, a.moments - b.moments, a.numbers - b.numbers)
+        return replace(a, values=left[0], moments=left[1], numbers=left[2]).narrow()
+
+    def _union_classes(self, other: TableCounts) -> NDArray[Any] | None:
+        if self.has_class != other.has_class:
+            raise MergeError("the rows are counted within classes on one side and without a class on the other.")
+        return union_classes(self.classes, other.classes) if self.has_class else None
 
     def declare(self, classes: NDArray[Any]) -> TableCounts:
         """Return the counts with classes announced that may have no row yet."""
@@ -204,40 +194,40 @@ class TableCounts:
             if len(kept) < len(rows):
                 first = int(self.values.offsets[k])
                 variables[j] = replace(variable, values=tuple(variable.values[int(row) - first] for row in kept))
-        kept_class = np.flatnonzero(self.n_class) if not self.declared_classes else np.arange(len(self.classes))
+        all_classes = self.declared_classes or not self.has_class
+        kept_class = np.arange(self.n_classes) if all_classes else np.flatnonzero(self.n_class)
         rows = np.concatenate(kept_rows) if kept_rows else np.empty(0, dtype=np.int64)
         values = ValueCounts(
             self.n_class[kept_class],
             self.values.n_value[np.ix_(rows, kept_class)],
             ragged([len(kept) for kept in kept_rows]),
         )
-        moments = Moments(
-            *(part[:, kept_class] for part in (self.moments.weight, self.moments.mean, self.moments.scatter))
-        )
+        moments = self.moments.keep_classes(kept_class)
         schema = Schema(tuple(variables), self.schema.named)
-        return replace(self, schema=schema, classes=self.classes[kept_class], values=values, moments=moments)
+        labels = None if self.class_labels is None else self.class_labels[kept_class]
+        numbers = self.numbers.keep_classes(kept_class)
+        return replace(self, schema=schema, class_labels=labels, values=values, moments=moments, numbers=numbers)
 
 
-def _count_discrete(
-    source: Source, schema: Schema, y: NDArray[Any], n_classes: int, weight: NDArray[np.float64] | None
-) -> ValueCounts:
-    # Counted whenever enough codes have been made, so that those of a large table never stand in memory all at once;
-    # a column that came as codes is counted where it lies, and costs nothing.
-    tables = [np.empty((0, n_classes), dtype=np.int64 if weight is None else np.float64)]
-    columns: list[NDArray[Any]] = []
-    sizes: list[int] = []
-    made = 0
-    for position, j in enumerate(schema.discrete):
-        raw = source.column(j)
-        columns.append(encode_column(raw, schema[j]))
-        sizes.append(schema[j].n_values)
-        if not np.may_share_memory(columns[-1], raw.codes if isinstance(raw, Coded) else raw.values):
-            made += columns[-1].nbytes
-        if made > n_threads() * _CODES_AT_ONCE or position == len(schema.discrete) - 1:
-            tables.append(count_values(columns, y, weight, n_classes, sizes, n_threads(len(y) * len(columns))))
-            columns, sizes, made = [], [], 0
-    offsets = ragged([schema[j].n_values for j in schema.discrete])
-    return ValueCounts(count_classes(y, weight, n_classes), np.concatenate(tables), offsets)
+def _places(narrow: Variable, wide: Variable) -> NDArray[np.int64]:
+    """Return the code of each value of one variable in another that has all of them."""
+    if narrow is wide:
+        return np.arange(narrow.n_values)
+    return np.array([wide.code_of[value] for value in narrow.values], dtype=np.int64)
+
+
+def _same_labels(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return a is b or (a is not None and b is not None and np.array_equal(a, b))
+
+
+def class_codes(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
+    """Return the class of each row; without classes all rows are of the one that the kernels count."""
+    return np.zeros(n_rows, dtype=np.uint8) if y is None else y
+
+
+def without_class_axis(table: NDArray[Any], counts: TableCounts) -> NDArray[Any]:
+    """Return a table of counts without its last axis, where the rows have no class."""
+    return table if counts.has_class else table[..., 0]
 
 
 def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:

@@ -22,6 +22,14 @@ overcast hot normal weak yes
 rain mild high strong no
 """
 
+_ENJOY_SPORT = """
+sky air_temp humidity wind water forecast enjoy
+sunny warm normal strong warm same yes
+sunny warm high strong warm same yes
+rainy cold high strong warm change no
+sunny warm high strong cool change yes
+"""
+
 _WATERMELON = """
 色泽 根蒂 敲声 纹理 脐部 触感 密度 含糖率 好瓜
 青绿 蜷缩 浊响 清晰 凹陷 硬滑 0.697 0.460 是
@@ -76,6 +84,21 @@ def load_tennis() -> dict[str, list[Any]]:
     ['sunny', 'sunny', 'overcast']
     """
     return _columns(_TENNIS)
+
+
+def load_enjoy_sport() -> dict[str, list[Any]]:
+    """Return the 4 days of EnjoySport, the table for learning conjunctions; the target is ``enjoy``.
+
+    References
+    ----------
+    Mitchell (1997), Machine Learning, table 2.1.
+
+    Examples
+    --------
+    >>> load_enjoy_sport()["sky"]
+    ['sunny', 'sunny', 'rainy', 'sunny']
+    """
+    return _columns(_ENJOY_SPORT)
 
 
 def load_watermelon() -> dict[str, list[Any]]:

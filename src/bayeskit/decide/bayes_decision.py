@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from bayeskit.decide.decision_file import decision_to_parts, parts_of_decision
 from bayeskit.decide.loss import Loss, read_loss, with_reject
 from bayeskit.decide.regions import Region, regions, warn_of_idle_reject
 from bayeskit.decide.risk import bayes_action, expected_loss, risk
-from bayeskit.errors import BayeskitError
+from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.io.files import save
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -35,7 +40,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     .. math:: h(x) = \arg\min_a R(a \mid x), \qquad R(a \mid x) = \sum_j \lambda(c_j, a) \, P(c_j \mid x)
 
     It works with every scikit-learn classifier that has ``predict_proba``. The decisions are as good as those
-    probabilities are, so a classifier that is over-sure is best calibrated first (``CalibratedClassifierCV``).
+    probabilities are, so calibrate an overconfident classifier first (``CalibratedClassifierCV``).
 
     Parameters
     ----------
@@ -43,7 +48,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         What gives P(c given x). It is cloned; ``FrozenEstimator(fitted)`` keeps one that is fitted already.
     loss : None, matrix, frame or dict, default=None
         λ(truth, action). Rows are the truth and columns the action; a dict reads ``{truth: {action: cost}}``. None is
-        0-1 loss. Actions need not be the classes. Negative losses are gains.
+        0-1 loss. Actions need not be the classes. Negative losses are gains. A dict or frame may name classes that the
+        rows of a fold, or a frozen estimator, do not have; `mean_loss` counts what they cost where they do occur.
     reject : None, float or dict, default=None
         The cost of the further action ``"reject"``, such as asking a human; ``{"ask a human": 0.2}`` also names it.
 
@@ -58,7 +64,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     actions_ : array
         The names of the actions.
     regions_ : tuple of Region, or None
-        For two classes, the actions in turn as P(second class) grows, with the borders between them.
+        For two classes, the best action for each interval of P(second class), in rising order.
 
     Examples
     --------
@@ -83,16 +89,23 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._check_estimator()
         y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
         classes = _classes(y)
+        if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
+            _warn_of_strangers(classes, self.estimator.classes_)
+            classes = self.estimator.classes_
         read = self._read_loss(classes)
         fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
-        if len(fitted.classes_) != len(classes):  # a class whose rows all have weight 0 is none to some classifiers
+        if not np.array_equal(fitted.classes_, classes):  # a class whose rows all weigh 0 is none to some classifiers
             read = self._read_loss(fitted.classes_)
         self.estimator_ = fitted
         return self._keep(read)
 
     @available_if(_has("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **params: Any) -> Self:
-        """Add a batch to the estimator; the first call needs all ``classes``."""
+        """Add a batch to the estimator; the first call needs all ``classes``.
+
+        Where the estimator takes new classes in later batches, the loss must name them; else the batch is refused.
+        """
         self._check_estimator()
         first = not hasattr(self, "estimator_")
         if first:
@@ -100,6 +113,9 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             estimator = clone(self.estimator)
         else:
             read, estimator = self.loss_, self.estimator_
+            new = np.setdiff1d(_classes(y), self.classes_)
+            if len(new):
+                read = self._read_loss(np.union1d(self.classes_, new))
         given = {} if classes is None else {"classes": classes}
         self.estimator_ = estimator.partial_fit(X, y, **given, **self._routed("partial_fit", params))
         return self._keep(read)
@@ -107,14 +123,16 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:
         """Return a class for each row: that of least risk where the actions are classes, else the most probable.
 
-        A reject is no class, so it is left out here; `decide` gives it.
+        A reject is no class, so it is left out here, as is a class that only the loss names; `decide` gives them.
         """
         posterior = self._posterior(X, "predict", params)
         read: Loss = self.loss_
-        keep = [k for k, action in enumerate(read.actions) if read.reject is None or action != read.reject]
-        actions = tuple(read.actions[k] for k in keep)
         labels: NDArray[Any] = self.classes_
-        if not set(actions) <= set(read.classes):
+        others = {action for action in read.actions if read.reject is None or action != read.reject}
+        # A class that no row of the fit had is no answer either; `decide` may give it.
+        keep = [k for k, action in enumerate(read.actions) if action in others and action in read.classes]
+        actions = tuple(read.actions[k] for k in keep)
+        if not keep or not others <= {*read.classes, *read.absent}:
             return np.asarray(labels[bayes_action(posterior, read_loss(None, read.classes))])
         classes_only = Loss(read.classes, actions, np.ascontiguousarray(read.matrix[:, keep]))
         numbers = np.array([read.classes.index(action) for action in actions])
@@ -165,6 +183,29 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             for region in self.regions_ or ()
         ]
         return "\n".join(lines)
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the classifier and the loss to a file that :func:`bayeskit.load` reads.
+
+        The estimator must be a model of bayeskit; any other has no safe file and can be kept with pickle. A loss that
+        was a matrix or a frame comes back as the dict that says the same.
+        """
+        check_is_fitted(self)
+        save(self, path)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        return decision_to_parts(self)
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        fitted, frozen, loss, reject = parts_of_decision(meta, arrays)
+        model = cls(FrozenEstimator(fitted) if frozen else clone(fitted), loss=loss, reject=reject)
+        model.estimator_ = FrozenEstimator(fitted) if frozen else fitted
+        return model._keep(model._read_loss(fitted.classes_))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata goes to the estimator."""
@@ -241,8 +282,20 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _classes(y: Any) -> NDArray[Any]:
-    """Return the classes as scikit-learn orders them; what is wrong with y otherwise, the estimator says."""
+    """Return the classes as scikit-learn orders them; all other checks of y are left to the estimator."""
     labels = column_or_1d(y)
     check_classification_targets(labels)
     found: NDArray[Any] = unique_labels(labels)
     return found
+
+
+def _warn_of_strangers(classes: NDArray[Any], known: NDArray[Any]) -> None:
+    """Say that a frozen estimator will never name some of the classes of y."""
+    strange = [name for name in classes.tolist() if name not in np.asarray(known).tolist()]
+    if strange:
+        warnings.warn(
+            f"y holds the class {strange[0]!r}, which the frozen estimator does not know; it knows "
+            f"{np.asarray(known).tolist()}, and gives every other class the probability 0.",
+            BayeskitWarning,
+            stacklevel=3,
+        )

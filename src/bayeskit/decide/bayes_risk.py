@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.decide.known import Domain, KnownModel, as_column, known
 from bayeskit.decide.loss import Loss, read_loss
+from bayeskit.decide.protocol import Domain, JointModel, SamplingModel, as_column, as_joint_model
 from bayeskit.decide.risk import expected_loss
 from bayeskit.errors import BayeskitError, TooLargeError
 
@@ -80,11 +80,17 @@ def bayes_risk(
         raise BayeskitError(f"bayes_risk needs a classifier with predict_proba; {type(model).__name__} has none.")
     if method not in ("auto", "exact", "monte carlo"):
         raise BayeskitError(f"method must be 'auto', 'exact' or 'monte carlo'; got {method!r}.")
+    rows: Any = n_samples
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
+        raise BayeskitError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
     if X is not None:
         return _mean(np.asarray(model.predict_proba(X)), read_loss(loss, model.classes_), "data")
-    source = known(model, "bayes_risk without X")
+    source = as_joint_model(model, "bayes_risk without X")
     read = read_loss(loss, source.classes_)
-    domains = source._domains()
+    # A column that is missing throughout has no value to sum over: it stays missing.
+    domains = [
+        domain if domain.values else Domain(domain.name, (None,), np.ones(1), True) for domain in source.domains()
+    ]
     n_cells = math.prod(len(domain.values) for domain in domains)
     inexact = [domain.name for domain in domains if not domain.exact]
     possible = not inexact and n_cells <= MOST_CELLS
@@ -96,23 +102,23 @@ def bayes_risk(
         )
     if method == "exact" or (method == "auto" and possible):
         return _sum(source, read, domains, n_cells)
-    if not hasattr(source, "_draw"):
+    if not isinstance(source, SamplingModel):
         raise BayeskitError(f"{type(model).__name__} cannot draw rows from itself; give rows as X.")
-    log_joint = source._log_joint(source._draw(n_samples, np.random.default_rng(random_state)))
+    log_joint = source.log_joint(source.sample_columns(n_samples, np.random.default_rng(random_state)))
     return _mean(_posterior(log_joint), read, "monte carlo")
 
 
-def _sum(model: KnownModel, loss: Loss, domains: list[Domain], n_cells: int) -> BayesRisk:
+def _sum(model: JointModel, loss: Loss, domains: list[Domain], n_cells: int) -> BayesRisk:
     columns = [as_column(domain.values) for domain in domains]
     shape = tuple(len(column) for column in columns)
     total = right = mass = 0.0
     for start in range(0, n_cells, CHUNK):
         cells = np.unravel_index(np.arange(start, min(start + CHUNK, n_cells)), shape)
-        joint = np.exp(model._log_joint([column[cell] for column, cell in zip(columns, cells, strict=True)]))
+        joint = np.exp(model.log_joint([column[cell] for column, cell in zip(columns, cells, strict=True)]))
         total += float((joint @ loss.matrix).min(axis=1).sum())
         right += float(joint.max(axis=1).sum())
         mass += float(joint.sum())
-    # The mass is 1 but for rounding, and less where a slot is kept for unseen values: x is taken to be a known one.
+    # The mass is 1 up to rounding, and less where a slot is kept for unseen values: the sum is over known values only.
     return BayesRisk(total / mass, right / mass, 0.0, "exact", n_cells)
 
 

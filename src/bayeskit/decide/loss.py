@@ -18,13 +18,16 @@ class Loss:
     """A loss matrix with its names: rows are the truth, columns the action.
 
     ``matrix`` has shape (n_classes, n_actions), or (n_rows, n_classes, n_actions) when each row of the table has a loss
-    of its own. Negative entries are gains.
+    of its own. Negative entries are gains. ``absent`` are truths that the loss names and the model does not know, such
+    as a class without a row in a fold: they take no part in decisions, and ``absent_matrix`` says what they would cost.
     """
 
     classes: tuple[Any, ...]
     actions: tuple[Any, ...]
     matrix: NDArray[np.float64]
     reject: Any = None
+    absent: tuple[Any, ...] = ()
+    absent_matrix: NDArray[np.float64] | None = None  # (n_absent, n_actions)
 
     @property
     def per_row(self) -> bool:
@@ -43,6 +46,23 @@ class Loss:
         named[:] = self.actions
         return named
 
+    def with_absent(self) -> Loss:
+        """Return the loss with the absent truths as classes behind the others, to say what decisions did cost."""
+        if self.absent_matrix is None:
+            return self
+        matrix = np.concatenate([self.matrix, self.absent_matrix])
+        return Loss((*self.classes, *self.absent), self.actions, matrix, self.reject)
+
+    def of_classes(self, names: tuple[Any, ...]) -> Loss:
+        """Return the loss for some of its truths, in that order; the others are absent."""
+        if names == self.classes:
+            return self
+        whole = self.with_absent()
+        if self.per_row or not set(names) <= set(whole.classes):
+            raise BayeskitError(f"the loss is for the classes {_listed(whole.classes)}; got {_listed(names)}.")
+        absent = tuple(name for name in whole.classes if name not in names)
+        return _with_others(names, absent, whole.actions, whole.matrix, whole.classes, self.reject)
+
 
 def zero_one(n_classes: int) -> NDArray[np.float64]:
     """Return the 0-1 loss: any error costs 1."""
@@ -58,7 +78,8 @@ def read_loss(loss: Any, classes: Iterable[Any]) -> Loss:
         ``None`` is 0-1 loss. A matrix has one row per class in the order of ``classes``; its columns are actions, the
         classes themselves when there are as many. A frame has the actions as column names, and the truth as its index
         or first column. A dict reads ``{truth: {action: cost}}``. An array of shape (n_rows, n_classes, n_actions)
-        gives each row of the table its own matrix.
+        gives each row of the table its own matrix. A dict and a frame may name truths that are none of the classes,
+        such as one without a row in this fold; every class must be named.
     classes : sequence
         The names of the classes.
 
@@ -72,9 +93,7 @@ def read_loss(loss: Any, classes: Iterable[Any]) -> Loss:
     if loss is None:
         return Loss(names, names, zero_one(len(names)))
     if isinstance(loss, Loss):
-        if loss.classes != names:
-            raise BayeskitError(f"the loss is for the classes {_listed(loss.classes)}; got {_listed(names)}.")
-        return loss
+        return loss.of_classes(names)
     if isinstance(loss, Mapping):
         return _from_dict(loss, names)
     if nw.dependencies.is_into_dataframe(loss):
@@ -98,8 +117,13 @@ def with_reject(loss: Loss, reject: Any) -> Loss:
         raise BayeskitError(f"the cost of reject must be a finite number; got {cost!r}.")
     if name in loss.actions:
         raise BayeskitError(f"the loss has an action {name!r} already; give reject another name, {{name: cost}}.")
-    column = np.full((*loss.matrix.shape[:-1], 1), float(cost))
-    return Loss(loss.classes, (*loss.actions, name), np.concatenate([loss.matrix, column], axis=-1), name)
+
+    def one_more(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+        column = np.full((*matrix.shape[:-1], 1), float(cost))
+        return np.concatenate([matrix, column], axis=-1)
+
+    absent = None if loss.absent_matrix is None else one_more(loss.absent_matrix)
+    return Loss(loss.classes, (*loss.actions, name), one_more(loss.matrix), name, loss.absent, absent)
 
 
 def _from_array(loss: Any, names: tuple[Any, ...]) -> Loss:
@@ -109,7 +133,7 @@ def _from_array(loss: Any, names: tuple[Any, ...]) -> Loss:
     if given.ndim not in (2, 3) or given.shape[-2] != len(names) or given.shape[-1] == 0:
         raise BayeskitError(
             f"loss must have one row per class, {len(names)} for {_listed(names)}, and one column per action; "
-            f"got shape {given.shape}."
+            f"got shape {given.shape}. A dict or a frame may also name classes that are not there."
         )
     n_actions = given.shape[-1]
     actions = names if n_actions == len(names) else tuple(range(n_actions))
@@ -118,9 +142,9 @@ def _from_array(loss: Any, names: tuple[Any, ...]) -> Loss:
 
 def _from_dict(loss: Mapping[Any, Any], names: tuple[Any, ...]) -> Loss:
     rows = {_native(truth): costs for truth, costs in loss.items()}
-    order = _match(tuple(rows), names, "the loss")
+    order, absent = _match(tuple(rows), names, "the loss")
     actions: tuple[Any, ...] = ()
-    for truth in order:
+    for truth in (*order, *absent):
         if not isinstance(rows[truth], Mapping) or not rows[truth]:
             raise BayeskitError(f"loss, truth {truth!r}: must be {{action: cost}}; got {rows[truth]!r}.")
         found = tuple(_native(action) for action in rows[truth])
@@ -132,10 +156,30 @@ def _from_dict(loss: Mapping[Any, Any], names: tuple[Any, ...]) -> Loss:
                 f"{', '.join(odd)} is not in all of them."
             )
     # Actions that are the classes stand in the order of the classes, so that ties break as in a matrix.
-    if set(actions) == set(names):
-        actions = names
-    matrix = np.array([[_cost(rows[truth], truth, action) for action in actions] for truth in order])
-    return Loss(names, actions, _finite(matrix, names, actions))
+    if set(actions) == {*names, *absent}:
+        actions = (*names, *absent)
+    truths = (*order, *absent)
+    matrix = np.array([[_cost(rows[truth], truth, action) for action in actions] for truth in truths])
+    named = (*names, *absent)
+    return _with_others(names, absent, actions, _finite(matrix, named, actions), named)
+
+
+def _with_others(
+    names: tuple[Any, ...],
+    absent: tuple[Any, ...],
+    actions: tuple[Any, ...],
+    matrix: NDArray[np.float64],
+    truths: tuple[Any, ...],
+    reject: Any = None,
+) -> Loss:
+    """Return the loss whose matrix has one row for each of ``truths``, of which some are absent."""
+
+    def of(some: tuple[Any, ...]) -> NDArray[np.float64]:
+        rows = np.ascontiguousarray(matrix[[truths.index(name) for name in some]])
+        rows.setflags(write=False)
+        return rows
+
+    return Loss(names, actions, of(names), reject, absent, of(absent) if absent else None)
 
 
 def _cost(costs: Mapping[Any, Any], truth: Any, action: Any) -> float:
@@ -149,32 +193,43 @@ def _from_frame(frame: Any, names: tuple[Any, ...]) -> Loss:
     index = nw.maybe_get_index(frame)
     columns = list(frame.columns)
     truths = tuple(_native(value) for value in index) if index is not None else ()
-    if not _matches(truths, names):
+    if not _names_all(truths, names) or (
+        # A frame that only numbers its rows may hold the truth in its first column all the same.
+        len(truths) != len(names) and columns and _names_all(_values(frame, columns[0]), names)
+    ):
         if not columns:
             raise BayeskitError("the loss is a frame without columns; columns are the actions.")
-        truths = tuple(_native(value) for value in frame[columns[0]].to_list())
+        truths = _values(frame, columns[0])
         frame = frame.drop(columns[0])
-    order = _match(truths, names, "the index or first column of the loss frame")
+    order, absent = _match(truths, names, "the index or first column of the loss frame")
     actions = tuple(_native(name) for name in frame.columns)
-    rows = [truths.index(truth) for truth in order]
+    rows = [truths.index(truth) for truth in (*order, *absent)]
+    named = (*names, *absent)
     try:
         matrix = frame.to_numpy().astype(np.float64)[rows]
     except (TypeError, ValueError) as error:
         raise BayeskitError(f"the loss frame must hold numbers in the columns {_listed(actions)}: {error}.") from error
-    if set(map(str, actions)) == set(map(str, names)):
+    if set(map(str, actions)) == set(map(str, named)):
         # Column names are text in most frames; the classes may be numbers.
-        by_text = {str(name): name for name in names}
+        by_text = {str(name): name for name in named}
         actions = tuple(by_text[str(action)] for action in actions)
-        matrix, actions = matrix[:, [actions.index(name) for name in names]], names
-    return Loss(names, actions, _finite(matrix, names, actions))
+        matrix, actions = matrix[:, [actions.index(name) for name in named]], named
+    return _with_others(names, absent, actions, _finite(matrix, named, actions), named)
 
 
-def _matches(found: tuple[Any, ...], names: tuple[Any, ...]) -> bool:
-    return len(found) == len(names) and set(map(str, found)) == set(map(str, names))
+def _values(frame: Any, column: str) -> tuple[Any, ...]:
+    return tuple(_native(value) for value in frame[column].to_list())
 
 
-def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> list[Any]:
-    """Return what was found in the order of the classes; a class too many, too few or twice is refused by name."""
+def _names_all(found: tuple[Any, ...], names: tuple[Any, ...]) -> bool:
+    return set(map(str, names)) <= set(map(str, found))
+
+
+def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> tuple[list[Any], tuple[Any, ...]]:
+    """Return what was found in the order of the classes, and the others; a class that lacks or comes twice is refused.
+
+    A name too many is a class that has no row here, unless a class lacks: then it is taken for a slip of the pen.
+    """
     by_name = {name: name for name in found}
     if not set(names) <= set(by_name):
         by_text = {str(name): name for name in found}
@@ -183,13 +238,13 @@ def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> list[A
         }
     unknown = [name for name in by_name if name not in names]
     lacking = [name for name in names if name not in by_name]
-    if unknown or lacking or len(found) != len(names):
+    if lacking or len(set(found)) != len(found):
         verb = "which is no class" if len(unknown) == 1 else "which are no classes"
         parts = [f"names {_listed(unknown)}, {verb}"] if unknown else []
         parts += [f"lacks {_listed(lacking)}"] if lacking else []
         parts = parts or ["names a class twice"]
         raise BayeskitError(f"{where} {' and '.join(parts)}; the classes are {_listed(names)}.")
-    return [by_name[name] for name in names]
+    return [by_name[name] for name in names], tuple(unknown)
 
 
 def _finite(matrix: NDArray[np.float64], names: tuple[Any, ...], actions: tuple[Any, ...]) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ def log_posterior(log_joint: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def as_posterior(posterior: ArrayLike, n_classes: int) -> tuple[NDArray[np.float64], float]:
-    """Return the posterior as float64 of shape (n_rows, n_classes), and what a row may miss the sum of 1 by."""
+    """Return the posterior as float64 of shape (n_rows, n_classes), and the tolerance on the sum of a row."""
     given: NDArray[Any] = np.asarray(posterior)
     if given.dtype.kind not in "fiub":
         raise BayeskitError(f"posterior must be an array of numbers; got dtype {given.dtype}.")
@@ -49,7 +49,7 @@ def as_posterior(posterior: ArrayLike, n_classes: int) -> tuple[NDArray[np.float
 
 
 def check_posterior(posterior: ArrayLike, n_classes: int) -> NDArray[np.float64]:
-    """Return the posterior as float64 of shape (n_rows, n_classes), or say which row is no distribution."""
+    """Return the posterior as float64 of shape (n_rows, n_classes), or raise an error that names the bad row."""
     values, tolerance = as_posterior(posterior, n_classes)
     # NaN fails every comparison, so it is caught here as well.
     good = (np.abs(values.sum(axis=1) - 1.0) <= tolerance) & (values >= 0.0).all(axis=1)
@@ -59,7 +59,7 @@ def check_posterior(posterior: ArrayLike, n_classes: int) -> NDArray[np.float64]
 
 
 def not_a_distribution(values: NDArray[np.float64], row: int) -> BayeskitError:
-    """Return the error for a row that is no distribution."""
+    """Return the error for a row that is not a distribution."""
     return BayeskitError(
         f"posterior, row {row}: {_as_text(values[row])} is not a distribution over {values.shape[1]} classes; "
         f"it must be non-negative and sum to 1 (its sum is {values[row].sum():.6g})."

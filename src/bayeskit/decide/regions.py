@@ -43,7 +43,7 @@ def regions(loss: Loss) -> tuple[Region, ...]:
     rise = at_1 - at_0  # the risk of action a is at_0[a] + p * rise[a]
     first, second = np.triu_indices(len(rise), k=1)
     turning = rise[first] != rise[second]
-    with np.errstate(over="ignore"):  # lines that hardly part cross beyond every double, and so outside 0 .. 1
+    with np.errstate(over="ignore"):  # nearly parallel lines cross outside 0 .. 1; the quotient may overflow
         crossing = (at_0[second] - at_0[first])[turning] / (rise[first] - rise[second])[turning]
     borders = np.concatenate([[0.0], np.unique(crossing[(crossing > 0.0) & (crossing < 1.0)]), [1.0]])
     middles = (borders[:-1] + borders[1:]) / 2
@@ -57,7 +57,7 @@ def regions(loss: Loss) -> tuple[Region, ...]:
 
 
 def threshold(loss: Loss) -> float | None:
-    """Return the P(second class) at which the decision turns, or None where two actions do not take turns."""
+    """Return the P(second class) at which the decision changes, or None unless exactly two actions are ever best."""
     found = regions(loss)
     return found[0].high if len(found) == 2 else None
 

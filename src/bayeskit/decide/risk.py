@@ -109,7 +109,7 @@ def _read(posterior: ArrayLike, loss: Any) -> Loss:
 
 
 def _decide(posterior: ArrayLike, loss: Any, least: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
-    """Return the actions; ``least``, where given, takes their risks."""
+    """Return the actions; their risks are written to ``least`` where it is given."""
     read = _read(posterior, loss)
     # Counted from the worst of its row of the loss, 0-1 loss compares −P(c | x) alone, with no sum that could round:
     # exactly argmax. The order of actions is the same, since each row of the loss shifts by one constant.

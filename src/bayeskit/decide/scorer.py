@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,10 @@ class MeanLoss:
         read = self._read(estimator, loss)
         actions = bayes_action(estimator.predict_proba(X), read)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return -float(np.average(realised_loss(_numbers(y_true, read.classes), actions, read), weights=weights))
+        priced = read.with_absent()
+        if self._is_zero_one(estimator, loss):
+            priced = _any_is_wrong(priced, y_true)
+        return -float(np.average(realised_loss(_numbers(y_true, priced.classes), actions, priced), weights=weights))
 
     def set_score_request(self, **requests: bool | str | None) -> MeanLoss:
         """Return a scorer that asks for ``sample_weight`` or ``loss`` when metadata is routed."""
@@ -75,9 +79,22 @@ class MeanLoss:
         fixed, reject = self._fixed or (None, getattr(estimator, "reject", None))
         return with_reject(read_loss(fixed if loss is None else loss, estimator.classes_), reject)
 
+    def _is_zero_one(self, estimator: Any, loss: Any) -> bool:
+        own = getattr(estimator, "loss", None) if self._fixed is None else self._fixed[0]
+        return loss is None and own is None
+
+
+def _any_is_wrong(loss: Loss, y: Any) -> Loss:
+    """Return a 0-1 loss with a row for each further truth in y: a class that the model lacks is never right."""
+    further = tuple(name for name in np.unique(np.asarray(y)).tolist() if name not in loss.classes)
+    row = np.array([loss.matrix[0, k] if action == loss.reject else 1.0 for k, action in enumerate(loss.actions)])
+    return replace(
+        loss, classes=(*loss.classes, *further), matrix=np.concatenate([loss.matrix, np.tile(row, (len(further), 1))])
+    )
+
 
 def _numbers(y: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Return the numbers of the true classes; a class that the loss does not know has no cost."""
+    """Return the positions of the true classes; a class that is not in the loss is refused."""
     number = {name: k for k, name in enumerate(classes)}
     labels = np.asarray(y)
     found, places = np.unique(labels, return_inverse=True)

@@ -13,6 +13,16 @@ from bayeskit.decide.loss import Loss
 from bayeskit.decide.risk import bayes_action, realised_loss
 from bayeskit.errors import BayeskitError
 
+# Every measure once, with the title that tables show; the first three are means over rows of row_scores().
+MEASURES = {
+    "error": "error",
+    "log_loss": "log-loss",
+    "brier": "Brier",
+    "calibration_error": "calibration",
+    "mean_loss": "mean loss",
+}
+ROW_MEASURES = ("error", "log_loss", "brier")
+
 BINS = 10
 # A class that was said to be impossible and came true costs log 2⁵², not infinity; scikit-learn does the same.
 LEAST = float(np.finfo(np.float64).eps)
@@ -58,20 +68,17 @@ class Scores:
         """Score posteriors of shape (n_rows, n_classes) against the true classes, given as positions."""
         if posterior.shape != (len(y), len(classes)):
             raise BayeskitError(
-                f"the posterior must have shape {(len(y), len(classes))}, a row a label and a column a class; "
+                f"the posterior must have shape {(len(y), len(classes))}, one row per label and one column per class; "
                 f"got {posterior.shape}."
             )
         n_classes, truth = len(classes), np.asarray(y, dtype=np.intp)
         guess = posterior.argmax(axis=1)
-        p_true = posterior[np.arange(len(truth)), truth]
-        wrong = (guess != truth).astype(np.float64)
-        surprise = -np.log(np.clip(p_true, LEAST, 1.0))
-        # Σ (p_k − [k = c])² without a table of zeros and ones.
-        brier = np.einsum("ij,ij->i", posterior, posterior) - 2 * p_true + 1
+        means = row_scores(posterior, truth)
+        wrong = means[0]
         actions = tuple(classes) if loss is None else loss.actions
         action = guess if loss is None else bayes_action(posterior, loss)
         cost = wrong if loss is None else realised_loss(truth, action, loss)
-        rows = np.stack([wrong, surprise, brier, cost])
+        rows = np.vstack([means, cost])
         confidence, right = posterior.max(axis=1), 1.0 - wrong
         place = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
         parts = (None, confidence, right, (confidence - right) ** 2)
@@ -125,12 +132,31 @@ class Scores:
         return Measure(value, float(np.sqrt(spread / self.n_rows)))
 
     def _mean(self, k: int) -> Measure:
-        total, squares = (float(part) for part in self.sums[k])
-        mean = total / self.n_rows
-        if self.n_rows < 2:
-            return Measure(mean, float("nan"))
-        variance = max(squares - self.n_rows * mean**2, 0.0) / (self.n_rows - 1)
-        return Measure(mean, float(np.sqrt(variance / self.n_rows)))
+        return measure_of(self.sums[k], self.n_rows)
+
+
+def row_scores(posterior: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the error, the log-loss and the Brier score of each row, of shape (3, n_rows).
+
+    >>> row_scores(np.array([[0.75, 0.25]]), np.array([1])).round(4).T
+    array([[1.    , 1.3863, 1.125 ]])
+    """
+    p_true = posterior[np.arange(len(y)), y]
+    wrong = (posterior.argmax(axis=1) != y).astype(np.float64)
+    log_loss = -np.log(np.clip(p_true, LEAST, 1.0))
+    # Σ (p_k − [k = c])² without a table of zeros and ones.
+    brier = np.einsum("ij,ij->i", posterior, posterior) - 2 * p_true + 1
+    return np.stack([wrong, log_loss, brier])
+
+
+def measure_of(sums: NDArray[np.float64], n_rows: int) -> Measure:
+    """Return the mean over rows and its standard error, given Σ x and Σ x²."""
+    total, squares = (float(part) for part in sums)
+    mean = total / n_rows
+    if n_rows < 2:
+        return Measure(mean, float("nan"))
+    variance = max(squares - n_rows * mean**2, 0.0) / (n_rows - 1)
+    return Measure(mean, float(np.sqrt(variance / n_rows)))
 
 
 def _cross(truth: NDArray[Any], other: NDArray[Any], n_rows: int, n_columns: int) -> NDArray[np.int64]:

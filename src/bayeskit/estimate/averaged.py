@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import AverageScorer, n_threads
+from bayeskit._kernels import AverageScorer, Score, n_threads
 from bayeskit.counts.families import FamilyCounts, sizes_of
-from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.families import first_infinite, values_are_codes
-from bayeskit.estimate.naive import Score
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class AverageBeliefs:
     """
 
     counts: FamilyCounts
-    smoothing: float
+    smoothing: float | SymmetricSmoothing
     min_count: float
     smooth: bool = False
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
@@ -34,9 +34,11 @@ class AverageBeliefs:
     in_place: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        counts, λ = self.counts, float(self.smoothing)
+        counts, smoothing, n_classes = self.counts, as_smoothing(self.smoothing), len(self.counts.n_class)
         with np.errstate(divide="ignore"):
-            log_prior = np.log(dirichlet(counts.n_class, λ))
+            log_prior = np.log(smoothing.probabilities(counts.n_class))
+        levels = [size + self.smooth if size else 0 for size in sizes_of(counts.schema)]
+        pairs = combinations(levels, 2) if counts.kind == "triples" else ()
         # The kernel reads four-byte counts or weights; longer counts are exact as floats far beyond any table.
         cells = counts.cells if counts.cells.dtype != np.int64 else counts.cells.astype(np.float64)
         n_pair_cells = len(counts.pairs)
@@ -46,7 +48,10 @@ class AverageBeliefs:
             cells[:n_pair_cells],
             cells[n_pair_cells:] if counts.kind == "triples" else None,
             sizes_of(counts.schema),
-            λ,
+            smoothing.pseudo_count(n_classes),
+            [smoothing.pseudo_count(size) for size in levels],
+            [smoothing.pseudo_count(n_classes * size) for size in levels],
+            [smoothing.pseudo_count(n_classes * a * b) for a, b in pairs],
             float(self.min_count),
             self.smooth,
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.errors import BayeskitError, warn_caller
 
 Parameters = TypeVar("Parameters")
 Statistics = TypeVar("Statistics")
@@ -15,11 +14,15 @@ Statistics = TypeVar("Statistics")
 
 @dataclass(frozen=True)
 class History:
-    """What an EM run did: the objective before each step and at the end, and why it stopped."""
+    """What an EM run did: the objective before each step and at the end, and why it stopped.
+
+    A component that died and was put somewhere else begins a new history; ``mended`` counts how often that happened.
+    """
 
     objective: tuple[float, ...]
     reason: str
     converged: bool
+    mended: int = 0
 
     @property
     def n_steps(self) -> int:
@@ -45,6 +48,8 @@ def expectation_maximisation(
     max_steps: int = 200,
     restarts: bool = False,
     progress: Callable[[int, float], None] | None = None,
+    mend: Callable[[Parameters, Statistics], Parameters | None] | None = None,
+    names: tuple[str, str] = ("max_steps", "tolerance"),
 ) -> EMResult[Parameters]:
     """Alternate expected counts and estimates until the objective gains no more than ``tolerance``.
 
@@ -60,12 +65,17 @@ def expectation_maximisation(
     tolerance : float
         Stop when a step gains no more than this.
     max_steps : int
-        Stop after so many steps, with a warning that says what to try.
+        The largest number of steps; stopping there gives a warning that says what to try.
     restarts : bool
         Whether ``start`` is a collection of starts.
     progress : callable, optional
         Called with the number of the step and the objective; an exception from it (KeyboardInterrupt too) stops the
         work and leaves no trace.
+    mend : callable, optional
+        Parameters and their expected statistics → other parameters where a component has died, None where all live.
+        The objective may fall there, so a new history begins.
+    names : pair of str
+        What the caller's user calls ``max_steps`` and ``tolerance``, for the warning.
 
     Returns
     -------
@@ -76,18 +86,16 @@ def expectation_maximisation(
     if tolerance < 0:
         raise BayeskitError(f"tolerance must not be negative; got {tolerance}.")
     starts: Iterable[Parameters] = start if restarts else [start]  # type: ignore[assignment, list-item]
-    runs = [_climb(each, expect, maximise, tolerance, max_steps, progress) for each in starts]
+    runs = [_climb(each, expect, maximise, tolerance, max_steps, progress, mend) for each in starts]
     if not runs:
         raise BayeskitError("EM needs at least one start; got none.")
     ends = tuple(history.objective[-1] for _, history in runs)
     parameters, history = max(runs, key=lambda run: run[1].objective[-1])
     if not history.converged:
         gain = history.objective[-1] - history.objective[-2]
-        warnings.warn(
+        warn_caller(
             f"EM stopped after {max_steps} steps, the last of which still gained {gain:.3g}; "
-            "raise max_steps or tolerance, or try other starts.",
-            BayeskitWarning,
-            stacklevel=2,
+            f"raise {names[0]} or {names[1]}, or try other starts."
         )
     return EMResult(parameters, history, ends)
 
@@ -99,16 +107,23 @@ def _climb(
     tolerance: float,
     max_steps: int,
     progress: Callable[[int, float], None] | None,
+    mend: Callable[[Parameters, Statistics], Parameters | None] | None,
 ) -> tuple[Parameters, History]:
     statistics, objective = expect(parameters)
-    path = [objective]
+    path, mended = [objective], 0
     for step in range(1, max_steps + 1):
+        better = None if mend is None else mend(parameters, statistics)
+        if better is not None:
+            mended += 1
+            statistics, objective = expect(better)
+            path = [objective]
         parameters = maximise(statistics)
         statistics, objective = expect(parameters)
         path.append(objective)
         if progress is not None:
             progress(step, objective)
         gain = path[-1] - path[-2]
-        if gain <= tolerance:
-            return parameters, History(tuple(path), f"a step gained {gain:.3g}, no more than {tolerance:g}", True)
-    return parameters, History(tuple(path), f"{max_steps} steps were made", False)
+        if gain <= tolerance and (mend is None or mend(parameters, statistics) is None):
+            reason = f"a step gained {gain:.3g}, no more than {tolerance:g}"
+            return parameters, History(tuple(path), reason, True, mended)
+    return parameters, History(tuple(path), f"{max_steps} steps were made", False, mended)

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import FamilyScorer, log_shares, n_threads
+from bayeskit._kernels import FamilyScorer, Score, n_threads
 from bayeskit.counts.families import Families, FamilyCounts, sizes_of
 from bayeskit.counts.values import ragged
-from bayeskit.errors import TooLargeError
+from bayeskit.errors import TooLargeError, warn_caller
 from bayeskit.estimate.discrete import dirichlet
-from bayeskit.estimate.naive import Score
+from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.table.encode import contiguous_low
 from bayeskit.table.schema import Schema
+
+# A prior that is given stands as if it came from so many rows that one more or less does not show.
+MANY_ROWS = 2.0**70
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +31,17 @@ class FamilyBeliefs:
 
     Families stand in an order in which parents come before their children. With ``super_parent`` the prior is that of
     the rows in which this feature i is known, with λ S_i in place of λ, so that P(c) P(x_i | c) is the smoothed joint
-    (n + λ)/(N_i + λ K S_i) that AODE averages over.
+    (n + λ)/(N_i + λ K S_i) that AODE averages over; another ``prior`` takes the place of that P(c). Another smoothing
+    has its own pseudo-counts in place of λ.
     """
 
     counts: FamilyCounts
     families: Families
-    smoothing: float
+    smoothing: float | SymmetricSmoothing
     smooth: bool = False
     super_parent: int = -1
+    # P(c): "smoothed" as above, "data" without λ, "uniform" or given, as in :func:`class_prior`.
+    prior: Any = "smoothed"
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
     # One array a family, of shape (values of each parent …, values of the feature, n_classes).
     log_tables: tuple[NDArray[np.float64], ...] = field(init=False)
@@ -46,9 +53,7 @@ class FamilyBeliefs:
         log_prior = _log(dirichlet(n_class, class_pseudo))
         sizes = sizes_of(self.counts.schema)
         counted = [self._counts_of(members) for members in self.families]
-        n_values = [table.shape[-2] for table in counted]
-        threads = n_threads(sum(table.size for table in counted))
-        flat = log_shares([table.ravel() for table in counted], n_values, len(n_class), float(self.smoothing), threads)
+        flat = as_smoothing(self.smoothing).log_tables(counted, self._n_cells(counted))
         first = ragged([table.size for table in counted])
         tables = tuple(flat[first[f] : first[f + 1]].reshape(table.shape) for f, table in enumerate(counted))
         scorer = FamilyScorer(log_prior, flat, sizes, self.families, self.smooth, self.super_parent)
@@ -58,54 +63,98 @@ class FamilyBeliefs:
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FamilyBeliefs, (self.counts, self.families, self.smoothing, self.smooth, self.super_parent)
+        return FamilyBeliefs, (
+            self.counts,
+            self.families,
+            self.smoothing,
+            self.smooth,
+            self.super_parent,
+            self.prior,
+        )
 
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
         """Return the scores, the first row that no class can give, and the first with an infinite number (or −1)."""
         infinite = first_infinite(table)
-        try:
-            scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
-        except OverflowError as error:
-            raise too_many_hidden(error) from None
-        return scores, impossible, infinite
+        threads = self._threads(table)
+        scores, impossible, left = self._scorer.score(table, result, fallback, threads)  # type: ignore[attr-defined]
+        return without_too_large(scores, result, left), impossible, infinite
 
     def leave_one_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the log posterior of each counted row when that row is taken out of the counts."""
-        given, threads = (columns, y, weight, *self._evidence()), self._threads(columns)
-        try:
-            posterior, _ = self._scorer.leave_one_out(*given, True, threads)  # type: ignore[attr-defined]
-        except OverflowError as error:
-            raise too_many_hidden(error) from None
-        return np.asarray(posterior)
+        counted = [self._counts_of(members) for members in self.families]
+        log_without = None
+        # Where every row counts once, what a cell gives without one of its rows is the same for all of them.
+        if weight is None and sum(table.size for table in counted) < len(y) * len(counted):
+            log_without = as_smoothing(self.smoothing).log_tables_without_one(counted, self._n_cells(counted))
+        given = (columns, y, weight, *self._evidence(counted), log_without)
+        posterior, _, left = self._scorer.leave_one_out(*given, True, self._threads(columns))  # type: ignore[attr-defined]
+        return without_too_large(posterior, Score.LOG_POSTERIOR, left)
 
-    def _evidence(self) -> tuple[NDArray[Any], ...]:
+    def _evidence(self, counted: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         n_class, class_pseudo = self._prior_counts()
-        cells = np.concatenate([*(self._counts_of(members).ravel() for members in self.families), np.empty(0)])
-        n_values = sum(size + self.smooth for size in sizes_of(self.counts.schema) if size)
-        return n_class, cells, class_pseudo, np.full(n_values, float(self.smoothing))
+        cells = np.concatenate([*(table.ravel() for table in counted), np.empty(0)])
+        sizes, smoothing = self._levels(), as_smoothing(self.smoothing)
+        cells_of = dict(zip((members[-1] for members in self.families), self._n_cells(counted), strict=True))
+        pseudo = [smoothing.pseudo_count(cells_of.get(j, size)) for j, size in enumerate(sizes)]
+        return n_class, cells, class_pseudo, np.repeat(pseudo, sizes)
+
+    def _levels(self) -> list[int]:
+        return [size + self.smooth if size else 0 for size in sizes_of(self.counts.schema)]
+
+    def _n_cells(self, counted: list[NDArray[Any]]) -> list[int]:
+        """Return of how many cells each table's distribution is: its values, or the joint of class and super-parent."""
+        joint = len(self.counts.n_class)
+        return [
+            table.shape[-2] * (joint if members[-1] == self.super_parent else 1)
+            for members, table in zip(self.families, counted, strict=True)
+        ]
 
     def _prior_counts(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        n_class, pseudo = self.counts.n_class, float(self.smoothing)
+        n_class, smoothing = self.counts.n_class, as_smoothing(self.smoothing)
+        if not isinstance(self.prior, str) or self.prior == "uniform":
+            given = class_prior(n_class, self.prior, self.smoothing, self.counts.classes)
+            return given * MANY_ROWS, np.zeros(len(given))
+        pseudo = smoothing.pseudo_count(len(n_class))
         if self.super_parent >= 0:
-            known = self.counts.column(self.super_parent)
-            n_class, pseudo = known.sum(axis=0), pseudo * (len(known) + self.smooth)
-        return n_class, np.full(len(n_class), pseudo)
+            n_values = self._levels()[self.super_parent]
+            pseudo = smoothing.pseudo_count(len(n_class) * n_values) * n_values
+            n_class = self.counts.column(self.super_parent).sum(axis=0)
+        return n_class, np.full(len(n_class), pseudo if self.prior == "smoothed" else 0.0)
 
     def _counts_of(self, members: tuple[int, ...]) -> NDArray[Any]:
         table = self.counts.table(members)
-        if not self.smooth:
-            return table
-        # One more level of each column, without rows, for values that were never seen.
-        return np.pad(table, [(0, 1 if size else 0) for size in table.shape[:-1]] + [(0, 0)])
+        return with_unseen(table) if self.smooth else table
 
     @staticmethod
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
         cells = columns.size if isinstance(columns, np.ndarray) else len(columns) * len(columns[0])
         return n_threads(cells * 4)
+
+
+def with_unseen(table: NDArray[Any]) -> NDArray[Any]:
+    """Return a table of counts with one more level of each column, without rows, for values that were never seen."""
+    return np.pad(table, [(0, 1 if size else 0) for size in table.shape[:-1]] + [(0, 0)])
+
+
+def without_too_large(scores: NDArray[Any], result: Score, rows: list[int]) -> NDArray[Any]:
+    """Name the rows whose missing cells are too many to be summed out.
+
+    Their posterior comes from the features whose parents are all known; their P(x, c) is not known, which NaN says.
+    """
+    if not rows:
+        return scores
+    if result in (Score.LOG_JOINT, Score.LOG_EVIDENCE):
+        scores[rows] = np.nan
+    shown = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    warn_caller(
+        f"row{'s' if len(rows) > 1 else ''} {shown}: summing out the missing cells needs too large a table, so that "
+        "features with a missing parent are left out there and log P(x) is NaN. Fill cells in, or choose fewer parents."
+    )
+    return scores
 
 
 def too_many_hidden(error: OverflowError) -> TooLargeError:

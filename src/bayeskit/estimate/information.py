@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayeskit._kernels import conditional_information, n_threads
+from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.errors import BayeskitError
 
 
@@ -56,13 +56,15 @@ def conditional_mutual_information(counts: ArrayLike) -> float:
 def maximum_spanning_tree(weight: NDArray[np.float64], root: int = 0) -> NDArray[np.int64]:
     """Return each node's parent in a spanning tree of greatest total weight; the root's is −1.
 
-    The tree grows from the root, always by the heaviest edge that leaves it; of equal edges the one whose new node has
-    the lower number is taken, then the one whose old node has.
+    The tree grows from the root, always by the heaviest arc that leaves it; of equal arcs the one whose new node has
+    the lower number is taken, then the one whose old node has. Where only weights of zero (or below) are left, the
+    node of the lowest number begins a tree of its own: an arc without weight is none.
 
     Parameters
     ----------
     weight : array of shape (n_nodes, n_nodes)
-        Symmetric weights; the diagonal is not read.
+        Of the arc from each node to each other one, symmetric where the direction does not matter; the diagonal is not
+        read.
     root : int
         The node from which all edges point away.
 
@@ -74,26 +76,74 @@ def maximum_spanning_tree(weight: NDArray[np.float64], root: int = 0) -> NDArray
     --------
     >>> maximum_spanning_tree(np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]]))
     array([-1,  0,  1])
+    >>> maximum_spanning_tree(np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    array([-1,  0, -1])
     """
     n = len(weight)
     if weight.shape != (n, n) or not 0 <= root < n:
         raise BayeskitError(
             f"a spanning tree needs square weights and a root among the nodes; got shape {weight.shape}, root {root}."
         )
-    parent = np.full(n, root, dtype=np.int64)
-    parent[root] = -1
-    best = np.array(weight[root], dtype=np.float64)
+    parent = np.full(n, -1, dtype=np.int64)
+    best = np.zeros(n)
     outside = np.ones(n, dtype=bool)
-    outside[root] = False
+    node = root
     while outside.any():
-        node = int(np.where(outside, best, -np.inf).argmax())
         outside[node] = False
-        heavier = outside & ((weight[node] > best) | ((weight[node] == best) & (node < parent)))
+        heavier = outside & ((weight[node] > best) | ((weight[node] == best) & (parent >= 0) & (node < parent)))
         parent[heavier] = node
         best[heavier] = weight[node][heavier]
+        node = int(np.where(outside, best, -np.inf).argmax())
     return parent
 
 
-def table_information(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """Return the mutual information of each column with the class, from tables of shape (n_values, n_classes)."""
-    return np.array([mutual_information(table) for table in tables])
+def pair_information(counts: FamilyCounts) -> NDArray[np.float64]:
+    """Return the mutual information of all pairs of columns in nats, of shape (n_columns, n_columns).
+
+    Given the class where the counts have one, I(x_i; x_j | c); otherwise I(x_i; x_j). The counts are of all pairs.
+    """
+    return _information(counts, 0.0)
+
+
+def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
+    """Return what an arc between two columns adds to the log-likelihood per row: information times share of known rows.
+
+    Without missing cells this is `pair_information` itself. With them, a pair that is known in few rows cannot
+    outweigh a pair that is known in all rows by the chance patterns of its few rows.
+    """
+    return _information(counts, float(counts.n_class.sum()))
+
+
+def pair_rows(counts: FamilyCounts) -> NDArray[np.float64]:
+    """Return in how many rows each pair of columns is known, of shape (n_columns, n_columns); the diagonal: each one.
+
+    The counts are of all pairs.
+    """
+    n_columns, sizes = len(counts.schema), sizes_of(counts.schema)
+    rows = np.diag([float(counts.column(j).sum()) for j in range(n_columns)])
+    for i in range(n_columns - 1):
+        # One column with all that follow it at a time: sums over the whole array would need several times its memory.
+        first = i * n_columns - i * (i + 1) // 2
+        ends = counts.offsets[first : first + n_columns - i]
+        block = counts.pairs[ends[0] : ends[-1]]
+        later = np.array([j for j in range(i + 1, n_columns) if sizes[i] and sizes[j]], dtype=np.intp)
+        if len(later):
+            rows[i, later] = np.add.reduceat(block, ends[later - i - 1] - ends[0], dtype=np.float64)
+            rows[later, i] = rows[i, later]
+    return rows
+
+
+def class_order(counts: FamilyCounts) -> list[int]:
+    """Return the features that have values, the most informative about the class first, ties by position.
+
+    The score of a feature is I(x_i; c) times the number of rows in which it is known.
+    """
+    known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
+    information = {j: mutual_information(counts.column(j)) * float(counts.column(j).sum()) for j in known}
+    return sorted(known, key=lambda j: (-information[j], j))
+
+
+def _information(counts: FamilyCounts, all_rows: float) -> NDArray[np.float64]:
+    cells = np.ascontiguousarray(counts.pairs)
+    threads = n_threads(8 * len(cells))
+    return conditional_information(cells, sizes_of(counts.schema), counts.n_classes, all_rows, threads)

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 
 from bayeskit import _kernels as kernels
 from bayeskit.counts.families import FamilyCounts, sizes_of
-from bayeskit.estimate.families import too_many_hidden
+from bayeskit.estimate.families import too_many_hidden, with_unseen
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
 def prefix_losses(
     counts: FamilyCounts,
     before: Sequence[int],
-    smoothing: float,
+    smoothing: float | SymmetricSmoothing,
     columns: list[NDArray[Any]],
     y: NDArray[Any],
     weight: NDArray[np.float64] | None,
+    *,
+    smooth: bool = False,
 ) -> NDArray[np.float64]:
     r"""Return the leave-one-out losses of each family together with those before it, in one pass over the rows.
 
@@ -34,14 +37,16 @@ def prefix_losses(
         The families, counted in the rows that are left out one by one. They form a tree.
     before : list of int
         The position of the family that each stands behind, an earlier one, or −1.
-    smoothing : float
-        λ.
+    smoothing : float or SymmetricSmoothing
+        λ, or what gives the pseudo-counts.
     columns : list of arrays
         The coded columns.
     y : int array of shape (n_rows,)
         The class codes.
     weight : float64 array of shape (n_rows,) or None
-        A row of weight above one leaves as one row, of weight below one as a whole.
+        Of a row of weight above 1, one copy (weight 1) is left out; a row of weight below 1 is left out whole.
+    smooth : bool, default False
+        Whether each column has one more level, for values that were never seen.
 
     Returns
     -------
@@ -50,21 +55,26 @@ def prefix_losses(
 
     Examples
     --------
-    >>> from bayeskit.counts.table import TableCounts
+    >>> from bayeskit.learn.counting import learn_counts
     >>> from bayeskit.table.encode import encode
     >>> from bayeskit.table.read import read_table
     >>> table = read_table({"coin": ["h", "t", "h", "t"], "sky": ["blue"] * 2 + ["grey"] * 2})
     >>> y = np.array([0, 0, 1, 1])
-    >>> alone = TableCounts.learn(table, y, np.array(["dry", "wet"]))
+    >>> alone = learn_counts(table, y, np.array(["dry", "wet"]))
     >>> columns = encode(table, alone.schema)
     >>> counts = FamilyCounts.of(alone, columns, y, ((0,), (1,), (0, 1)))
     >>> prefix_losses(counts, [-1, -1, 0], 1.0, columns, y, None).round(4)
     array([1.44  , 1.9172, 0.5184, 1.44  ])
     """
     threads = kernels.n_threads(len(counts.families) * len(y) * 8)
-    sizes = sizes_of(counts.schema)
-    given = (columns, y, weight, counts.n_class, counts.cells, sizes, counts.families, before)
+    believed = as_smoothing(smoothing)
+    sizes = [size + smooth if size else 0 for size in sizes_of(counts.schema)]
+    pseudo = [believed.pseudo_count(size) for size in sizes]
+    cells = counts.cells
+    if smooth:
+        cells = np.concatenate([with_unseen(counts.table(members)).ravel() for members in counts.families])
+    given = (columns, y, weight, counts.n_class, cells, sizes, counts.families, before)
     try:
-        return kernels.prefix_losses(*given, float(smoothing), threads)
+        return kernels.prefix_losses(*given, believed.pseudo_count(len(counts.n_class)), pseudo, threads)
     except OverflowError as error:
         raise too_many_hidden(error) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,18 @@ from numpy.typing import NDArray
 
 from bayeskit import _kernels as kernels
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.estimate.families import with_unseen
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
 def super_parent_losses(
     counts: FamilyCounts,
-    smoothing: float,
+    smoothing: float | SymmetricSmoothing,
     columns: list[NDArray[Any]],
     y: NDArray[Any],
     weight: NDArray[np.float64] | None,
+    *,
+    smooth: bool = False,
 ) -> NDArray[np.float64]:
     r"""Return the leave-one-out losses of the SPODE of each feature, in one pass over the rows.
 
@@ -29,14 +34,16 @@ def super_parent_losses(
     ----------
     counts : FamilyCounts
         All pairs of the columns, counted in the rows that are left out one by one.
-    smoothing : float
-        λ.
+    smoothing : float or SymmetricSmoothing
+        λ, or what gives the pseudo-counts.
     columns : list of arrays
         The coded columns.
     y : int array of shape (n_rows,)
         The class codes.
     weight : float64 array of shape (n_rows,) or None
-        A row of weight above one leaves as one row, of weight below one as a whole.
+        Of a row of weight above 1, one copy (weight 1) is left out; a row of weight below 1 is left out whole.
+    smooth : bool, default False
+        Whether each column has one more level, for values that were never seen.
 
     Returns
     -------
@@ -45,25 +52,33 @@ def super_parent_losses(
 
     Examples
     --------
-    >>> from bayeskit.counts.table import TableCounts
+    >>> from bayeskit.learn.counting import learn_counts
     >>> from bayeskit.table.encode import encode
     >>> from bayeskit.table.read import read_table
     >>> table = read_table({"coin": ["h", "t", "h", "t", "h", "t"], "sky": ["blue"] * 3 + ["grey"] * 3})
     >>> y = np.array([0, 0, 0, 1, 1, 1])
-    >>> alone = TableCounts.learn(table, y, np.array(["dry", "wet"]))
+    >>> alone = learn_counts(table, y, np.array(["dry", "wet"]))
     >>> columns = encode(table, alone.schema)
     >>> counts = FamilyCounts.of(alone, columns, y, "pairs")
     >>> super_parent_losses(counts, 1.0, columns, y, None)[:, 0]
     array([2., 0.])
     """
+    believed, n_columns = as_smoothing(smoothing), len(counts.schema)
+    sizes = [size + smooth if size else 0 for size in sizes_of(counts.schema)]
+    alone, pairs = counts.alone.values.n_value.ravel(), counts.pairs
+    if smooth:
+        alone = np.concatenate([with_unseen(counts.column(j)).ravel() for j in range(n_columns)])
+        both = [with_unseen(counts.table(pair)).ravel() for pair in combinations(range(n_columns), 2)]
+        pairs = np.concatenate([*both, pairs[:0]])
     return kernels.super_parent_losses(
         columns,
         y,
         weight,
-        counts.alone.values.n_value.ravel(),
-        counts.pairs,
-        sizes_of(counts.schema),
+        alone,
+        pairs,
+        sizes,
         len(counts.classes),
-        float(smoothing),
+        [believed.pseudo_count(size) for size in sizes],
+        [believed.pseudo_count(len(counts.classes) * size) for size in sizes],
         kernels.n_threads(len(columns) ** 2 * len(y)),
     )

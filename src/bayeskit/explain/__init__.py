@@ -1,7 +1,8 @@
-"""Why a model believes what it believes: evidence, the next question, and what would turn a decision."""
+"""Why a model believes what it believes: log-odds by feature, value of information, and what-if."""
 
-from bayeskit.explain.evidence import Explanation, Explanations, explain, explain_rows
-from bayeskit.explain.questions import feature_relevance, value_of_information
+from bayeskit.explain.explanation import Explanation, Explanations
+from bayeskit.explain.log_odds import explain, explain_rows
+from bayeskit.explain.relevance import feature_relevance, value_of_information
 from bayeskit.explain.what_if import WhatIf, what_if
 
 __all__ = [

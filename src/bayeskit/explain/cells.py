@@ -21,6 +21,13 @@ class Row:
     values: tuple[Any, ...]
     named: bool
     frame: Any = None
+    # Features that a dict left out: nobody has asked for them, which some models tell from a missing cell.
+    left_out: frozenset[str] = frozenset()
+
+    @property
+    def absent(self) -> NDArray[np.bool_]:
+        """Which cells were left out of a dict, shape (n_features,)."""
+        return np.array([name in self.left_out for name in self.names], dtype=bool)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -38,7 +45,8 @@ def read_row(model: Any, row: Any) -> Row:
     frame = None
     if isinstance(row, Mapping):
         cells = {str(name): _only(value, str(name)) for name, value in row.items()}
-        return Row(names, _by_name(cells, names, allow_absent=True), named)
+        values = _by_name(cells, names, allow_absent=True)
+        return Row(names, values, named, None, frozenset(names) - frozenset(cells))
     if nw.dependencies.is_into_dataframe(row):
         table = nw.from_native(row, eager_only=True)
         if len(table) != 1:
@@ -99,7 +107,9 @@ def plain(value: Any) -> Any:
     """Return a cell as a plain Python value; NaN, NaT and NA become None."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+    pandas = nw.dependencies.get_pandas()
+    # NaN and NaT differ from themselves; pandas.NA refuses to say.
+    if value is None or (pandas is not None and value is pandas.NA) or value != value:
         return None
     return value
 

@@ -1,4 +1,4 @@
-"""A fitted model in words: how much it saw, what it believes of the classes, and which values tell most."""
+"""A summary of a fitted model: rows, class priors, columns, and the values that support each class most."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.show import cell, pad, width
+from bayeskit.explain.rendering import cell, pad, width
+
+# More features than this are counted instead of printed; the attribute `features` holds them all.
+MOST_FEATURES = 40
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a model tells of itself; prints as text."""
+    """A summary of a fitted model; prints as text."""
 
     title: str
     classes: tuple[Any, ...]
@@ -35,9 +38,10 @@ class Summary:
     n_class: NDArray[Any]
     prior: NDArray[np.float64]
     features: tuple[FeatureSummary, ...]
+    notes: tuple[str, ...] = ()
 
-    def telling(self, number: int, most: int = 5) -> list[tuple[str, Any, float]]:
-        """Return the values that speak most for a class: feature, value and weight of evidence against the rest.
+    def top_values(self, number: int, most: int = 5) -> list[tuple[str, Any, float]]:
+        """Return the values that support a class most: feature, value and weight of evidence against the rest.
 
         The weight is log P(v | c) / P(v | not c); values are ranked by P(v | c) times it, which is what a row of the
         class gains from them on average.
@@ -59,41 +63,48 @@ class Summary:
         return [(name, value, weight) for _, name, value, weight in ranked[:most]]
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), *self._classes(), *self._features()])
+        return "\n".join([*self._head(), *self._classes(), *self._features(), *self.notes])
 
     __repr__ = __str__
 
     def _head(self) -> list[str]:
-        return [f"{self.title}: {self.n_rows:g} rows, {len(self.features)} features, {len(self.classes)} classes"]
+        sizes = ((self.n_rows, "row"), (len(self.features), "feature"), (len(self.classes), "class"))
+        return [f"{self.title}: " + ", ".join(_counted(n, noun) for n, noun in sizes)]
 
     def _classes(self) -> list[str]:
-        lines = ["classes, and the values that speak most for each (weight of evidence)"]
+        lines = ["classes, and the values that support each most (weight of evidence)"]
         places = max(width(str(name)) for name in self.classes)
         binned = {feature.name for feature in self.features if feature.edges}
         for number, name in enumerate(self.classes):
             line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  rows {self.n_class[number]:g}"
             told = ", ".join(
-                f"{f} {'in' if f in binned else '='} {cell(v)} {w:+.2f}" for f, v, w in self.telling(number)
+                f"{f} {'in' if f in binned else '='} {cell(v)} {w:+.2f}" for f, v, w in self.top_values(number)
             )
             lines.append(f"{line}  {told}".rstrip())
         return lines
 
     def _features(self) -> list[str]:
         lines = ["features"]
-        places = max(width(feature.name) for feature in self.features)
-        kinds = max(len(feature.kind) for feature in self.features)
-        for feature in self.features:
+        shown = self.features[:MOST_FEATURES]
+        places = max(width(feature.name) for feature in shown)
+        kinds = max(len(feature.kind) for feature in shown)
+        for feature in shown:
             line = f"  {pad(feature.name, places)}  {feature.kind:<{kinds}}  missing {feature.missing_rate:.1%}"
             lines.append(f"{line}  {self._told(feature)}".rstrip())
-        return lines
+        more = len(self.features) - len(shown)
+        return [*lines, f"  and {more} more"] if more else lines
 
     def _told(self, feature: FeatureSummary) -> str:
         if feature.edges:
-            return f"{len(feature.values)} bins, edges {', '.join(f'{edge:.6g}' for edge in feature.edges)}"
+            return f"{_counted(len(feature.values), 'bin')}, edges {', '.join(f'{edge:.6g}' for edge in feature.edges)}"
         if feature.values:
             shown = ", ".join(cell(value) for value in feature.values[:8])
-            return f"{len(feature.values)} values: {shown}{', …' if len(feature.values) > 8 else ''}"
+            return f"{_counted(len(feature.values), 'value')}: {shown}{', …' if len(feature.values) > 8 else ''}"
         return "; ".join(
             f"{name} {', '.join(f'{c} {x:.4g}' for c, x in zip(self.classes, numbers, strict=True))}"
             for name, numbers in feature.parameters.items()
         )
+
+
+def _counted(n: float, noun: str) -> str:
+    return f"{n:g} {noun}" if n == 1 else f"{n:g} {noun}{'es' if noun.endswith('s') else 's'}"

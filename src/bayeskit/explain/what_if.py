@@ -1,4 +1,4 @@
-"""What if: the smallest change of a row that turns the decision."""
+"""What if: the smallest change of a row that changes the decision."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.decide.known import Domain
 from bayeskit.decide.loss import Loss, read_loss
+from bayeskit.decide.protocol import Domain, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.explain.cells import Row, as_table, plain, read_row
 
 MOST_TRIALS = 1_000_000
-POINTS = 25  # of a continuous feature
+# Of a continuous feature: points at which the decision is asked when it changes alone, and together with others.
+POINTS_ALONE = 1001
+POINTS_TOGETHER = 25
+# Halvings of the way between a number that changes the decision and one that does not: to 1e-12 of the way.
+HALVINGS = 40
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The smallest change that turns a decision: ``changes`` is empty when none of those allowed does."""
+    """The smallest change of a row that changes the decision; ``changes`` is empty when no allowed change does."""
 
     changes: dict[str, Any]
     before: Any
@@ -31,26 +35,34 @@ class WhatIf:
     probabilities_before: dict[Any, float]
     probabilities_after: dict[Any, float]
     n_tried: int
+    # Whether no smaller change of these features does: False where several changed and a number is among them.
+    minimal: bool = True
 
     @property
-    def turned(self) -> bool:
+    def decision_changed(self) -> bool:
         """Whether a change was found."""
         return bool(self.changes)
 
     def __str__(self) -> str:
-        if not self.turned:
-            return f"{self.before}: none of the {self.n_tried} changes tried turns this decision."
+        if not self.decision_changed:
+            return f"{self.before}: none of the {self.n_tried} changes tried changes this decision."
         changes = " and ".join(f"{name} = {value}" for name, value in self.changes.items())
-        return f"{self.before} turns into {self.after} with {changes}."
+        smaller = "" if self.minimal else " Smaller changes of these numbers may do too."
+        return f"{self.before} becomes {self.after} with {changes}.{smaller}"
 
 
 def what_if(
     model: Any, row: Any, changes: Mapping[str, Any] | None = None, *, loss: Any = None, max_changes: int = 3
 ) -> WhatIf:
-    """Return the smallest change of a row that turns the decision.
+    """Return the smallest change of a row that changes the decision.
 
-    Fewer features are smaller; among as many, numbers that move less (in parts of their range of candidates); then the
-    change after which the old decision is least probable.
+    A change of fewer features is smaller; among equally many features, numbers that move less (as a fraction of the
+    range of candidates); then the change after which the old decision is least probable.
+
+    A number that changes alone is asked at each bin, or at a thousand points over all that the densities of the model
+    cover, and then moved back as far as the decision allows: it is the nearest turn, but for one that comes and goes
+    between two points. Numbers that change together are asked at 25 points each and then moved back one after the
+    other, which need not be the least change; ``minimal`` says so.
 
     Parameters
     ----------
@@ -59,12 +71,12 @@ def what_if(
     row : dict, list, array, Series or table with one row
         The row as it is.
     changes : dict of feature to value or list of values, optional
-        What may change, and into what. By default every feature that the row knows, into every value that the model
-        knows; models that do not know their values need this argument.
+        What may change, and into what. By default every feature that is not missing, into every value that the
+        model knows; models without ``domains`` need this argument.
     loss : None, matrix, frame or dict
         λ(truth, action); None is 0-1 loss.
     max_changes : int
-        At most so many features change together.
+        The largest number of features that may change together.
 
     Examples
     --------
@@ -72,8 +84,8 @@ def what_if(
     >>> model = NaiveBayes().fit(datasets.load_tennis(), target="play")
     >>> day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
     >>> print(what_if(model, day))
-    no turns into yes with outlook = overcast.
-    >>> what_if(model, day, {"temperature": ["hot", "mild"]}).turned
+    no becomes yes with outlook = overcast.
+    >>> what_if(model, day, {"temperature": ["hot", "mild"]}).decision_changed
     False
     """
     if not hasattr(model, "predict_proba"):
@@ -82,63 +94,117 @@ def what_if(
         raise BayeskitError(f"max_changes must be a whole number of at least 1; got {max_changes!r}.")
     read = read_row(model, row)
     rule = read_loss(loss, model.classes_)
-    candidates = _candidates(model, read, changes)
-    n_trials = _count_trials(candidates, max_changes)
-    posterior = _posterior(model, read, [read.values])
-    before = int(bayes_action(posterior, rule)[0])
+    asked = _Asked(model, read, rule)
+    candidates = _candidates(model, read, changes, POINTS_ALONE)
     tried = 0
     for n_changed in range(1, max_changes + 1):
-        if not n_trials[n_changed]:
+        if n_changed == 2:
+            candidates = _candidates(model, read, changes, POINTS_TOGETHER)
+        n_trials = _count_trials(candidates, n_changed)[n_changed]
+        if not n_trials:
             break
-        if n_trials[n_changed] > MOST_TRIALS:
+        if n_trials > MOST_TRIALS:
             raise TooLargeError(
-                f"no change of fewer than {n_changed} features turns the decision, and there are "
-                f"{n_trials[n_changed]} of {n_changed} to try, over the limit of {MOST_TRIALS}; name fewer features or "
+                f"no change of fewer than {n_changed} features changes the decision, and there are "
+                f"{n_trials} of {n_changed} to try, over the limit of {MOST_TRIALS}; name fewer features or "
                 "values in changes, or lower max_changes."
             )
         trials = list(_trials(candidates, n_changed))
         tried += len(trials)
-        after = _posterior(model, read, [_changed(read, trial) for trial in trials])
-        actions = bayes_action(after, rule)
-        turned = np.flatnonzero(actions != before)
-        if len(turned):
-            distance = np.array([_distance(read, trials[i], candidates) for i in turned])
-            kept = after[turned, int(posterior[0].argmax())]
-            best = int(turned[np.lexsort((kept, distance))[0]])
-            return _result(read, rule, trials[best], before, int(actions[best]), posterior[0], after[best], tried)
-    return _result(read, rule, {}, before, before, posterior[0], posterior[0], tried)
+        turned = [trials[i] for i in np.flatnonzero(asked.turned(trials))]
+        if turned and changes is None:
+            # Far numbers are moved back last: only the nearest of each set of features can be the least.
+            turned = [_moved_back(asked, trial) for trial in _nearest(read, turned, candidates)]
+        if turned:
+            distance = np.array([_distance(read, trial, candidates) for trial in turned])
+            after = asked.posterior(turned)
+            best = int(np.lexsort((after[:, int(asked.before.argmax())], distance))[0])
+            moved = changes is None and any(_is_number(read.values[j]) for j in turned[best])
+            return _result(asked, turned[best], after[best], tried, n_changed == 1 or not moved)
+    return _result(asked, {}, asked.before, tried, True)
 
 
-def _result(
-    read: Row,
-    rule: Loss,
-    trial: dict[int, Any],
-    before: int,
-    after: int,
-    posterior: NDArray[Any],
-    turned: NDArray[Any],
-    tried: int,
-) -> WhatIf:
+class _Asked:
+    """A row, and what is decided when some of its cells change."""
+
+    def __init__(self, model: Any, row: Row, rule: Loss) -> None:
+        self.model, self.row, self.rule = model, row, rule
+        self.before = self.posterior([{}])[0]
+        self.action = int(bayes_action(self.before[None], rule)[0])
+
+    def posterior(self, trials: list[dict[int, Any]]) -> NDArray[np.float64]:
+        """Return P(c | x) with each of the changes, shape (n_trials, n_classes)."""
+        columns = []
+        for j, own in enumerate(self.row.values):
+            column = np.empty(len(trials), dtype=object)
+            column[:] = [trial.get(j, own) for trial in trials]
+            columns.append(column)
+        return np.asarray(self.model.predict_proba(as_table(self.model, self.row, columns)), dtype=np.float64)
+
+    def turned(self, trials: list[dict[int, Any]]) -> NDArray[np.bool_]:
+        """Return which of the changes change the decision."""
+        return np.asarray(bayes_action(self.posterior(trials), self.rule) != self.action)
+
+
+def _nearest(row: Row, turned: list[dict[int, Any]], candidates: dict[int, list[Any]]) -> list[dict[int, Any]]:
+    """Return for each set of features and each direction of its numbers the change that moves least."""
+    best: dict[Any, tuple[float, dict[int, Any]]] = {}
+    for trial in turned:
+        sides = tuple(
+            (j, value > row.values[j] if _is_number(value) and _is_number(row.values[j]) else value)
+            for j, value in trial.items()
+        )
+        distance = _distance(row, trial, candidates)
+        if sides not in best or distance < best[sides][0]:
+            best[sides] = (distance, trial)
+    return [trial for _, trial in best.values()]
+
+
+def _moved_back(asked: _Asked, trial: dict[int, Any]) -> dict[int, Any]:
+    """Move each changed number towards what it was, as far as the decision stays changed."""
+    for j, own in enumerate(asked.row.values):
+        if j not in trial or not (_is_number(own) and _is_number(trial[j])):
+            continue
+        same, other = float(own), float(trial[j])
+        for _ in range(HALVINGS):
+            middle = 0.5 * same + 0.5 * other
+            if middle in (same, other):
+                break
+            if asked.turned([{**trial, j: middle}])[0]:
+                other = middle
+            else:
+                same = middle
+        trial = {**trial, j: other}
+    return trial
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _result(asked: _Asked, trial: dict[int, Any], after: NDArray[Any], tried: int, minimal: bool) -> WhatIf:
+    rule = asked.rule
     return WhatIf(
-        {read.names[j]: value for j, value in trial.items()},
-        rule.actions[before],
-        rule.actions[after],
-        dict(zip(rule.classes, posterior.tolist(), strict=True)),
-        dict(zip(rule.classes, turned.tolist(), strict=True)),
+        {asked.row.names[j]: value for j, value in trial.items()},
+        rule.actions[asked.action],
+        rule.actions[int(bayes_action(after[None], rule)[0])],
+        dict(zip(rule.classes, asked.before.tolist(), strict=True)),
+        dict(zip(rule.classes, after.tolist(), strict=True)),
         tried,
+        minimal,
     )
 
 
-def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None) -> dict[int, list[Any]]:
-    """Return, by number of feature, the values that differ from the row's own."""
+def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points: int) -> dict[int, list[Any]]:
+    """Return, by number of feature, the values that differ from the row's own; so many of a continuous feature."""
     if changes is None:
-        if not hasattr(model, "_domains"):
+        if not isinstance(model, JointModel):
             raise BayeskitError(
                 f"{type(model).__name__} does not know which values its features take; name them in changes, such as "
                 f"{{{row.names[0]!r}: [value, value]}}."
             )
-        domains = model._domains()
-        allowed = {j: _thinned(domains[j]) for j in range(len(domains)) if row.values[j] is not None}
+        domains = model.domains()
+        allowed = {j: _thinned(domains[j], points) for j in range(len(domains)) if row.values[j] is not None}
     else:
         unknown = [name for name in changes if name not in row.names]
         if unknown:
@@ -147,13 +213,13 @@ def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None) -> dict
     return {j: [value for value in values if value != row.values[j]] for j, values in allowed.items()}
 
 
-def _thinned(domain: Domain) -> list[Any]:
-    """Return the values of a discrete feature, or a few from the middle third of the grid of a continuous one."""
-    if domain.exact:
+def _thinned(domain: Domain, points: int) -> list[Any]:
+    """Return the values of a discrete feature, or some from all over the grid of a continuous one."""
+    if domain.exact or len(domain.values) <= points:
         return list(domain.values)
-    low, high = domain.values[0], domain.values[-1]
-    third = (high - low) / 3
-    return [float(value) for value in np.linspace(low + third, high - third, POINTS)]
+    # By place in the grid, which is finer where a density is narrow.
+    places = np.unique(np.linspace(0, len(domain.values) - 1, points).round().astype(int))
+    return [float(domain.values[place]) for place in places]
 
 
 def _values(value: Any) -> list[Any]:
@@ -179,26 +245,14 @@ def _trials(candidates: dict[int, list[Any]], n_changed: int) -> Any:
                 yield dict(zip(features, values, strict=True))
 
 
-def _changed(row: Row, trial: dict[int, Any]) -> tuple[Any, ...]:
-    return tuple(trial.get(j, value) for j, value in enumerate(row.values))
-
-
 def _distance(row: Row, trial: dict[int, Any], candidates: dict[int, list[Any]]) -> float:
     """Return 1 for each changed category, and for each changed number its share of the range of candidates."""
     total = 0.0
     for j, value in trial.items():
-        numbers = [x for x in (*candidates[j], row.values[j]) if isinstance(x, float)]
-        if len(numbers) == len(candidates[j]) + 1 and max(numbers) > min(numbers):
-            total += abs(value - row.values[j]) / (max(numbers) - min(numbers))
+        own = row.values[j]
+        if _is_number(own) and all(_is_number(x) for x in candidates[j]):
+            low, high = min(own, *candidates[j]), max(own, *candidates[j])
+            total += abs(value - own) / (high - low) if high > low else 1.0
         else:
             total += 1.0
     return total
-
-
-def _posterior(model: Any, row: Row, rows: list[tuple[Any, ...]]) -> NDArray[np.float64]:
-    columns = []
-    for cells in zip(*rows, strict=True):
-        column = np.empty(len(rows), dtype=object)
-        column[:] = cells
-        columns.append(column)
-    return np.asarray(model.predict_proba(as_table(model, row, columns)), dtype=np.float64)

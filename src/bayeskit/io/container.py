@@ -28,7 +28,7 @@ from bayeskit import __version__
 from bayeskit.errors import ModelFileError
 from bayeskit.io import header
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_ARRAYS = 10_000
 MAX_DIRECTORY_BYTES = 4 << 20  # 10 000 entries of a few hundred bytes
 MAX_HEADER_BYTES = 256 << 20
@@ -56,6 +56,7 @@ class Contents:
     model: str
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    version: int = FORMAT_VERSION
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 
 def write(path: str | os.PathLike[str], model: str, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    """Write a model file beside ``path`` and rename it, so that ``path`` always holds a whole file.
+    """Write a model file under another name and rename it, so that ``path`` always holds a whole file.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def write(path: str | os.PathLike[str], model: str, meta: dict[str, Any], arrays
     )
     if len(head) > MAX_HEADER_BYTES:
         raise ModelFileError(f"the fields of a model may take {MAX_HEADER_BYTES} bytes of JSON; got {len(head)}.")
-    with beside(Path(os.path.realpath(path))) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_write(Path(os.path.realpath(path))) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         with archive.open(_entry("model.json"), "w") as entry:
             entry.write(head)
         for member in members:
@@ -157,12 +158,12 @@ def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file in the folder of ``path``; rename it to ``path`` when all is written and on the disk."""
     if path.is_dir():
         raise ModelFileError(f"{shown(path)} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
-        raise ModelFileError(f"the folder {str(path.parent)!r} is not there; make it first.")
+        raise ModelFileError(f"there is no folder {str(path.parent)!r}; create it first.")
     temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -221,7 +222,7 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Contents:
                 f"{len(member.head) + member.n_bytes}."
             )
     arrays = {m.name: _read_array(archive, entries[f"{m.name}.npy"], m) for m in members}
-    return Contents(fields["model"], fields["meta"], arrays)
+    return Contents(fields["model"], fields["meta"], arrays, fields["version"])
 
 
 def _entries(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:

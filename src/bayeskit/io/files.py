@@ -10,32 +10,39 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
-from bayeskit.io.registry import MODELS, model_class
+from bayeskit.io.older import upgraded
+from bayeskit.io.registry import MODELS, STATISTICS, model_class
+
+# The field of a model file for what is known beside the model.
+NOTES = "notes"
 
 
-class Saveable(Protocol):
-    """A model that says what goes into its file, and comes back from it."""
+class Stored(Protocol):
+    """A model or a statistic that says what goes into its file, and comes back from it."""
 
-    def _to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into JSON and what goes into arrays; numbers that must stay exact go into arrays."""
         ...
 
     @classmethod
-    def _from_file(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Build the model; ``meta`` and ``arrays`` are well formed but their contents come from a stranger."""
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Build it again; ``meta`` and ``arrays`` are well formed but their contents come from a stranger."""
         ...
 
 
-def save(model: Saveable, path: str | PathLike[str]) -> None:
-    """Write a fitted model to a file; an old file at ``path`` stays whole until the new one is complete."""
+def save(model: Stored, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
+    """Write a fitted model, or counts, to a file; an old file at ``path`` stays whole until the new one is complete.
+
+    ``notes``, in terms of JSON, are kept beside the model for :func:`load_with_notes`.
+    """
     name = type(model).__name__
-    if name not in MODELS or type(model) is not model_class(name):
+    if name not in {**MODELS, **STATISTICS} or type(model) is not model_class(name):
         raise ModelFileError(
             f"a model file holds one of {', '.join(sorted(MODELS))}; got {type(model).__module__}.{name}. "
             "A class of your own can be kept with pickle."
         )
-    meta, arrays = model._to_file()
-    container.write(path, name, meta, arrays)
+    meta, arrays = model.to_parts()
+    container.write(path, name, {**meta, NOTES: notes} if notes else meta, arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -61,11 +68,19 @@ def load(path: str | PathLike[str]) -> Any:
     ...
     bayeskit.errors.ModelFileError: 'tennis.bayes' is not a model file: it is not a whole zip archive.
     """
+    return load_with_notes(path)[0]
+
+
+def load_with_notes(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Load a model as :func:`load` does, with the notes that were saved beside it."""
     contents = container.read(path)
+    notes = contents.meta.get(NOTES) or {}
+    if not isinstance(notes, dict):
+        raise ModelFileError(f"{container.shown(path)}: its notes are not a dict.")
     try:
         # Numbers so large that they overflow were never learned from rows.
         with np.errstate(over="raise", invalid="raise"):
-            return model_class(contents.model)._from_file(contents.meta, contents.arrays)
+            return model_class(contents.model).from_parts(upgraded(contents), contents.arrays), notes
     except ModelFileError as error:
         raise ModelFileError(f"{container.shown(path)}: {error}") from error
     except (KeyError, IndexError, AttributeError, TypeError, ValueError, ArithmeticError) as error:

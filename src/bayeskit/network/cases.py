@@ -1,81 +1,123 @@
-"""A table of cases in terms of a network: one column of state codes a variable."""
+"""A table of cases in terms of a network: one column of state codes per variable."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import recode, whole_levels
+from bayeskit._kernels import recode
 from bayeskit.errors import TableError, UnseenValueError
-from bayeskit.network.names import find_state, nearest
-from bayeskit.table.column import LOOKUP_UNSEEN, Coded, Column, code_bytes, missing_code, unseen_code
+from bayeskit.network.names import did_you_mean
+from bayeskit.network.states import as_numbers, find_state
+from bayeskit.table.column import Coded, Column, code_bytes, unseen_code
+from bayeskit.table.encode import encode_column
 from bayeskit.table.read import read_table
+from bayeskit.table.schema import Schema, Value, Variable
+
+# A variable with more has a table that is not made.
+MOST_STATES = 1 << 27
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases as state codes.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of cases.
+    columns : list of unsigned integer arrays of shape (n_rows,), or None
+        One per variable: the state's position, or the reserved codes for missing and unseen; None for a variable that
+        the table has no column for.
+    """
+
+    n_rows: int
+    columns: list[NDArray[Any] | None]
+
+    def complete(self) -> list[NDArray[Any]]:
+        """Return the columns of a table in which every variable has one."""
+        return [column for column in self.columns if column is not None]
 
 
 def read_cases(
-    names: Sequence[str],
+    schema: Schema,
     states: Sequence[Sequence[str]],
     table: Any,
     *,
-    absent: Literal["error", "missing"] = "error",
+    variables: Collection[int] | None = None,
+    absent: Literal["error", "none"] = "error",
     unseen: Literal["error", "keep"] = "error",
-) -> list[NDArray[Any]]:
-    """Return one column of codes a variable: the state's position, or the reserved codes for missing and unseen.
+) -> Cases:
+    """Read any table as state codes.
 
     Parameters
     ----------
-    names, states : the variables and their states
+    schema, states : the variables and their states
     table : any table
-        Columns are found by name and values are compared with the states as text, so 1, 1.0 and "1" are the state
-        "1"; other columns are passed over. An array without names, or a list of arrays, holds state codes, one column
-        a variable in the order of the names.
-    absent : {"error", "missing"}
+        Columns are found by name and read as the schema says: numbers fall into bins, values are looked up. Values are
+        compared with the states as text where their types differ, so 1, 1.0 and "1" are the state "1"; other columns
+        are passed over. An array without names, or a list of arrays, holds state codes, one column per variable in the
+        order of the names; where the network was learned from an array without names, such an array holds values.
+    variables : positions of variables, optional
+        Which variables to read; all unless said otherwise.
+    absent : {"error", "none"}
         What to do when a variable has no column.
     unseen : {"error", "keep"}
         What to do with a value that is no state: refuse it, or keep it as the reserved code.
     """
     if isinstance(table, list) and table and all(isinstance(column, np.ndarray) for column in table):
-        return _coded(names, states, table)
+        return Cases(len(table[0]) if table[0].ndim else 0, _coded(schema, states, table))
     source = read_table(table, min_rows=0)
-    if not source.named:
-        return _coded(names, states, [_whole(source.column(j), j) for j in range(len(source.names))])
+    if not source.named and schema.named:
+        codes = [_whole(source.column(j), j) for j in range(len(source.names))]
+        return Cases(source.n_rows, _coded(schema, states, codes))
     place = {name: j for j, name in enumerate(source.names)}
-    columns = []
-    for name, own in zip(names, states, strict=True):
-        if name in place:
-            column = source.column(place[name])
-            codes = _encode(column, own)
-            if unseen == "error":
-                _refuse_unseen(codes, column, name, own)
+    if source.names and not any(name in place for name in schema.names):
+        raise TableError(
+            f"the table has none of the network's variables; its columns are {_some(source.names)}, the variables "
+            f"{_some(schema.names)}."
+        )
+    columns: list[NDArray[Any] | None] = []
+    for i, variable in enumerate(schema):
+        if variables is not None and i not in variables:
+            columns.append(None)
+        elif variable.name in place:
+            columns.append(_encode(source.column(place[variable.name]), variable, states[i], unseen))
         elif absent == "error":
-            raise TableError(f"the table has no column {name!r}; {nearest(name, source.names)}")
+            raise TableError(f"the table has no column {variable.name!r}; {did_you_mean(variable.name, source.names)}")
         else:
-            codes = np.full(source.n_rows, missing_code(np.dtype(np.uint8)), dtype=np.uint8)
-        columns.append(codes)
-    return columns
+            columns.append(None)
+    return Cases(source.n_rows, columns)
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def _coded(
-    names: Sequence[str], states: Sequence[Sequence[str]], columns: Sequence[NDArray[Any]]
-) -> list[NDArray[Any]]:
-    if len(columns) != len(names):
+    schema: Schema, states: Sequence[Sequence[str]], columns: Sequence[NDArray[Any]]
+) -> list[NDArray[Any] | None]:
+    if len(columns) != len(schema):
         raise TableError(
-            f"a table of codes needs one column a variable, {len(names)} in the order of the names; got {len(columns)}."
+            f"a table of codes needs one column per variable, {len(schema)} in the order of the names; got "
+            f"{len(columns)}."
         )
-    for name, own, column in zip(names, states, columns, strict=True):
+    for variable, own, column in zip(schema, states, columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]) or column.dtype not in (np.uint8, np.uint16, np.uint32):
             raise TableError(
-                f"the codes of {name!r} must be a column of uint8, uint16 or uint32, as long as the others; got "
-                f"{column.dtype} of shape {column.shape}."
+                f"the codes of {variable.name!r} must be a column of uint8, uint16 or uint32, as long as the others; "
+                f"got {column.dtype} of shape {column.shape}."
             )
         beyond = (column >= len(own)) & (column < unseen_code(column.dtype))
         if beyond.any():
             row = int(beyond.argmax())
             raise TableError(
-                f"row {row}: code {column[row]} of {name!r} is no state; codes go from 0 to {len(own) - 1}."
+                f"row {row}: code {column[row]} of {variable.name!r} is not a state; codes go from 0 to {len(own) - 1}."
             )
     return list(columns)
 
@@ -87,45 +129,57 @@ def _whole(column: Column, j: int) -> NDArray[Any]:
     if values.dtype in (np.uint8, np.uint16, np.uint32):
         return values
     codes = np.where(column.missing(), -1, values)
-    if not (codes == np.floor(codes)).all() or codes.max(initial=0) > 65_000 or codes.min(initial=0) < -1:
-        raise TableError(f"column {j} holds numbers that are no state codes; give a frame or a dict of columns.")
-    return codes.astype(np.int64).astype(np.uint16)  # -1 becomes the code for missing
+    if not (codes == np.floor(codes)).all() or codes.max(initial=0) > MOST_STATES or codes.min(initial=0) < -1:
+        raise TableError(f"column {j} holds numbers that are not state codes; give a frame or a dict of columns.")
+    width = np.uint16 if codes.max(initial=0) <= 65_000 else np.uint32
+    return codes.astype(np.int64).astype(width)  # -1 becomes the code for missing
 
 
-def _encode(column: Column, states: Sequence[str]) -> NDArray[Any]:
-    place = {state: k for k, state in enumerate(states)}
-    if isinstance(column, Coded):
-        lookup = _lookup(column.levels, place)
-        return recode(column.codes, 0, lookup, code_bytes(len(states)), True)
-    values = column.values
-    if values.dtype.kind == "b":
-        lookup = _lookup((False, True), place)
-        return recode(values.view(np.uint8), 0, lookup, code_bytes(len(states)), False)
-    levels = whole_levels(values)
-    if levels is not None and len(levels) and levels[-1] - levels[0] < 1 << 20:
-        low = int(levels[0])
-        lookup = np.full(int(levels[-1]) - low + 1, LOOKUP_UNSEEN, dtype=np.int64)
-        for level in levels.tolist():
-            lookup[level - low] = place.get(str(level), LOOKUP_UNSEEN)
-        return recode(values, low, lookup, code_bytes(len(states)), False)
-    width = np.dtype(f"u{code_bytes(len(states))}")
-    codes = np.full(len(values), unseen_code(width), dtype=width)
-    for state, k in place.items():
-        codes[values == _number(state)] = k
-    codes[column.missing()] = missing_code(width)
+def _encode(column: Column, variable: Variable, states: Sequence[str], unseen: str) -> NDArray[Any]:
+    if not len(column):
+        return np.empty(0, dtype=f"u{code_bytes(len(states))}")
+    values = _values_in(column, variable, states)
+    if values is None:  # as the schema has them
+        codes, places = encode_column(column, variable), np.arange(variable.n_values)
+    else:
+        codes = encode_column(column, Variable(variable.name, "categorical", tuple(values)))
+        places = np.array(list(values.values()), dtype=np.int64)
+    codes = _placed(codes, places, len(states), open_ended=len(states) > variable.n_values)
+    if unseen == "error":
+        _refuse_unseen(codes, column, variable.name, states)
     return codes
 
 
-def _lookup(values: Sequence[object], place: dict[str, int]) -> NDArray[np.int64]:
-    found = [find_state(value, place) for value in values]
-    return np.array([LOOKUP_UNSEEN if k is None else k for k in found], dtype=np.int64)
+def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dict[Value, int] | None:
+    """Return the states' places by value in the terms of the column, or None where the schema has its terms."""
+    if isinstance(column, Coded):
+        if not column.levels:
+            return None
+        text, boolean = isinstance(column.levels[0], str), isinstance(column.levels[0], bool)
+    else:
+        text, boolean = False, column.values.dtype.kind == "b"
+    if text:
+        values: dict[Value, int] = {v: code for v, code in variable.code_of.items() if isinstance(v, str)}
+        return {**{state: k for k, state in enumerate(states)}, **values}
+    if variable.kind == "binned" or not any(isinstance(value, str) for value in variable.values):
+        return None
+    if boolean:
+        places = {state: k for k, state in enumerate(states)}
+        found = {value: find_state(value, places) for value in (False, True)}
+        return {value: k for value, k in found.items() if k is not None}
+    return as_numbers(states)
 
 
-def _number(state: str) -> float:
-    try:
-        return float(state)
-    except ValueError:
-        return float("nan")  # equal to nothing
+def _placed(codes: NDArray[Any], places: NDArray[np.int64], n_states: int, *, open_ended: bool) -> NDArray[Any]:
+    """Return codes of values as codes of states; with an open end, an unseen value is the last state."""
+    width = code_bytes(n_states)
+    as_it_is = not open_ended and codes.dtype.itemsize == width and np.array_equal(places, np.arange(len(places)))
+    if as_it_is:
+        return codes
+    placed = recode(codes, 0, places, width, True)
+    if open_ended:
+        placed[codes == unseen_code(codes.dtype)] = n_states - 1
+    return placed
 
 
 def _refuse_unseen(codes: NDArray[Any], column: Column, name: str, states: Sequence[str]) -> None:
@@ -134,5 +188,5 @@ def _refuse_unseen(codes: NDArray[Any], column: Column, name: str, states: Seque
         row = int(rows[0])
         value = column.levels[column.codes[row]] if isinstance(column, Coded) else column.values[row].item()
         raise UnseenValueError(
-            f"column {name!r}, row {row}: {value!r} is no state of the variable; {nearest(value, states)}"
+            f"column {name!r}, row {row}: {value!r} is not a state of the variable; {did_you_mean(value, states)}"
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 
 from bayeskit.errors import NetworkError
 
 Parents = Sequence[Sequence[int]]
+# A node on a trail, and whether the trail came to it from a child.
+Step = tuple[int, bool]
 
 
 def check(names: Sequence[str], parents: Parents) -> None:
@@ -19,11 +22,9 @@ def check(names: Sequence[str], parents: Parents) -> None:
         if len(set(own)) < len(own):
             twice = next(names[p] for k, p in enumerate(own) if p in own[:k])
             raise NetworkError(f"variable {name!r} has the parent {twice!r} twice; give it once.")
-    if len(_peel(parents)) < len(names):
+    if len(topological_order(parents)) < len(names):
         cycle = find_cycle(parents)
-        raise NetworkError(
-            f"the arcs go round in a cycle: {' -> '.join(names[i] for i in cycle)}; take one of them out."
-        )
+        raise NetworkError(f"the arcs form a cycle: {' -> '.join(names[i] for i in cycle)}; remove one of them.")
 
 
 def children(parents: Parents) -> tuple[tuple[int, ...], ...]:
@@ -35,33 +36,36 @@ def children(parents: Parents) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, found))
 
 
-def _peel(parents: Parents) -> list[int]:
-    # Kahn's algorithm, first in first out, so that the order stays near the order of construction.
-    waiting = [len(own) for own in parents]
-    below = children(parents)
-    order = [i for i, n in enumerate(waiting) if n == 0]
-    for i in order:
-        for child in below[i]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                order.append(child)
-    return order
-
-
 def topological_order(parents: Parents) -> tuple[int, ...]:
-    """Return the nodes, parents before children.
+    """Return the nodes, parents before children; nodes on a cycle or below one are left out.
+
+    Of the nodes whose parents are all placed, the one with the lowest number comes next (Kahn 1962), so that the order
+    stays near the order of construction.
 
     Examples
     --------
     >>> topological_order([[1], [], [0]])
     (1, 0, 2)
+    >>> topological_order([[], [2], [1]])
+    (0,)
     """
-    return tuple(_peel(parents))
+    waiting = [len(own) for own in parents]
+    below = children(parents)
+    ready = [i for i, n in enumerate(waiting) if n == 0]  # rising, and so a heap
+    order: list[int] = []
+    while ready:
+        i = heappop(ready)
+        order.append(i)
+        for child in below[i]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heappush(ready, child)
+    return tuple(order)
 
 
 def find_cycle(parents: Parents) -> list[int]:
     """Return a cycle along the arcs, its first node repeated at the end; the graph must have one."""
-    free = set(_peel(parents))
+    free = set(topological_order(parents))
     # Each node that is left has a parent that is left, so walking upwards must come back.
     walk = [next(i for i in range(len(parents)) if i not in free)]
     seen = {walk[0]: 0}
@@ -74,7 +78,7 @@ def find_cycle(parents: Parents) -> list[int]:
 
 
 def ancestors(parents: Parents, nodes: Iterable[int]) -> set[int]:
-    """Return the nodes and all that lie above them.
+    """Return the nodes and all their ancestors.
 
     Examples
     --------
@@ -107,7 +111,7 @@ def markov_blanket(parents: Parents, i: int) -> set[int]:
 
 
 def moral_edges(parents: Parents) -> set[tuple[int, int]]:
-    """Return the edges (a, b), a < b, of the moral graph: arcs without arrows, and parents of one child married.
+    """Return the edges (a, b), a < b, of the moral graph: arcs without direction, and edges between parents of a child.
 
     Examples
     --------
@@ -128,22 +132,45 @@ def open_trail(parents: Parents, start: Iterable[int], goal: Iterable[int], give
     collider and not given. A walk over (node, came from a child or a parent) finds it in time linear in the
     arcs (Koller & Friedman 2009, algorithm 3.1); a shortest one never visits a node twice.
     """
+    known = set(given)
+    targets = set(goal) - known
+    came, end = _walk(parents, start, targets, known)
+    if end is None:
+        return None
+    trail: list[int] = []
+    step: Step | None = end
+    while step is not None:
+        trail.append(step[0])
+        step = came[step]
+    return trail[::-1]
+
+
+def connected(parents: Parents, start: Iterable[int], given: Iterable[int]) -> set[int]:
+    """Return the nodes that some open trail leads to from start, given some nodes; start itself is among them.
+
+    Examples
+    --------
+    >>> sorted(connected([(), (), (0, 1)], [0], [])), sorted(connected([(), (), (0, 1)], [0], [2]))
+    ([0, 2], [0, 1])
+    """
+    known = set(given)
+    return {i for i, _ in _walk(parents, start, set(), known)[0]} - known
+
+
+def _walk(
+    parents: Parents, start: Iterable[int], targets: set[int], known: set[int]
+) -> tuple[dict[Step, Step | None], Step | None]:
+    """Walk along open trails, nearest first, until a target is met; return where each step came from, and the end."""
     below = children(parents)
-    known, targets = set(given), set(goal)
     opened = ancestors(parents, known)
     # Starting as if from a child leaves every way open.
     queue = deque((i, True) for i in dict.fromkeys(start) if i not in known)
-    came: dict[tuple[int, bool], tuple[int, bool] | None] = dict.fromkeys(queue)
+    came: dict[Step, Step | None] = dict.fromkeys(queue)
     while queue:
         here = queue.popleft()
         i, from_child = here
-        if i in targets and i not in known:
-            trail = []
-            step: tuple[int, bool] | None = here
-            while step is not None:
-                trail.append(step[0])
-                step = came[step]
-            return trail[::-1]
+        if i in targets:
+            return came, here
         onward: list[tuple[int, bool]] = []
         if i not in known:
             onward += [(child, False) for child in below[i]]
@@ -153,7 +180,7 @@ def open_trail(parents: Parents, start: Iterable[int], goal: Iterable[int], give
             if there not in came:
                 came[there] = here
                 queue.append(there)
-    return None
+    return came, None
 
 
 def v_structures(parents: Parents) -> set[tuple[int, int, int]]:
@@ -193,7 +220,7 @@ def equivalent(left: Parents, right: Parents) -> bool:
 
 
 def cpdag(parents: Parents) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Return the arcs that all equivalent graphs share, and the edges (a, b), a < b, that they turn either way.
+    """Return the arcs that all equivalent graphs share, and the edges (a, b), a < b, whose direction differs.
 
     V-structures first, then rules 1 to 3 of Meek (1995) until nothing changes; rule 4 is needed only where some
     directions were known beforehand.

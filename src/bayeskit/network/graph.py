@@ -7,7 +7,7 @@ from functools import cached_property
 
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.names import nearest
+from bayeskit.network.names import did_you_mean
 from bayeskit.network.separation import Separation, blocked, unblocked
 
 
@@ -33,7 +33,7 @@ class Graph:
         """Return the position of a variable in `names`."""
         place = self._places.get(name) if isinstance(name, str) else None
         if place is None:
-            raise NetworkError(f"unknown variable {name!r}; {nearest(name, self.names)}")
+            raise NetworkError(f"unknown variable {name!r}; {did_you_mean(name, self.names)}")
         return place
 
     @cached_property
@@ -98,8 +98,20 @@ class Graph:
                 openers[self.names[c]] = self.names[by]
         return unblocked([self.names[i] for i in trail], set(self.arcs), openers)
 
+    def d_connected(self, x: str | Iterable[str], given: str | Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the variables that are not d-separated from x given some variables: what x can still tell about.
+
+        Examples
+        --------
+        >>> from bayeskit.network import BayesianNetwork
+        >>> BayesianNetwork("Storm->Campfire<-BusTourGroup; Campfire->Smoke").d_connected("Storm")
+        ('Campfire', 'Smoke')
+        """
+        start, known = self._places_of(x), self._places_of(given)
+        return self._names_of(dag.connected(self.parents, start, known) - set(start))
+
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Return the parents, children and children's other parents: given them, the rest says nothing more.
+        """Return the parents, children and children's other parents: given them, no other variable tells more.
 
         Examples
         --------
@@ -120,7 +132,7 @@ class Graph:
         return self._names_of(dag.ancestors(self.children, places) - set(places))
 
     def moral_graph(self) -> tuple[tuple[str, str], ...]:
-        """Return the edges of the moral graph: arcs without arrows, and the parents of one child joined.
+        """Return the edges of the moral graph: arcs without direction, and an edge between the parents of each child.
 
         Examples
         --------
@@ -131,7 +143,7 @@ class Graph:
         return tuple((self.names[a], self.names[b]) for a, b in sorted(dag.moral_edges(self.parents)))
 
     def cpdag(self) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-        """Return the arcs that all equivalent networks share, and the edges that they turn either way.
+        """Return the arcs that all equivalent networks share, and the edges whose direction differs among them.
 
         Examples
         --------

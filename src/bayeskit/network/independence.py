@@ -1,4 +1,4 @@
-"""Independence as the numbers have it: P(x, y | z) = P(x | z) P(y | z) for all states that can be."""
+"""Independence as the numbers have it: P(x, y | z) = P(x | z) P(y | z) for all states of positive probability."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""The Bayesian network: a graph, its tables, and doors to graph questions, files, pictures and inference."""
+"""The Bayesian network: a graph and its tables, with graph questions, files, drawings and inference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import log_probability, n_threads
-from bayeskit.errors import ModelFileError, NetworkError, TableError
-from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.errors import NetworkError, TableError
 from bayeskit.io.files import save
 from bayeskit.network import dag, formats
+from bayeskit.network.arcs import read_arcs, read_networkx
 from bayeskit.network.cases import read_cases
+from bayeskit.network.cpd.read import read_cpd_table, states_of
+from bayeskit.network.cpd.table import TableCPD, check_table, default_table
+from bayeskit.network.edit import Editing, intervene
 from bayeskit.network.graph import Graph
 from bayeskit.network.independence import Independence, independence
-from bayeskit.network.infer.questions import Questions
-from bayeskit.network.names import find_state, nearest, unique_names
-from bayeskit.network.structure import read_networkx, read_structure
-from bayeskit.network.tables import TOLERANCE, check_table, default_table, read_table, states_of
+from bayeskit.network.infer.forward import check_random_state
+from bayeskit.network.infer.information import Information
+from bayeskit.network.infer.queries import Queries
+from bayeskit.network.influence import arc_influence
+from bayeskit.network.learn.parameters import Learned, LearnsTables
+from bayeskit.network.model_file import learned_from_parts, network_from_parts, network_to_parts
+from bayeskit.network.names import did_you_mean, unique_names
+from bayeskit.network.states import check_schema, schema_of, state_of
+from bayeskit.network.variable_table import VariableTable
+from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
     from bayeskit.plot.network_svg import Drawing
@@ -30,12 +38,14 @@ if TYPE_CHECKING:
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(Graph, Questions):
+class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
 
-    A network does not change once it is made: what changes it (`do`) returns a new one.
+    A network does not change once it is made: what changes it (`do`, `with_table`, `with_arc`, …) returns a new one.
+    ``net["x"]`` is the table of a variable, ``"x" in net`` asks for one, ``len(net)`` counts them, and ``==`` compares
+    variables, states, arcs and numbers, in any order.
 
     Parameters
     ----------
@@ -49,11 +59,14 @@ class BayesianNetwork(Graph, Questions):
         A table is an array of shape (parents' states in order …, own states), a dict (``{"yes": 0.2, "no": 0.8}`` or
         ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
         for each parent and a column for each own state. Without tables every row is uniform, which claims nothing.
-    seed : int, optional
-        Without tables: rows drawn from the flat Dirichlet distribution instead.
+    random_tables : int, optional
+        Without tables: rows drawn from the flat Dirichlet distribution instead; the number is the seed.
     normalise : bool, default False
         Divide each row by its sum. Otherwise a row that misses 1 by more than 1e-5 is refused, and the numbers are
         kept as they came.
+    target : str, optional
+        The variable that `predict_proba` predicts unless it is told otherwise; the network of a classifier has its
+        class there.
 
     Attributes
     ----------
@@ -65,8 +78,14 @@ class BayesianNetwork(Graph, Questions):
         The number of states of each variable.
     parents : tuple of tuples of int
         The parents of each variable, as positions in `names`.
+    cpds : tuple of TableCPD
+        The distribution of each variable given its parents.
     tables : tuple of float64 arrays
-        ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
+        Their numbers: ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
+    schema : Schema
+        The columns of a table that the states stand for: categorical values, or the bins of a column of numbers.
+    target : str or None
+        The variable that `predict_proba` predicts.
 
     Examples
     --------
@@ -81,7 +100,8 @@ class BayesianNetwork(Graph, Questions):
 
     states: tuple[tuple[str, ...], ...]
     cards: tuple[int, ...]
-    tables: tuple[Table, ...]
+    cpds: tuple[TableCPD, ...]
+    target: str | None
 
     def __init__(
         self,
@@ -89,17 +109,21 @@ class BayesianNetwork(Graph, Questions):
         *,
         states: Mapping[str, Sequence[Any]] | None = None,
         tables: Mapping[str, Any] | None = None,
-        seed: int | None = None,
+        random_tables: int | None = None,
         normalise: bool = False,
+        target: str | None = None,
     ) -> None:
-        if tables is not None and seed is not None:
-            raise NetworkError("seed draws random tables, so it goes without tables; got both.")
+        if tables is not None and random_tables is not None:
+            raise NetworkError("random_tables draws the tables, so it goes without tables; got both.")
         tables = None if tables is None else {str(name): table for name, table in tables.items()}
-        sketch = read_structure(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
+        sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
         names, parent_names = sketch.names, sketch.parents
-        known = {name: states_of(name, given, (tables or {}).get(name), names) for name, given in sketch.states.items()}
+        known = {
+            name: states_of(given, (tables or {}).get(name), parent_names[name])
+            for name, given in sketch.states.items()
+        }
         if tables is None:
-            rng = None if seed is None else np.random.default_rng(seed)
+            rng = None if random_tables is None else np.random.default_rng(check_random_state(random_tables))
             read = [
                 default_table(name, tuple(len(known[p]) for p in (*parent_names[name], name)), rng) for name in names
             ]
@@ -109,7 +133,7 @@ class BayesianNetwork(Graph, Questions):
                 raise NetworkError(
                     f"tables has no table for {', '.join(map(repr, without))}; give one for each variable."
                 )
-            read = [read_table(name, parent_names[name], known, tables[name]) for name in names]
+            read = [read_cpd_table(name, parent_names[name], known, tables[name]) for name in names]
         place = {name: i for i, name in enumerate(names)}
         self._fill(
             names,
@@ -117,6 +141,7 @@ class BayesianNetwork(Graph, Questions):
             [[place[p] for p in parent_names[name]] for name in names],
             read,
             normalise,
+            target=target,
         )
 
     @classmethod
@@ -128,8 +153,12 @@ class BayesianNetwork(Graph, Questions):
         tables: Sequence[Any],
         *,
         normalise: bool = False,
+        schema: Schema | None = None,
+        target: str | None = None,
     ) -> BayesianNetwork:
         """Make a network from its attributes as they are stored; everything is checked.
+
+        Without a schema the variables are categorical and their values are the states as text.
 
         Examples
         --------
@@ -138,7 +167,7 @@ class BayesianNetwork(Graph, Questions):
         (('A', 'B'),)
         """
         net = cls.__new__(cls)
-        net._fill(names, states, parents, tables, normalise)
+        net._fill(names, states, parents, tables, normalise, schema=schema, target=target)
         return net
 
     @classmethod
@@ -158,16 +187,15 @@ class BayesianNetwork(Graph, Questions):
         net.states = tuple(parts.states)
         net.cards = tuple(map(len, parts.states))
         net.parents = tuple(parts.parents)
-        for table in parts.tables:
-            table.setflags(write=False)
-        net.tables = tuple(parts.tables)
+        net.cpds = tuple(map(TableCPD, parts.tables))
+        net.target = None
         return net
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the network to a file; the extension decides on the format, as in `read`.
 
-        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so ours are
-        kept beside them.
+        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so the full
+        names are written to the file too.
         """
         formats.write(self, path)
 
@@ -178,14 +206,28 @@ class BayesianNetwork(Graph, Questions):
         parents: Sequence[Sequence[int]],
         tables: Sequence[Any],
         normalise: bool,
+        *,
+        schema: Schema | None = None,
+        target: str | None = None,
     ) -> None:
         if not len(names):
             raise NetworkError("the network is empty: give at least one variable.")
         if not len(names) == len(states) == len(parents) == len(tables):
             raise NetworkError(
-                f"names, states, parents and tables must have one entry a variable; got {len(names)}, {len(states)}, "
+                f"names, states, parents and tables must have one entry per variable; got {len(names)}, {len(states)}, "
                 f"{len(parents)} and {len(tables)}."
             )
+        self._fill_graph(names, states, parents)
+        self.cpds = tuple(
+            check_table(self.names, self.states, self.parents, i, table, normalise) for i, table in enumerate(tables)
+        )
+        if schema is not None:
+            self.schema = check_schema(schema, self.names, self.states)
+        self.target = None if target is None else self.names[self.index(target)]
+
+    def _fill_graph(
+        self, names: Sequence[str], states: Sequence[Sequence[str]], parents: Sequence[Sequence[int]]
+    ) -> None:
         self.names = unique_names(names, "variable")
         self.states = tuple(
             unique_names(own, f"variable {name!r}: state") for name, own in zip(self.names, states, strict=True)
@@ -195,35 +237,88 @@ class BayesianNetwork(Graph, Questions):
             raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
         self.parents = tuple(tuple(map(int, own)) for own in parents)
         dag.check(self.names, self.parents)
-        self.tables = tuple(
-            check_table(self.names, self.states, self.parents, i, table, normalise, TOLERANCE)
-            for i, table in enumerate(tables)
-        )
+
+    def _like(
+        self,
+        names: Sequence[str],
+        states: Sequence[Sequence[str]],
+        parents: Sequence[Sequence[int]],
+        cpds: Sequence[TableCPD],
+        schema: Schema,
+        target: str | None,
+    ) -> BayesianNetwork:
+        """Return a network of distributions that are known to be right, which are not copied; the graph is checked."""
+        net = BayesianNetwork.__new__(BayesianNetwork)
+        net._fill_graph(names, states, parents)
+        net.cpds = tuple(cpds)
+        net.schema = check_schema(schema, net.names, net.states)
+        net.target = target
+        return net
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns of a table that the states stand for."""
+        return schema_of(self.names, self.states)
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The conditional table of each variable: one axis per parent, in order, its own states last."""
+        return tuple(cpd.values for cpd in self.cpds)
 
     def __repr__(self) -> str:
         arcs = sum(map(len, self.parents))
         return f"BayesianNetwork({len(self.names)} variables, {arcs} arcs, {self.n_parameters} free parameters)"
 
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._places
+
+    def __getitem__(self, name: str) -> VariableTable:
+        i = self.index(name)
+        above = self.parents[i]
+        return VariableTable(
+            name,
+            self.states[i],
+            tuple(self.names[p] for p in above),
+            tuple(self.states[p] for p in above),
+            self.tables[i],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BayesianNetwork) and self.target == other.target and self.equals(other)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.names), frozenset(self.arcs), self.target))
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Only what the network is: compiled engines and other cached things are made again where they are needed.
-        return _restore, (self.names, self.states, self.parents, self.tables)
+        learned = self._learned
+        return _restore, (self.names, self.states, self.parents, self.tables, self.schema, self.target, learned)
 
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
         return tuple({state: k for k, state in enumerate(own)} for own in self.states)
 
     def state(self, name: object, value: object) -> int:
-        """Return the position of a state among the states of a variable; 1 means "1" and True means "true"."""
+        """Return the position of a state among the states of a variable.
+
+        1 means the state "1", True means "true", and a number means the bin that it falls into.
+        """
         i = self.index(name)
-        place = find_state(value, self._state_places[i])
+        place = state_of(value, self.schema[i], self._state_places[i])
         if place is None:
-            raise NetworkError(f"variable {name!r} has no state {value!r}; {nearest(value, self.states[i])}")
+            raise NetworkError(f"variable {name!r} has no state {value!r}; {did_you_mean(value, self.states[i])}")
         return place
 
     @property
     def n_parameters(self) -> int:
         """The number of free parameters, Σ (states − 1) · Π parents' states."""
-        return sum(table.size // card * (card - 1) for table, card in zip(self.tables, self.cards, strict=True))
+        return sum(cpd.n_parameters for cpd in self.cpds)
 
     def independent(
         self,
@@ -254,8 +349,9 @@ class BayesianNetwork(Graph, Questions):
         Parameters
         ----------
         table : any table
-            Columns are found by name, values are compared with the states as text. An array without names, or a list
-            of arrays, holds state codes, one column a variable in the order of `names`.
+            Columns are found by name and read as `schema` says: numbers fall into bins, other values are compared
+            with the states. An array without names, or a list of arrays, holds state codes, one column per variable in
+            the order of `names`.
 
         Returns
         -------
@@ -268,7 +364,7 @@ class BayesianNetwork(Graph, Questions):
         >>> np.exp(net.log_probability({"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]}))
         array([0.125, 0.   , 0.75 ])
         """
-        columns = read_cases(self.names, self.states, table)
+        columns = read_cases(self.schema, self.states, table).complete()
         cells = len(columns) * len(columns[0])
         log, row, j = log_probability(columns, self.cards, self.parents, self._log_tables, n_threads(cells))
         if row >= 0:
@@ -284,34 +380,48 @@ class BayesianNetwork(Graph, Questions):
 
     @cached_property
     def _log_tables(self) -> NDArray[np.float64]:
+        # Rows that miss 1 by the tolerance are divided by their sum, as inference does.
+        rows = [(table / table.sum(axis=-1, keepdims=True)).reshape(-1) for table in self.tables]
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.concatenate([table.reshape(-1) for table in self.tables])))
+            return np.asarray(np.log(np.concatenate(rows)))
+
+    def arc_influence(self) -> dict[tuple[str, str], float]:
+        """Return how strongly each arc acts, from 0 (the child's table does not depend on the parent) to 1.
+
+        It is the largest total variation between the child's rows for two states of the parent, averaged over the
+        states of the other parents (as in Koiter 2006); read from the tables alone.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> {arc: round(p, 6) for arc, p in net.arc_influence().items()}
+        {('rain', 'wet'): 0.8}
+        """
+        found = arc_influence(self.tables, self.parents)
+        return {
+            (self.names[p], self.names[i]): found[i][k] for i, own in enumerate(self.parents) for k, p in enumerate(own)
+        }
 
     def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
         """Return the network after an intervention: arcs into the variables are cut, and their states are set.
 
         Parameters
         ----------
-        actions : mapping of name to state, or to a mapping of state to probability
-            Names that are words may also be given as keywords.
+        actions : mapping of name to state, or to a distribution
+            A distribution is a mapping of state to probability, or one number per state. Names that are words may also
+            be given as keywords.
 
         Examples
         --------
-        >>> net = BayesianNetwork("Storm->Lightning->Thunder", seed=0).do(Lightning="yes")
+        >>> net = BayesianNetwork("Storm->Lightning->Thunder", random_tables=0).do(Lightning="yes")
         >>> net.arcs
         (('Lightning', 'Thunder'),)
         >>> net.tables[1]
         array([0., 1.])
         """
-        wanted = {**(actions or {}), **more}
-        parents, tables = list(self.parents), list(self.tables)
-        for name, value in wanted.items():
-            i = self.index(name)
-            row = np.zeros(self.cards[i])
-            for state, p in (value if isinstance(value, Mapping) else {value: 1.0}).items():
-                row[self.state(name, state)] = p
-            parents[i], tables[i] = (), row
-        return BayesianNetwork.from_tables(self.names, self.states, parents, tables)
+        if actions is not None and not isinstance(actions, Mapping):
+            raise NetworkError(f"do maps variables to states, as do({{'smoke': 'yes'}}); got {actions!r}.")
+        return intervene(self, {**(actions or {}), **more})
 
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
         """Say whether two networks have the same variables, states, parents and numbers; order does not matter.
@@ -332,7 +442,14 @@ class BayesianNetwork(Graph, Questions):
         return True
 
     def draw(
-        self, *, given: Mapping[str, Any] | None = None, bars: bool = False, posterior: Mapping[str, Any] | None = None
+        self,
+        *,
+        given: Mapping[str, Any] | None = None,
+        bars: bool = False,
+        posterior: Mapping[str, Any] | None = None,
+        only: str | Iterable[str] | None = None,
+        around: str | Iterable[str] | None = None,
+        steps: int = 1,
     ) -> Drawing:
         """Draw the network in layers, with bars of probabilities in the boxes; notebooks show it, ``save`` writes it.
 
@@ -345,6 +462,12 @@ class BayesianNetwork(Graph, Questions):
         posterior : mapping of name to probabilities, optional
             What to show instead, for some variables or all: an array in the order of the states, or a mapping of state
             to number.
+        only : str or list of str, optional
+            Draw these variables and the arcs between them. Where others are left out, the border is dashed.
+        around : str or list of str, optional
+            Draw these variables and all that are at most ``steps`` arcs away, up or down.
+        steps : int, default 1
+            How far ``around`` reaches.
 
         Examples
         --------
@@ -353,11 +476,19 @@ class BayesianNetwork(Graph, Questions):
         >>> drawing.crossings
         0
         """
-        from bayeskit.network.picture import draw  # the layout needs scipy.optimize, which takes long to import
+        # The layout needs scipy.optimize, which takes long to import.
+        from bayeskit.network.picture import draw, variables_shown
 
+        shown = variables_shown(self, only, around, steps)
         if posterior is None:
             posterior = self.posterior(given=given) if given or bars else {}
-        return draw(self, posterior, list(given or {}))
+        return draw(self, posterior, list(given or {}), shown)
+
+    def explore(self) -> Any:
+        """Show the network in a notebook as `bayeskit studio` does; see `bayeskit.explore`."""
+        from bayeskit import explore  # a later stage, which the public name leads to
+
+        return explore(self)
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""
@@ -370,7 +501,7 @@ class BayesianNetwork(Graph, Questions):
         return graph
 
     @classmethod
-    def from_networkx(cls, graph: Any, *, seed: int | None = None) -> BayesianNetwork:
+    def from_networkx(cls, graph: Any, *, random_tables: int | None = None) -> BayesianNetwork:
         """Make a network from a ``networkx.DiGraph``; nodes may carry ``states``, ``parents`` (an order) and ``table``.
 
         Examples
@@ -379,38 +510,27 @@ class BayesianNetwork(Graph, Questions):
         >>> BayesianNetwork.from_networkx(networkx.DiGraph([("A", "B"), ("B", "C")])).arcs
         (('A', 'B'), ('B', 'C'))
         """
-        return cls(**read_networkx(graph), seed=seed)
+        return cls(**read_networkx(graph), random_tables=random_tables)
 
-    def _to_file(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta = {
-            "names": list(self.names),
-            "states": list(map(list, self.states)),
-            "parents": list(map(list, self.parents)),
-        }
-        return meta, {"tables": np.concatenate([table.reshape(-1) for table in self.tables])}
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        return network_to_parts(self)
 
     @classmethod
-    def _from_file(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
-        names, states, parents = (expect_field(meta, field, list) for field in ("names", "states", "parents"))
-        words = [names, *states] if all(isinstance(own, list) for own in states) else [[None]]
-        if not all(isinstance(word, str) for own in words for word in own):
-            raise ModelFileError("names and states must be lists of text.")
-        flat = expect_array(arrays, "tables", np.float64, (None,))
-        tables = []
-        for i, above in enumerate(parents):
-            shape = [len(states[p]) for p in (*above, i)]
-            if prod(shape) > len(flat):
-                raise ModelFileError(f"the table of {names[i]!r} is cut short.")
-            tables.append(flat[: prod(shape)].reshape(shape))
-            flat = flat[prod(shape) :]
-        if len(flat):
-            raise ModelFileError(f"the tables have {len(flat)} numbers too many.")
-        return cls.from_tables(names, states, parents, tables)
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
+        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        net = cls.from_tables(**network_from_parts(meta, arrays))
+        net._learned = learned_from_parts(meta, arrays, net)
+        return net
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit."""
         save(self, path)
 
 
-def _restore(*parts: Any) -> BayesianNetwork:
-    return BayesianNetwork.from_tables(*parts)
+def _restore(
+    names: Any, states: Any, parents: Any, tables: Any, schema: Any, target: Any, learned: Learned | None = None
+) -> BayesianNetwork:
+    net = BayesianNetwork.from_tables(names, states, parents, tables, schema=schema, target=target)
+    net._learned = learned
+    return net

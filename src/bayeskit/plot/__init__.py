@@ -2,8 +2,17 @@
 
 from bayeskit.plot.balance import class_balance
 from bayeskit.plot.confusion import confusion_matrix
+from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
 from bayeskit.plot.reliability import reliability_curve
-from bayeskit.plot.tables import value_table
+from bayeskit.plot.value_table import value_table
 from bayeskit.plot.waterfall import waterfall
 
-__all__ = ["class_balance", "confusion_matrix", "reliability_curve", "value_table", "waterfall"]
+__all__ = [
+    "class_balance",
+    "confusion_matrix",
+    "posterior_bars",
+    "posterior_curves",
+    "reliability_curve",
+    "value_table",
+    "waterfall",
+]

@@ -1,4 +1,4 @@
-"""The ground of every picture: axes to draw on, colours, and a font that has all characters."""
+"""What all pictures share: axes to draw on, colours, and a font that has all characters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Readable side by side for all kinds of colour vision (Okabe & Ito).
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8c8c8c"
+BLUE, RED, GREY = "#0072B2", "#D55E00", "#8c8c8c"
 
 # Families that hold Chinese, in the order of preference.
 CJK_FAMILIES = (
@@ -35,7 +35,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def finish(ax: Axes) -> Axes:
-    """Take away what does not tell anything, and give every text a font that has its characters."""
+    """Remove the top and right spines, and give every text a font that has its characters."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     choose_fonts(ax)

@@ -24,7 +24,7 @@ def confusion_matrix(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how often each action met each truth and, given a loss, what that cost in all; return the Axes.
+    """Draw the number of rows of each true class and action and, given a loss, their total cost; return the Axes.
 
     Parameters
     ----------

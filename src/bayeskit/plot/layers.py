@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -22,20 +23,23 @@ Arc = tuple[int, int]
 # Sweeps without a better order before a start is given up, and starts for small and for large graphs.
 PATIENCE = 8
 STARTS_SMALL, STARTS_LARGE, SMALL = 24, 2, 400
+WRAPPED_SWEEPS = 8
 
 
 @dataclass
 class Layers:
     """Rows of nodes from top to bottom, each in order.
 
-    Nodes from ``n`` on are invisible, one for each row that an arc passes. ``chains[k]`` is the way of arc k: its
-    start, the invisible nodes and its end.
+    Nodes from ``n`` on are invisible, one for each row that an arc passes, or that the arcs of one node pass together.
+    ``chains[k]`` is the way of arc k: its start, the invisible nodes and its end. ``wrapped`` says that wide rows were
+    wrapped.
     """
 
     n: int
     rows: list[list[int]]
     chains: list[list[int]]
     crossings: int
+    wrapped: bool = False
 
     @property
     def segments(self) -> list[Arc]:
@@ -43,23 +47,94 @@ class Layers:
         return list(dict.fromkeys((a, b) for chain in self.chains for a, b in pairwise(chain)))
 
 
-def layer(n: int, arcs: Sequence[Arc]) -> Layers:
+def layer(n: int, arcs: Sequence[Arc], widths: Sequence[float] | None = None, most: float = float("inf")) -> Layers:
     """Return rows and an order with few crossings for a graph of n nodes; arcs go from higher rows to lower ones.
+
+    With ``widths``, a row of nodes that together are wider than ``most`` is wrapped: its nodes take turns in several
+    rows, and the arcs of a node run together up to the row where they part.
 
     Examples
     --------
     >>> layer(4, [(0, 2), (1, 2), (2, 3)]).rows
     [[0, 1], [2], [3]]
+    >>> [len(row) for row in layer(7, [(0, i) for i in range(1, 7)], [1.0] * 7, 3.0).rows]
+    [1, 4, 3]
     """
     rank = rank_nodes(n, arcs)
-    chains, ranks = _chains(n, arcs, rank)
-    height = max(ranks) + 1
-    above: list[list[int]] = [[] for _ in ranks]
-    below: list[list[int]] = [[] for _ in ranks]
+    plain = _order(n, arcs, rank)
+    if widths is None:
+        return plain
+    wrapped = _wrap(plain, widths, most)
+    return plain if wrapped is None else _wrapped_order(plain, arcs, wrapped)
+
+
+def _wrap(layers: Layers, widths: Sequence[float], most: float) -> list[int] | None:
+    """Return the rows of the nodes when no row may be wider than ``most``; None where none is."""
+    rank, top, wraps = [0] * layers.n, 0, False
+    for row in layers.rows:
+        nodes = [node for node in row if node < layers.n]
+        rows = max(1, ceil(sum(widths[node] for node in nodes) / most))
+        wraps = wraps or rows > 1
+        # By turns, so that neighbours stay near each other and the arcs above and below stay steep.
+        for k, node in enumerate(nodes):
+            rank[node] = top + k % rows
+        top += rows
+    return rank if wraps else None
+
+
+def _wrapped_order(plain: Layers, arcs: Sequence[Arc], rank: list[int]) -> Layers:
+    """Return the wrapped rows in the order that their nodes had before; a few sweeps take most crossings away.
+
+    The many rows that arcs now pass would make a search from new starts take minutes.
+    """
+    chains, ranks = _chains(plain.n, arcs, rank, together=True)
+    above, below = _neighbours(chains, len(ranks))
+    place = {node: k / len(row) for row in plain.rows for k, node in enumerate(row)}
+    ends: dict[int, list[float]] = {}
     for chain in chains:
-        for a, b in pairwise(chain):
-            below[a].append(b)
-            above[b].append(a)
+        for node in chain[1:-1]:
+            ends.setdefault(node, []).append(place[chain[-1]])
+    key = {node: place[node] if node < plain.n else sum(ends[node]) / len(ends[node]) for node in range(len(ranks))}
+    rows: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
+    for node in sorted(range(len(ranks)), key=lambda node: key[node]):
+        rows[ranks[node]].append(node)
+    best, fewest = [list(row) for row in rows], _total(rows, below)
+    for sweep in range(WRAPPED_SWEEPS):
+        down = sweep % 2 == 0
+        for r in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
+            _sort_by_median(rows[r], rows[r - 1] if down else rows[r + 1], above if down else below)
+        crossings = _total(rows, below)
+        if crossings < fewest:
+            best, fewest = [list(row) for row in rows], crossings
+    return _centred(Layers(plain.n, best, chains, fewest))
+
+
+def _centred(layers: Layers) -> Layers:
+    """Move the way on of a node's arcs into the middle of the children that branch off from it in the same row."""
+    above: dict[int, set[int]] = {}
+    for a, b in layers.segments:
+        above.setdefault(b, set()).add(a)
+    for row in layers.rows:
+        start = 0
+        while start < len(row):
+            end = start + 1
+            while end < len(row) and above.get(row[end]) == above.get(row[start]) and row[start] in above:
+                end += 1
+            boxes = [node for node in row[start:end] if node < layers.n]
+            ways = [node for node in row[start:end] if node >= layers.n]
+            row[start:end] = [*boxes[: len(boxes) // 2], *ways, *boxes[len(boxes) // 2 :]]
+            start = end
+    below: list[list[int]] = [[] for _ in range(sum(map(len, layers.rows)))]
+    for a, b in layers.segments:
+        below[a].append(b)
+    layers.wrapped, layers.crossings = True, _total(layers.rows, below)
+    return layers
+
+
+def _order(n: int, arcs: Sequence[Arc], rank: list[int]) -> Layers:
+    chains, ranks = _chains(n, arcs, rank, together=False)
+    height = max(ranks) + 1
+    above, below = _neighbours(chains, len(ranks))
     best: list[list[int]] = []
     fewest = -1
     for start in range(STARTS_SMALL if len(ranks) <= SMALL else STARTS_LARGE):
@@ -70,6 +145,16 @@ def layer(n: int, arcs: Sequence[Arc]) -> Layers:
         if fewest == 0:
             break
     return Layers(n, best, chains, fewest)
+
+
+def _neighbours(chains: list[list[int]], n: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the neighbours above and below each node, each once."""
+    above: list[list[int]] = [[] for _ in range(n)]
+    below: list[list[int]] = [[] for _ in range(n)]
+    for a, b in dict.fromkeys((a, b) for chain in chains for a, b in pairwise(chain)):
+        below[a].append(b)
+        above[b].append(a)
+    return above, below
 
 
 def rank_nodes(n: int, arcs: Sequence[Arc]) -> list[int]:
@@ -98,13 +183,19 @@ def rank_nodes(n: int, arcs: Sequence[Arc]) -> list[int]:
     return list((ranks - ranks.min()).tolist())
 
 
-def _chains(n: int, arcs: Sequence[Arc], rank: list[int]) -> tuple[list[list[int]], list[int]]:
+def _chains(n: int, arcs: Sequence[Arc], rank: list[int], together: bool) -> tuple[list[list[int]], list[int]]:
     ranks = list(rank)
     chains = []
-    for a, b in arcs:
-        between = range(rank[a] + 1, rank[b])
-        chains.append([a, *range(len(ranks), len(ranks) + len(between)), b])
-        ranks.extend(between)
+    shared: dict[Arc, int] = {}  # (start of the arcs, row) → the invisible node that they share
+    for k, (a, b) in enumerate(arcs):
+        chain = [a]
+        for row in range(rank[a] + 1, rank[b]):
+            key = (a if together else -1 - k, row)
+            if key not in shared:
+                shared[key] = len(ranks)
+                ranks.append(row)
+            chain.append(shared[key])
+        chains.append([*chain, b])
     return chains, ranks
 
 

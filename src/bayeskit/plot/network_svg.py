@@ -8,10 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Literal
 
-from bayeskit.io.container import beside
+from bayeskit.io.container import atomic_write
 from bayeskit.plot.layers import Arc
-from bayeskit.plot.places import Layout, lay_out
+from bayeskit.plot.layout import Layout, lay_out
+
+Tip = Literal["end", "start", "none"]
 
 FONT = 12.0
 FONT_STATE = 10.0
@@ -26,8 +29,15 @@ MAX_STATE_WIDTH = 110.0
 STYLE = """
 .box{fill:#fff;stroke:#5b6b80;stroke-width:1.1}
 .given .box{fill:#fff3d6;stroke:#b7791f}
+.cut .box{stroke-dasharray:4 3}
 .arc{fill:none;stroke:#7d8ca1;stroke-width:1.2}
 .tip{fill:#7d8ca1}
+.arc.missing{stroke:#d55e00;stroke-dasharray:5 3;stroke-width:1.8}
+.tip.missing{fill:#d55e00}
+.arc.extra{stroke:#0072b2;stroke-width:1.8}
+.tip.extra{fill:#0072b2}
+.arc.turned{stroke:#e69f00;stroke-width:1.8}
+.tip.turned{fill:#e69f00}
 text{font-family:"Helvetica Neue",Helvetica,Arial,"Noto Sans","Noto Sans CJK SC",sans-serif;fill:#1f2933}
 .name{font-size:12px;font-weight:600;text-anchor:middle}
 .state{font-size:10px;fill:#3e4c59}
@@ -66,7 +76,7 @@ class Drawing:
             raise ValueError(
                 f"a drawing is saved as .svg; got {os.fspath(path)!r}. A browser prints it to other formats."
             )
-        with beside(Path(path)) as file:
+        with atomic_write(Path(path)) as file:
             file.write(self.svg.encode())
 
 
@@ -83,6 +93,10 @@ def draw_network(
     states: Sequence[Sequence[str]] | None = None,
     posterior: Mapping[str, Sequence[float]] | None = None,
     given: Collection[str] = (),
+    arc_kinds: Mapping[Arc, str] | None = None,
+    tips: Mapping[Arc, Tip] | None = None,
+    legend: Mapping[str, str] | None = None,
+    cut: Collection[str] = (),
 ) -> Drawing:
     """Draw a directed acyclic graph in layers.
 
@@ -92,8 +106,15 @@ def draw_network(
     arcs : pairs (parent, child) of positions in ``names``
     states : names of each node's states, for the bars
     posterior : mapping of name to the probabilities of its states
-        These nodes get a bar a state.
+        These nodes get one bar per state.
     given : names of nodes that were observed; they are coloured.
+    arc_kinds : mapping of arc to "same", "missing", "extra" or "turned"
+        Arcs of a comparison get colours of their own.
+    tips : mapping of arc to "end", "start" or "none"
+        Where an arc has its tip, if not at its end: edges without a direction have none.
+    legend : mapping of a kind of arc to what it means
+        Lines below the picture.
+    cut : names of nodes with arcs to others that are not drawn; their border is dashed.
 
     Examples
     --------
@@ -107,10 +128,53 @@ def draw_network(
     ]
     sizes = [_size(name, own) for name, own in zip(names, lines, strict=True)]
     layout = lay_out(sizes, arcs)
-    parts = [_arc(curve) for curve in layout.curves]
+    kinds = [(arc_kinds or {}).get(arc, "") for arc in arcs]
+    ends = [(tips or {}).get(arc, "end") for arc in arcs]
+    parts = [_arc(curve, kind, tip) for curve, kind, tip in zip(layout.curves, kinds, ends, strict=True)]
     for name, own, size, centre in zip(names, lines, sizes, layout.centres, strict=True):
-        parts.append(_node(name, own, size, centre, name in given))
-    return Drawing(_page(layout, parts), layout.crossings)
+        kind = "node" + " given" * (name in given) + " cut" * (name in cut)
+        parts.append(_node(name, own, size, centre, kind))
+    return Drawing(_page(layout, parts, legend or {}), layout.crossings)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Where a drawing with bars has its boxes and arcs, for a page that draws it itself.
+
+    Attributes
+    ----------
+    layout : Layout
+        Centres of boxes, curves of arcs, the size of the whole.
+    sizes : list of (width, height)
+        The boxes.
+    label_rooms : list of float
+        The width of the states' names in each box.
+    shown : list of int
+        How many states have a line; where some have none, one more line stands for them.
+    """
+
+    layout: Layout
+    sizes: list[tuple[float, float]]
+    label_rooms: list[float]
+    shown: list[int]
+
+
+def network_geometry(names: Sequence[str], states: Sequence[Sequence[str]], arcs: Sequence[Arc]) -> Geometry:
+    """Lay out a network with a bar for each state, up to `MAX_STATES`.
+
+    Examples
+    --------
+    >>> found = network_geometry(["Storm", "Rain"], [["no", "yes"], ["no", "yes"]], [(0, 1)])
+    >>> found.shown, found.sizes[0][1] == FONT + 2 * PAD + 2 * ROW + 4
+    ([2, 2], True)
+    """
+    shown = [len(own) if len(own) <= MAX_STATES else MAX_STATES - 1 for own in states]
+    lines = [
+        [_Line(state, 0.0) for state in own[:k]] + ([] if k == len(own) else [_Line("999 others", 0.0)])
+        for own, k in zip(states, shown, strict=True)
+    ]
+    sizes = [_size(name, own) for name, own in zip(names, lines, strict=True)]
+    return Geometry(lay_out(sizes, arcs), sizes, [_label_room(own) for own in lines], shown)
 
 
 def _lines(states: Sequence[str], p: Sequence[float]) -> list[_Line]:
@@ -123,7 +187,7 @@ def _lines(states: Sequence[str], p: Sequence[float]) -> list[_Line]:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is in a sans serif font; Chinese, Japanese and Korean signs are squares."""
+    """Return about how wide a text is in a sans serif font; Chinese, Japanese and Korean characters are squares."""
     width = 0.0
     for sign in text:
         if unicodedata.east_asian_width(sign) in "WF":
@@ -158,12 +222,12 @@ def _label_room(lines: list[_Line]) -> float:
     return min(max(text_width(line.label, FONT_STATE) for line in lines), MAX_STATE_WIDTH) + 6
 
 
-def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tuple[float, float], given: bool) -> str:
+def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tuple[float, float], kind: str) -> str:
     width, height = size
     left, top = centre[0] - width / 2, centre[1] - height / 2
     label = escape(name)
     parts = [
-        f'<g class="node{" given" if given else ""}"><title>{label}</title>',
+        f'<g class="{kind}"><title>{label}</title>',
         f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>',
         f'<text class="name" x="{centre[0]:.1f}" y="{top + PAD + FONT - 2.5:.1f}">{label}</text>',
     ]
@@ -184,22 +248,39 @@ def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tupl
     return "".join([*parts, "</g>"])
 
 
-def _arc(curve: list[tuple[float, float]]) -> str:
+def _arc(curve: list[tuple[float, float]], kind: str = "", tip: Tip = "end") -> str:
     # The line ends where the tip begins, so that no line shows beside the tip.
     (x, y), rest = curve[0], curve[1:]
     end_x, end_y = rest[-1]
-    rest = [*rest[:-1], (end_x, end_y - 6.0)]
+    own, head = f" {kind}" if kind else "", ""
+    if tip == "end":
+        rest = [*rest[:-1], (end_x, end_y - 6.0)]
+        head = f'<path class="tip{own}" d="M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"/>'
+    elif tip == "start":
+        head = f'<path class="tip{own}" d="M{x:.1f} {y:.1f}l-3.6 7.5h7.2z"/>'
+        y += 6.0
     steps = "".join("C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in rest[k : k + 3]) for k in range(0, len(rest), 3))
-    tip = f"M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"
-    return f'<path class="arc" d="M{x:.1f} {y:.1f}{steps}"/><path class="tip" d="{tip}"/>'
+    return f'<path class="arc{own}" d="M{x:.1f} {y:.1f}{steps}"/>{head}'
 
 
-def _page(layout: Layout, parts: list[str]) -> str:
-    width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
+def _legend(legend: Mapping[str, str], top: float) -> list[str]:
+    parts = []
+    for k, (kind, meaning) in enumerate(legend.items()):
+        y = top + ROW * (k + 1)
+        parts.append(f'<path class="arc {kind}" d="M0 {y - 3.5:.1f}h26"/>')
+        parts.append(f'<text class="state" x="34" y="{y:.1f}">{escape(meaning)}</text>')
+    return parts
+
+
+def _page(layout: Layout, parts: list[str], legend: Mapping[str, str]) -> str:
+    lines = _legend(legend, layout.height + PAD)
+    wide = max([layout.width, *(34 + text_width(meaning, FONT_STATE) for meaning in legend.values())])
+    tall = layout.height + (PAD + ROW * len(legend) + 4 if legend else 0.0)
+    width, height = wide + 2 * MARGIN, tall + 2 * MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}"><style>{STYLE}</style>'
         f'<rect x="{-MARGIN:.0f}" y="{-MARGIN:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#fff"/>'
-        + "\n".join(parts)
+        + "\n".join([*parts, *lines])
         + "</svg>\n"
     )

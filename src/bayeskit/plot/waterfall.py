@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeskit.errors import BayeskitError
+from bayeskit.explain.explanation import Explanation
 from bayeskit.plot.canvas import BLUE, GREY, RED, finish, new_axes
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def waterfall(
-    labels: Sequence[str],
-    terms: ArrayLike,
+    labels: Sequence[str] | Explanation,
+    terms: ArrayLike | None = None,
     *,
     start: float = 0.0,
     used: ArrayLike | None = None,
@@ -28,15 +29,34 @@ def waterfall(
 
     Parameters
     ----------
-    labels : sequence of str
-        What each term is.
+    labels : sequence of str, or Explanation
+        What each term is; or what ``model.explain`` returned, which contains terms, prior and title.
     terms : array of shape (n_terms,)
         The steps; blue to the right and red to the left.
     start : float
         Where the first step begins, such as the prior log-odds.
     used : bool array of shape (n_terms,), optional
         False for terms that play no part; they are drawn grey.
+
+    Examples
+    --------
+    >>> from bayeskit import NaiveBayes, datasets
+    >>> model = NaiveBayes().fit(datasets.load_tennis(), target="play")
+    >>> waterfall(model.explain({"outlook": "sunny", "wind": "strong"})).get_title(loc="left")
+    'log-odds of no over yes'
     """
+    if isinstance(labels, Explanation):
+        found = labels
+        a, b = found.classes
+        floor = [found.floor] if found.floor else []
+        return waterfall(
+            [*found.labels(), *("floor" for _ in floor)],
+            np.append(found.terms, floor),
+            start=found.prior,
+            used=np.append(found.used, [True for _ in floor]).astype(bool),
+            title=title or f"log-odds of {a} over {b}",
+            ax=ax,
+        )
     steps = np.asarray(terms, dtype=np.float64)
     if steps.ndim != 1 or len(labels) != len(steps):
         raise BayeskitError(f"a waterfall needs one label per term; got {len(labels)} labels and shape {steps.shape}.")

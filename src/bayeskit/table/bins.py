@@ -23,7 +23,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     method : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        "mdl" cuts where the classes part (Fayyad & Irani 1993) and needs ``y``.
+        "mdl" cuts where the classes are best separated (Fayyad & Irani 1993) and needs ``y``.
     bins : int, default 10
         How many bins to cut at the most; "mdl" finds the number itself.
 
@@ -84,7 +84,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
         return np.asarray(out)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns, which stay what they were."""
+        """Return the names of the columns, which do not change."""
         check_is_fitted(self)
         if hasattr(self, "feature_names_in_"):
             if input_features is not None and list(input_features) != list(self.feature_names_in_):

@@ -21,12 +21,12 @@ def missing_code(dtype: np.dtype[Any]) -> int:
 
 
 def unseen_code(dtype: np.dtype[Any]) -> int:
-    """Return the code that stands for a value that the model has not met: the second largest number of the type."""
+    """Return the code that stands for a value that was not seen in fit: the second largest number of the type."""
     return int(np.iinfo(dtype).max) - 1
 
 
 def code_bytes(n_values: int) -> int:
-    """Return the bytes of the narrowest code that holds so many values and the two reserved codes.
+    """Return the bytes of the narrowest code that holds this number of values and the two reserved codes.
 
     >>> code_bytes(254), code_bytes(255), code_bytes(100_000)
     (1, 2, 4)

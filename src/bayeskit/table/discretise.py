@@ -1,4 +1,4 @@
-"""Numbers → bins: where to cut a numeric column, by width, by frequency, or where the classes part (MDL)."""
+"""Numbers → bins: cut a numeric column by width, by frequency, or where the classes are best separated (MDL)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from bayeskit.errors import TableError
 
 Method = Literal["equal-width", "equal-frequency", "mdl"]
 METHODS: tuple[Method, ...] = get_args(Method)
+
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def learn_edges(
@@ -35,7 +37,7 @@ def learn_edges(
     n_bins : int
         The number of bins at the most.
     weight : float64 array of shape (n_rows,), optional
-        A whole weight is the same as so many copies of the row.
+        A row of integer weight w is the same as w copies of the row.
 
     Examples
     --------
@@ -53,7 +55,11 @@ def learn_edges(
         return ()
     if method == "equal-width":
         low, high = numbers.min(), numbers.max()
-        edges = low + (high - low) * np.arange(1, n_bins) / n_bins
+        parts = np.arange(1, n_bins)
+        if high / 2 - low / 2 < LARGEST / (2 * n_bins):
+            edges = low + (high - low) * parts / n_bins
+        else:  # the range, or its multiple, is beyond the largest number
+            edges = low * (1 - parts / n_bins) + high * (parts / n_bins)
         return tuple(float(edge) for edge in np.unique(edges) if low < edge <= high)
     distinct, position = np.unique(numbers, return_inverse=True)
     copies = None if weight is None else weight[known]

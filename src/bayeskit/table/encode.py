@@ -1,8 +1,7 @@
-"""Values → codes: learn which kind each column is, then read any table in those terms."""
+"""Values → codes: read any table in the terms of a schema."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,71 +10,11 @@ from numpy.typing import NDArray
 from bayeskit._kernels import digitise, recode, whole_levels
 from bayeskit.errors import TableError, UnseenValueError
 from bayeskit.table.column import LOOKUP_UNSEEN, Coded, Column, Numbers, code_bytes, missing_code, unseen_code
-from bayeskit.table.discretise import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Value, Variable
 
-# What a user may say of a column; "numeric" leaves the choice to the model's `numeric` setting.
-KINDS = ("categorical", "bernoulli", "numeric", "gaussian", "poisson", *METHODS)
-Kinds = Mapping[str, str] | Mapping[int, str] | str | None
-
 # A column whose whole numbers span more than this is looked up by search, not in a table.
 _WIDEST_LOOKUP = 1 << 22
-
-
-def learn_schema(
-    source: Source,
-    kinds: Kinds = None,
-    numeric: str = "gaussian",
-    bins: int = 10,
-    weight: NDArray[np.float64] | None = None,
-    like: Schema | None = None,
-    y: NDArray[Any] | None = None,
-) -> Schema:
-    """Say what each column is: text, categories and booleans are categorical, numbers are as ``numeric`` says.
-
-    Parameters
-    ----------
-    source : Source
-        The table that was read.
-    kinds : dict of column name or position to kind, or one kind for all, optional
-        Overrides the dtype: "categorical", "bernoulli", "numeric", "gaussian", "poisson", "equal-width",
-        "equal-frequency" or "mdl".
-    numeric : str
-        What a column of numbers is unless ``kinds`` says otherwise: "gaussian", "poisson", or a way to cut bins.
-    bins : int
-        How many bins to cut at the most.
-    weight : float64 array of shape (n_rows,), optional
-        Row weights, for the cutting of bins.
-    like : Schema, optional
-        The schema of earlier rows: a column keeps the kind and the bins that it has there.
-    y : array of shape (n_rows,), optional
-        Class codes, which the cutting of bins by "mdl" needs.
-    """
-    wanted = _wanted_kinds(source, kinds)
-    variables: list[Variable] = []
-    by_class: list[int] = []
-    for j, name in enumerate(source.names):
-        column = source.column(j)
-        known = like[j] if like is not None else None
-        if known is not None and known.kind != "unknown":
-            variables.append(
-                known if known.kind == "binned" else _learn_variable(column, name, known.kind, bins, weight)
-            )
-            continue
-        kind = wanted.get(name) or ("categorical" if _is_categorical(column) else "numeric")
-        kind = numeric if kind == "numeric" else kind
-        if kind == "mdl" and not column.missing().all():
-            by_class.append(j)
-        variables.append(_learn_variable(column, name, kind, bins, weight))
-    if by_class:
-        if y is None:
-            raise TableError(f"column '{source.names[by_class[0]]}' cannot be cut by 'mdl' without class labels.")
-        numbers = [_as_numbers(source.column(j), variables[j], "mdl") for j in by_class]
-        edges = learn_mdl_edges(numbers, y, int(y.max()) + 1, weight)
-        for j, cuts in zip(by_class, edges, strict=True):
-            variables[j] = Variable(source.names[j], "binned", edges=cuts)
-    return Schema(tuple(variables), source.named)
 
 
 def encode(source: Source, schema: Schema, *, unseen_is_error: bool = False) -> list[NDArray[Any]]:
@@ -99,12 +38,12 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
         return np.full(len(column), missing_code(np.dtype(np.uint8)), dtype=np.uint8)
     if isinstance(column, Coded) and not column.levels:  # every cell is missing
         column = Numbers(np.full(len(column), np.nan))
-    if variable.kind in ("gaussian", "poisson", "binned"):
+    if variable.is_numeric:
+        return _as_numbers(column, variable)
+    if variable.kind == "binned":
         numbers = _as_numbers(column, variable)
-        if variable.kind == "binned":
-            refuse_infinite(numbers, variable.name)
-            return digitise(numbers, np.array(variable.edges), code_bytes(variable.n_values))
-        return numbers
+        refuse_infinite(numbers, variable.name)
+        return digitise(numbers, np.array(variable.edges), code_bytes(variable.n_values))
     text = any(isinstance(value, str) for value in variable.values)
     if isinstance(column, Coded):
         if variable.values and text != isinstance(column.levels[0], str):
@@ -114,6 +53,33 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
         raise _wrong_type(variable, column.values[~column.missing()][0].item())
     refuse_infinite(column.values, variable.name)
     return _code_numbers(column.values, variable.values)
+
+
+def missing_column(variable: Variable, n_rows: int) -> NDArray[Any]:
+    """Return a column of missing cells, encoded as :func:`encode_column` does.
+
+    >>> missing_column(Variable("wind", "categorical", ("strong", "weak")), 2)
+    array([255, 255], dtype=uint8)
+    """
+    if variable.is_numeric:
+        return np.full(n_rows, np.nan)
+    dtype = np.dtype(f"u{code_bytes(variable.n_values)}")
+    return np.full(n_rows, missing_code(dtype), dtype=dtype)
+
+
+def as_codes(column: Column, variable: Variable) -> NDArray[Any]:
+    """Return one column as :func:`encode_column` does, or as it is where its numbers are their own codes.
+
+    Codes may then be wider than they need be, which the counting kernels read as well.
+    """
+    as_it_is = (
+        isinstance(column, Numbers)
+        and column.values.dtype.kind == "u"
+        and column.values.dtype.isnative
+        and code_bytes(variable.n_values) <= column.values.dtype.itemsize <= 4
+        and contiguous_low(variable) == 0
+    )
+    return column.values if as_it_is else encode_column(column, variable)  # type: ignore[union-attr]
 
 
 def refuse_unseen(codes: NDArray[Any], column: Column, variable: Variable) -> None:
@@ -134,61 +100,14 @@ def contiguous_low(variable: Variable) -> int | None:
     values = variable.values
     if not values or variable.kind == "binned" or not all(type(value) is int for value in values):
         return None
+    if not _in_int64(values):  # the kernels look numbers up by their distance from the first
+        return None
     low = int(values[0])
     return low if values == tuple(range(low, low + len(values))) else None
 
 
-def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
-    if kinds is None:
-        return {}
-    if isinstance(kinds, str):
-        wanted = dict.fromkeys(source.names, kinds)
-    else:
-        wanted = {}
-        for key, kind in kinds.items():
-            position = key if isinstance(key, int | np.integer) and 0 <= key < len(source.names) else None
-            name = str(key) if position is None else source.names[position]
-            if name not in source.names:
-                raise TableError(
-                    f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."
-                )
-            wanted[name] = kind
-    for name, kind in wanted.items():
-        if kind not in KINDS:
-            raise TableError(f"kinds says '{kind}' for column '{name}'; it must be one of {', '.join(KINDS)}.")
-    return wanted
-
-
-def _is_categorical(column: Column) -> bool:
-    return isinstance(column, Coded) or column.values.dtype.kind == "b"
-
-
-def _learn_variable(column: Column, name: str, kind: str, bins: int, weight: NDArray[np.float64] | None) -> Variable:
-    if isinstance(column, Coded) and column.declared and kind == "categorical":
-        return Variable(name, "categorical", column.levels, declared=True)
-    if column.all_missing():
-        return Variable(name, "unknown")
-    if kind == "categorical":
-        values = column.present() if isinstance(column, Coded) else _distinct(column.values, name)
-        return Variable(name, "categorical", values)
-    if kind == "bernoulli":
-        values = column.present() if isinstance(column, Coded) else _distinct(column.values, name)
-        if not set(values) <= {0, 1}:
-            odd = next(value for value in values if value not in (0, 1))
-            raise TableError(
-                f"column '{name}' cannot be bernoulli: it holds {odd!r}; its values must be 0 and 1, or False and True."
-            )
-        return Variable(name, "bernoulli", (0, 1), declared=True)
-    numbers = _as_numbers(column, Variable(name, "gaussian"), kind)
-    if kind == "gaussian":
-        return Variable(name, "gaussian")
-    if kind == "poisson":
-        refuse_uncountable(numbers, name)
-        return Variable(name, "poisson")
-    refuse_infinite(numbers, name)
-    if kind == "mdl":
-        return Variable(name, "binned")  # all such columns are cut in one go, with the classes at hand
-    return Variable(name, "binned", edges=learn_edges(numbers, kind, bins, weight))  # type: ignore[arg-type]
+def _in_int64(levels: tuple[Value, ...]) -> bool:
+    return bool(min(levels) >= -(2**63) and max(levels) < 2**63)  # type: ignore[operator]
 
 
 def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
@@ -203,37 +122,38 @@ def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
             )
 
 
-def refuse_uncountable(numbers: NDArray[Any], name: str) -> None:
-    """Raise the error that names the first cell of a Poisson column that is no count."""
-    refuse_infinite(numbers, name)
-    odd = (numbers < 0) | (np.floor(numbers) < numbers)
-    if odd.any():
-        row = int(odd.argmax())
-        raise TableError(
-            f"column '{name}', row {row}: a poisson column holds counts 0, 1, 2, …; got {numbers[row].item()!r}."
-        )
-
-
-def _distinct(values: NDArray[Any], name: str) -> tuple[Value, ...]:
+def distinct(column: Column, name: str) -> tuple[Value, ...]:
+    """Return the values that a column has, in rising order; declared levels as they were declared."""
+    if isinstance(column, Coded):
+        return column.present()
+    values = column.values
     if values.dtype.kind == "b":
         return tuple(bool(value) for value in np.unique(values))
     whole = whole_levels(values)
     if whole is not None:
         return tuple(whole.tolist())
     refuse_infinite(values, name)
-    distinct = np.unique(values)
-    distinct = distinct[~np.isnan(distinct)] if values.dtype.kind == "f" else distinct
-    return tuple(value if value != int(value) else int(value) for value in distinct.tolist())
+    found = np.unique(values)
+    found = found[~np.isnan(found)] if values.dtype.kind == "f" else found
+    return tuple(value if value != int(value) else int(value) for value in found.tolist())
 
 
-def _as_numbers(column: Column, variable: Variable, kind: str | None = None) -> NDArray[Any]:
+def as_numbers(column: Column, name: str, kind: str) -> NDArray[Any]:
+    """Return the cells of a column as numbers; text is refused in the name of the kind that was asked for."""
+    if isinstance(column, Coded) and isinstance(column.levels[0], str):
+        raise TableError(f"column '{name}' cannot be {kind}: it holds text such as {column.levels[0]!r}.")
+    return _numbers(column)
+
+
+def _as_numbers(column: Column, variable: Variable) -> NDArray[Any]:
+    if isinstance(column, Coded) and isinstance(column.levels[0], str):
+        raise _wrong_type(variable, column.levels[0])
+    return _numbers(column)
+
+
+def _numbers(column: Column) -> NDArray[Any]:
     if isinstance(column, Numbers):
         return column.values
-    example = column.levels[0]
-    if isinstance(example, str):
-        if kind is not None:
-            raise TableError(f"column '{variable.name}' cannot be {kind}: it holds text such as {example!r}.")
-        raise _wrong_type(variable, example)
     lookup = np.array([*column.levels, np.nan], dtype=np.float64)
     return np.asarray(lookup[np.minimum(column.codes, len(column.levels))])
 
@@ -249,7 +169,7 @@ def _wrong_type(variable: Variable, example: Any) -> TableError:
 def _code_numbers(values: NDArray[Any], levels: tuple[Value, ...]) -> NDArray[Any]:
     width = code_bytes(len(levels))
     whole = bool(levels) and all(isinstance(level, int) for level in levels)
-    if whole and max(levels) - min(levels) < _WIDEST_LOOKUP:  # type: ignore[operator]
+    if whole and _in_int64(levels) and max(levels) - min(levels) < _WIDEST_LOOKUP:  # type: ignore[operator]
         low = int(min(levels))
         as_they_are = values.dtype == np.dtype(f"u{width}") and levels == tuple(range(len(levels)))
         if as_they_are and len(values) and values.max() < len(levels):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import recode
+from bayeskit.table.arrow import BatchReader, as_level
 from bayeskit.table.column import LOOKUP_MISSING, Coded, Column, Numbers, code_bytes, missing_code
 from bayeskit.table.schema import Value
 from bayeskit.table.strings import read_arrow, read_objects
@@ -109,7 +110,7 @@ def _read_strings(series: Any, name: str) -> Column:
     return read_arrow(native.__arrow_c_stream__())
 
 
-def _read_categorical(series: Any) -> Coded:
+def _read_categorical(series: Any) -> Column:
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
         codes = native.array.codes
@@ -127,16 +128,14 @@ def _read_categorical(series: Any) -> Coded:
     return _read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
 
 
-def _read_dictionary(array: Any) -> Coded:
+def _read_dictionary(array: Any) -> Column:
     import pyarrow as pa
 
-    if not isinstance(array, pa.ChunkedArray):
-        array = pa.chunked_array([array])
-    unified = array.unify_dictionaries()
-    entries = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
-    missing = missing_code(np.dtype(np.uint32))
-    parts = [chunk.indices.cast(pa.uint32()).fill_null(missing).to_numpy() for chunk in unified.chunks]
-    return _declared(np.concatenate(parts) if parts else np.empty(0, np.uint32), entries)
+    if isinstance(array, pa.ChunkedArray):
+        unified = array.unify_dictionaries()
+        array = unified.combine_chunks() if unified.num_chunks else pa.array([], array.type)
+        array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    return BatchReader().column(array, "")
 
 
 def _declared(codes: NDArray[np.uint32], entries: list[Any]) -> Coded:
@@ -144,15 +143,10 @@ def _declared(codes: NDArray[np.uint32], entries: list[Any]) -> Coded:
     known = _levels(list(dict.fromkeys(entry for entry in entries if entry is not None)))
     code_of = {level: code for code, level in enumerate(known)}
     lookup = np.array(
-        [LOOKUP_MISSING if entry is None else code_of[_level(entry)] for entry in entries], dtype=np.int64
+        [LOOKUP_MISSING if entry is None else code_of[as_level(entry)] for entry in entries], dtype=np.int64
     )
     return Coded(recode(codes, 0, lookup, code_bytes(len(known)), True), known, declared=True)
 
 
 def _levels(values: list[Any]) -> tuple[Value, ...]:
-    return tuple(map(_level, values))
-
-
-def _level(value: Any) -> Value:
-    # Intervals, dates and other rich categories are known by their text.
-    return value if isinstance(value, str | bool | int | float) else str(value)
+    return tuple(map(as_level, values))

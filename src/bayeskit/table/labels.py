@@ -30,12 +30,15 @@ def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArra
     missing = column.missing()
     if missing.any():
         raise TableError(f"Input y contains NaN: row {int(missing.argmax())} has no label; leave such rows out.")
+    return labels_of(column, y.dtype if isinstance(y, np.ndarray) and y.dtype.kind == "U" else object)
+
+
+def labels_of(column: Column, text: Any = object) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what :func:`read_labels` does for a column without missing cells; texts come in the dtype ``text``."""
     if isinstance(column, Coded):
         levels = tuple(sorted(level for level in _in_use(column)))
         codes = column.codes_for({level: code for code, level in enumerate(levels)})
-        text = isinstance(y, np.ndarray) and y.dtype.kind == "U"
-        classes = np.array(levels, dtype=y.dtype if text else object if isinstance(levels[0], str) else None)
-        return classes, codes
+        return np.array(levels, dtype=text if isinstance(levels[0], str) else None), codes
     return _number_labels(column)
 
 
@@ -53,9 +56,12 @@ def _number_labels(column: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
     if levels is None:
         classes, codes = np.unique(values, return_inverse=True)
         return classes, codes.astype(f"u{code_bytes(len(classes))}")
+    width = code_bytes(len(levels))
+    if levels[0] == 0 and len(levels) == levels[-1] + 1 and values.dtype == np.dtype(f"u{width}"):
+        return levels.astype(values.dtype), values  # labels that are their own codes are read in place
     lookup = np.zeros(int(levels[-1] - levels[0]) + 1, dtype=np.int64)
     lookup[levels - levels[0]] = np.arange(len(levels))
-    codes = recode(values, int(levels[0]), lookup, code_bytes(len(levels)), False)
+    codes = recode(values, int(levels[0]), lookup, width, False)
     return levels.astype(values.dtype), codes
 
 

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from bayeskit.errors import TableError
 from bayeskit.table.column import Column, Numbers
 from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column
+from bayeskit.table.names import first_duplicate
 from bayeskit.table.strings import read_fixed, read_objects
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table as it came: names, and columns that are read when they are asked for."""
+    """A table as it was given: names, and columns that are read when they are needed."""
 
     names: tuple[str, ...]
     named: bool
@@ -47,12 +48,13 @@ class Source:
 
     def select(self, names: tuple[str, ...]) -> Source:
         """Return some of the columns, in the order given."""
-        columns = tuple(self.column(self.names.index(name)) for name in names)
+        place = {name: j for j, name in enumerate(self.names)}
+        columns = tuple(self.column(place[name]) for name in names)
         return Source(names, self.named, self.n_rows, columns)
 
 
-def read_table(X: Any, *, min_rows: int = 1) -> Source:
-    """Read a table of any kind that we know; refuse with one sentence what is none.
+def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Source:
+    """Read a table of any supported kind; anything else is refused in one sentence. A column can be left unread.
 
     Examples
     --------
@@ -61,7 +63,7 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
     (('outlook', 'wind'), ('sunny', 'rain'))
     """
     if isinstance(X, Source):
-        return X
+        return X if without is None else X.without(without)
     if isinstance(X, np.ma.MaskedArray):
         X = _unmasked(X)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
@@ -70,13 +72,15 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(np.asarray(X))
     elif isinstance(X, Mapping):
-        source = _read_mapping(X)
+        source = _read_mapping(X if without is None else {name: X[name] for name in X if str(name) != without})
     elif (frame := as_frame(X)) is not None:
         names, named = frame_names(frame)
         columns = tuple(
-            read_frame_column(series, name) for series, name in zip(frame.iter_columns(), names, strict=True)
+            read_frame_column(series, name)
+            for series, name in zip(frame.iter_columns(), names, strict=True)
+            if name != without
         )
-        source = Source(names, named, len(frame), columns)
+        source = Source(tuple(name for name in names if name != without), named, len(frame), columns)
     else:
         source = _read_array(_as_array(X)) if hasattr(X, "__array__") else _read_rows(X)
     if source.n_rows < min_rows:
@@ -89,6 +93,21 @@ def read_table(X: Any, *, min_rows: int = 1) -> Source:
             f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required."
         )
     return source
+
+
+def is_records(X: Any) -> bool:
+    """Say whether X is a list of dicts, one per row."""
+    return isinstance(X, Sequence) and bool(X) and all(isinstance(row, Mapping) for row in X)
+
+
+def records_to_columns(X: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]]:
+    """Return a list of dicts as a dict of columns; a name that a row lacks is a missing cell.
+
+    >>> records_to_columns([{"wind": 3.5, "play": "no"}, {"play": "yes"}])
+    {'wind': [3.5, None], 'play': ['no', 'yes']}
+    """
+    names = dict.fromkeys(name for row in X for name in row)
+    return {name: [row.get(name) for row in X] for name in names}
 
 
 def read_values(values: Any, name: str) -> Column:
@@ -104,13 +123,18 @@ def read_values(values: Any, name: str) -> Column:
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str | bytes) else [values]
         array = np.asarray(values) if not _holds_objects(values) else None
-        if array is None or array.dtype.kind not in "iufb":
+        if array is None or array.dtype.kind not in "iufb" or _beyond_int64(array):
             array = np.empty(len(values), dtype=object)
             array[:] = values
         values = array
     if values.ndim != 1:
-        raise TableError(f"column '{name}' must have one value a row; got an array of shape {values.shape}.")
+        raise TableError(f"column '{name}' must have one value per row; got an array of shape {values.shape}.")
     return _read_1d(values, name)
+
+
+def _beyond_int64(array: NDArray[Any]) -> bool:
+    # NumPy makes floats of whole numbers that no one type holds; as objects they are told apart, or refused.
+    return array.dtype.kind == "f" and bool((np.isfinite(array) & (abs(array) >= 2**63)).any())
 
 
 def _unmasked(array: Any) -> NDArray[Any]:
@@ -168,16 +192,19 @@ def _read_rows(X: Any) -> Source:
             "a table is a 2D array, a frame, a dict of columns, a list of rows or of dicts; "
             f"got {type(X).__name__} {X!r:.60}."
         )
-    if X and all(isinstance(row, Mapping) for row in X):  # records: a name that a row lacks is a missing cell
-        names = dict.fromkeys(name for row in X for name in row)
-        return _read_mapping({name: [row.get(name) for row in X] for name in names})
+    if is_records(X):
+        return _read_mapping(records_to_columns(X))
     if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) for row in X):
         return _read_array(_as_array(X))
     odd = next((i for i, row in enumerate(X) if len(row) != len(X[0])), None)
     if odd is not None:
-        raise TableError(f"row {odd} has {len(X[odd])} values and row 0 has {len(X[0])}; all rows need one length.")
+        raise TableError(
+            f"row {odd} has {len(X[odd])} values and row 0 has {len(X[0])}; all rows must have the same length."
+        )
     if not any(cell is None or isinstance(cell, str) for row in X for cell in row):
-        return _read_array(_as_array(X))
+        array = _as_array(X)
+        if not _beyond_int64(array):
+            return _read_array(array)
     # Column by column, so that a number beside a text stays a number.
     columns = tuple(read_values(list(cells), f"x{j}") for j, cells in enumerate(zip(*X, strict=True)))
     return Source(tuple(f"x{j}" for j in range(len(columns))), False, len(X), columns)
@@ -199,14 +226,12 @@ def _read_mapping(table: Mapping[Any, Any]) -> Source:
         if len(column) != len(columns[0]):
             raise TableError(
                 f"column '{name}' has {len(column)} rows and column '{names[0]}' has {len(columns[0])}; "
-                "all columns need one length."
+                "all columns must have the same length."
             )
     return Source(names, all(isinstance(name, str) for name in table), len(columns[0]) if columns else 0, columns)
 
 
 def _refuse_duplicates(names: tuple[str, ...]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(
-            f"the column name '{twice}' stands {names.count(twice)} times; every column needs a name of its own."
-        )
+    twice = first_duplicate(names)
+    if twice is not None:
+        raise TableError(f"{names.count(twice)} columns are named '{twice}'; column names must be unique.")

@@ -50,6 +50,14 @@ def _read_numbers(codes: NDArray[np.uint32], levels: list[Any], name: str) -> Nu
         numbers[:-1] = [float(level) for level in levels]
     except OverflowError:
         raise TableError(f"column '{name}' holds a whole number that is too large for a float.") from None
+    large = [level for level in set(levels) if isinstance(level, int) and abs(level) >= 2**63]
+    alike = {float(level): level for level in large}
+    for level in large:
+        if alike[float(level)] != level:
+            raise TableError(
+                f"column '{name}' holds {alike[float(level)]} and {level}, which are one number among floats; turn its "
+                "values into text."
+            )
     return Numbers(numbers[np.minimum(codes, len(levels))])
 
 

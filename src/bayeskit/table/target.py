@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.table.kinds import MOST_CODES
 from bayeskit.table.labels import read_labels
-from bayeskit.table.nearest import not_found
+from bayeskit.table.names import not_found
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Integers with at most this many different values are more often labels than amounts.
+MOST_CODES = 20
 
 
 @dataclass(frozen=True)

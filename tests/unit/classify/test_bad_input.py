@@ -32,7 +32,12 @@ LEARN = {
     "a column of mixed types": (table(u=["a", 1, "b", "a"]), Y, {}, "column 'u' mixes types, such as .*'.' and 1"),
     "a list in a cell": (table(u=["a", ["b"], "a", "b"]), Y, {}, "column 'u', row 1: argument must be a string or a"),
     "dates": (pd.DataFrame({"d": pd.date_range("2020-01-01", periods=4)}), Y, {}, "column 'd'.*Split a date into"),
-    "repeated names": (pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]), Y, {}, "the column name 'a' stands 2 times"),
+    "repeated names": (
+        pd.DataFrame([[1, 2]] * 4, columns=["a", "a"]),
+        Y,
+        {},
+        "2 columns are named 'a'; column names must be unique",
+    ),
     "names of two types": (pd.DataFrame([[1, 2]] * 4, columns=["a", 1]), Y, {}, "only supported if all input features"),
     "the target among the features": (
         pd.DataFrame({**TABLE, "t": Y}),
@@ -80,15 +85,15 @@ def test_bad_tables_labels_and_weights_are_refused_and_a_fitted_model_stays(case
 
 
 PARAMETERS = {
-    "smoothing below zero": ({"smoothing": -1}, "'smoothing' .* must be a finite number of at least 0. Got -1"),
+    "smoothing below zero": ({"smoothing": -1}, r"must be a finite number of at least 0 .*MEstimate\(2\)\. Got -1"),
     "smoothing infinite": ({"smoothing": INF}, "'smoothing' parameter"),
     "smoothing missing": ({"smoothing": NAN}, "'smoothing' parameter"),
     "smoothing as text": ({"smoothing": "1"}, "'smoothing' parameter .* Got '1' instead"),
     "smoothing as truth": ({"smoothing": True}, "'smoothing' parameter"),
     "bins zero": ({"bins": 0}, "'bins' parameter of NaiveBayes must be a whole number of at least 1. Got 0"),
     "bins half": ({"bins": 2.5}, "'bins' parameter"),
-    "numeric unknown": ({"numeric": "gamma"}, "'numeric' parameter of NaiveBayes must be one of 'gaussian', 'poisson'"),
-    "variance unknown": ({"variance": "best"}, "'variance' parameter .* one of 'ml' or 'unbiased'. Got 'best'"),
+    "numeric unknown": ({"numeric": "gamma"}, "'numeric' parameter of NaiveBayes must be one of 'gaussian', 'kde'"),
+    "variance unknown": ({"variance": "best"}, "'variance' .* one of 'posterior', 'ml' or 'unbiased'. Got 'best'"),
     "unseen unknown": ({"unseen": "skip"}, "'unseen' parameter .* 'ignore', 'error' or 'smooth'"),
     "impossible unknown": ({"impossible": "no"}, "'impossible' parameter"),
     "prior unknown": ({"prior": "flat"}, "'prior' parameter"),
@@ -258,10 +263,10 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
     model = NaiveBayes().fit(TABLE, Y)
     before = model.predict_proba(TABLE).tobytes()
 
-    def stop(counts):
+    def stop(self, counts):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model, "_believe", stop)
+    monkeypatch.setattr(NaiveBayes, "_check", stop)  # the last step before the new state is put in place
     for learn in (model.fit, model.partial_fit):
         with pytest.raises(KeyboardInterrupt):
             learn({"u": ["z"], "h": [9.0]}, ["maybe"])

@@ -66,10 +66,12 @@ def test_a_column_of_one_value_has_nothing_to_say(value):
     X, y = rng.normal(size=(200, 1)), (rng.random(200) < 0.3).astype(int)
     wide = np.column_stack([np.full(200, value), X])
     expected = GaussianNB().fit(X, y).predict_proba(X)
-    assert_allclose(GaussianNB().fit(wide, y).predict_proba(wide), expected, rtol=1e-9)
+    assert_allclose(GaussianNB().fit(wide, y).predict_proba(wide), expected, rtol=1e-12)
+    model = NaiveBayes().fit(wide, y)
+    expected = NaiveBayes().fit(X, y).predict_proba(X)
+    assert_allclose(model.predict_proba(wide), expected, rtol=1e-12)
     wide[:, 0] = value + 1.0  # and another value later speaks for no class
-    model = GaussianNB().fit(np.column_stack([np.full(200, value), X]), y)
-    assert_allclose(model.predict_proba(wide), expected, atol=1e-6)
+    assert_allclose(model.predict_proba(wide), expected, atol=1e-9)
 
 
 def test_one_column_of_100_000_levels_among_50():

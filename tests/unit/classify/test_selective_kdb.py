@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bayeskit import KDB
-from bayeskit.classify.kdb import class_order, kdb_families
+from bayeskit.classify.kdb import kdb_families
 from bayeskit.classify.semi_naive import losses
-from bayeskit.classify.tan import pair_gain
 from bayeskit.counts.families import FamilyCounts
-from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.information import class_order, pair_gain
+from bayeskit.learn.counting import learn_counts
 from bayeskit.table.encode import encode
 from bayeskit.table.read import read_table
 
@@ -19,7 +19,7 @@ from bayeskit.table.read import read_table
 def one_by_one(table, y, k, smoothing, weight):
     """The leave-one-out RMSE of each k′ and number of features as a model of its own, and its families."""
     source = read_table(table)
-    alone = TableCounts.learn(source, y, np.unique(y), weight, "categorical")
+    alone = learn_counts(source, y, np.unique(y), weight, "categorical")
     columns = encode(source, alone.schema)
     pairs = FamilyCounts.of(alone, columns, y, "pairs", weight)
     order, information = class_order(pairs), pair_gain(pairs)

@@ -8,12 +8,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import AODE, KDB, ODE, SPODE, TAN, NaiveBayes
+from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
 from bayeskit.datasets import load_penguins, load_tennis
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError, TooLargeError
+from common.registry import classifiers
 
 EVERY = [ODE(), SPODE(), TAN(), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
 names = pytest.mark.parametrize("model", EVERY, ids=str)
+
+
+def test_every_registered_model_with_a_structure_is_among_these():
+    registered = {type(model) for model in classifiers() if isinstance(model, SemiNaive)}
+    assert {type(model) for model in EVERY} == registered
 
 
 def tennis():
@@ -71,17 +78,26 @@ def test_densities_are_refused_since_values_are_counted():
 # -- tables at the edge --------------------------------------------------------------------------------------------
 
 
-@names
+@pytest.mark.parametrize("model", [model for model in EVERY if not isinstance(model, AODE)], ids=str)
 def test_a_feature_with_one_value_changes_nothing(model):
     X, y = tennis()
     plain = type(model)(**model.get_params()).fit(X, y)
     more = type(model)(**model.get_params()).fit({**X, "planet": ["earth"] * 14}, y)
-    if isinstance(model, AODE):
-        # As a super-parent it adds a term, the model of one order less; as a child it adds the factor 1.
-        assert np.isfinite(more.predict_log_proba({**X, "planet": ["earth"] * 14})).all()
-    else:
-        expected, found = plain.predict_proba(X), more.predict_proba({**X, "planet": ["earth"] * 14})
-        assert_allclose(found, expected, rtol=1e-10)
+    found = more.predict_proba({**X, "planet": ["earth"] * 14})
+    assert_allclose(found, plain.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("order", "n_plain", "n_lower"), [(1, 4, 1), (2, 6, 4)])
+def test_a_feature_with_one_value_adds_the_model_of_one_order_less_to_an_average(order, n_plain, n_lower):
+    # As a child it is the factor 1. As the super-parent it gives naive Bayes; with one of the 4 others, a SPODE of it.
+    X, y = tennis()
+    plain = AODE(order=order).fit(X, y)
+    lower = NaiveBayes(smoothing=plain.smoothing) if order == 1 else AODE(order=1)
+    more = AODE(order=order).fit({**X, "planet": ["earth"] * 14}, y)
+    found = np.exp(more.predict_joint_log_proba({**X, "planet": ["earth"] * 14}))
+    terms = n_plain * np.exp(plain.predict_joint_log_proba(X))
+    terms += n_lower * np.exp(lower.fit(X, y).predict_joint_log_proba(X))
+    assert_allclose(found, terms / (n_plain + n_lower), rtol=1e-12)
 
 
 @names
@@ -110,6 +126,8 @@ def test_a_column_that_is_missing_throughout_is_left_out_and_said(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fresh.partial_fit({**X, "soil": ["dry", "wet"] * 7}, y)
+    assert fresh.schema_["soil"].values == ("dry", "wet")
+    assert fresh.counts_.n_class.tolist() == [10, 18]
     assert np.isfinite(fresh.predict_log_proba({**X, "soil": ["dry"] * 14})).all()
 
 
@@ -121,6 +139,7 @@ def test_thousands_of_values_in_one_feature_are_counted(model):
     y = np.where(np.array(X["a"]) == "1", "yes", "no")
     fitted = type(model)(**model.get_params()).fit(X, y)
     assert fitted.schema_["id"].n_values == 3000
+    assert_array_equal(fitted.counts_.column(0).sum(axis=1), np.ones(3000))
     few = {name: values[:50] for name, values in X.items()}
     assert (fitted.predict(few) == y[:50]).mean() > 0.9
 
@@ -129,7 +148,7 @@ def test_counts_above_the_limit_are_refused_before_any_counting_with_the_sizes_n
     X = {"a": [f"a{i}" for i in range(400)], "b": [f"b{i}" for i in range(400)]}
     y = ["no", "yes"] * 200
     message = r"need 1\.2 MiB; the columns with most values are 'a' with 400, 'b' with 400\. The limit is 512\.0 KiB"
-    for model in (TAN(max_memory=2**-11), AODE(max_memory=2**-11), KDB(2, max_memory=2**-11)):
+    for model in (TAN(max_memory="0.5 MiB"), AODE(max_memory="0.5 MiB"), KDB(2, max_memory="0.5 MiB")):
         with pytest.raises(TooLargeError, match=message):
             model.fit(X, y)
 
@@ -153,15 +172,17 @@ def test_an_unseen_value_is_as_missing_or_an_error_or_has_a_slot_of_its_own(mode
     strict = type(model)(**model.get_params()).set_params(unseen="error").fit(X, y)
     with pytest.raises(BayeskitError, match="feature 'outlook', row 0: value 'foggy' was not seen in fit"):
         strict.predict(foggy)
-    smooth = type(model)(**model.get_params()).set_params(unseen="smooth").fit(X, y)
+    smooth = type(model)(**model.get_params()).set_params(unseen="smooth")
+    if isinstance(model, AODE):
+        smooth.set_params(min_count=0)  # more would leave out the super-parent whose value is unseen
+    smooth.fit(X, y)
     joint = np.exp(smooth.predict_joint_log_proba(foggy)).sum()
     every = [
         np.exp(smooth.predict_joint_log_proba({**hidden, "outlook": [value]})).sum()
         for value in smooth.schema_["outlook"].values
     ]
     whole = np.exp(smooth.predict_joint_log_proba(hidden)).sum()
-    if not isinstance(model, AODE):  # min_count leaves the super-parent with the unseen value out
-        assert_allclose(joint + sum(every), whole, rtol=1e-10)
+    assert_allclose(joint + sum(every), whole, rtol=1e-12)
 
 
 def test_a_row_that_no_class_can_give_is_named_or_answered_with_the_prior():
@@ -191,14 +212,14 @@ def test_special_cases_are_the_same_model():
     for model in (ODE(), KDB(0)):
         assert_allclose(model.fit(X, y).predict_proba(X), naive, rtol=1e-12)
     tree = TAN().fit(X, y)
-    given = ODE({child: parent for parent, child in tree.structure_.edges}).fit(X, y)
+    given = ODE({child: parent for parent, child in tree.structure_.arcs}).fit(X, y)
     assert_allclose(given.predict_proba(X), tree.predict_proba(X), rtol=1e-12)
 
 
 def test_the_root_sets_the_direction_and_nothing_else():
     X, y = tennis()
     trees = [TAN(root).fit(X, y).structure_ for root in range(4)]
-    assert len({frozenset(map(frozenset, tree.edges)) for tree in trees}) == 1
+    assert len({frozenset(map(frozenset, tree.arcs)) for tree in trees}) == 1
     for root, tree in enumerate(trees):
         assert tree.parents[root] == ()
         assert sum(parents == () for parents in tree.parents) == 1
@@ -339,3 +360,87 @@ def test_explanations_add_up_and_the_summary_knows_what_is_missing(model):
     posterior = fitted.predict_proba({name: [value] for name, value in row.items()})[0]
     assert_allclose(abs(told.log_odds), abs(np.log(posterior[0] / posterior[1])), rtol=1e-12)
     assert "7.1%" in str(fitted.summary()).replace("7.14%", "7.1%")
+
+
+def test_selection_with_a_slot_for_unseen_values_is_leave_one_out_with_it():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 4, (40, 4)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (rng.random(40) < 0.2 + 0.15 * np.nan_to_num(X[:, 0])).astype(int)
+    kinds = "categorical"
+    chosen = KDB(2, select=True, unseen="smooth", kinds=kinds).fit(X, y)
+    for k in (0, 1, 2):
+        whole = KDB(k, unseen="smooth", kinds=kinds).fit(X, y).leave_one_out(X, y)
+        assert_allclose(chosen.selection_[k, 4], whole.rmse, rtol=1e-10)
+    assert np.abs(chosen.selection_ - KDB(2, select=True, kinds=kinds).fit(X, y).selection_).max() > 1e-4
+    left_out = [SPODE(i, unseen="smooth", kinds=kinds).fit(X, y).leave_one_out(X, y) for i in range(4)]
+    best = min(range(4), key=lambda i: (left_out[i].error, left_out[i].log_loss))
+    assert SPODE("best", unseen="smooth", kinds=kinds).fit(X, y).super_parent_ == f"x{best}"
+
+
+def scarce(share):
+    """Two useful columns behind one that is known in a share of the rows (0: its levels are declared)."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1000)
+    useful = [np.where(rng.random(1000) < 0.8, y, 1 - y) for _ in range(3)]
+    rare = pd.Categorical([None] * 1000, categories=["p", "q", "r"])
+    if share:
+        rare = pd.Categorical(
+            np.where(np.arange(1000) % round(1 / share) == 0, rng.choice(["p", "q", "r"], 1000), None),
+            categories=["p", "q", "r"],
+        )
+    return pd.DataFrame({"rare": rare, **{f"u{i}": column.astype(str) for i, column in enumerate(useful)}}), y
+
+
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.05])
+def test_a_column_that_is_hardly_known_spoils_no_other_one_in_tan(share):
+    pytest.importorskip("pandas", reason="declared levels come from pandas")
+    X, y = scarce(share)
+    model = TAN().fit(X, y)
+    assert all(parent != "rare" for parent, _ in model.structure_.arcs)
+    naive = np.mean(KDB(0).fit(X[:700], y[:700]).predict(X[700:]) != y[700:])
+    assert np.mean(TAN().fit(X[:700], y[:700]).predict(X[700:]) != y[700:]) <= naive + 0.02
+
+
+def test_columns_without_any_information_about_each_other_have_no_edge():
+    X = {"a": ["u", "v"] * 8, "b": ["s", "s", "t", "t"] * 4, "c": ["k"] * 16}
+    assert TAN().fit(X, [0] * 8 + [1] * 8).structure_.arcs == ()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_without_smoothing_a_super_parent_that_no_row_knows_takes_no_part(order):
+    pd = pytest.importorskip("pandas", reason="declared levels come from pandas")
+    X = pd.DataFrame(
+        {"a": ["u", "u", "v"], "b": ["s", "t", "t"], "none": pd.Categorical([None] * 3, categories=["p", "q"])}
+    )
+    y = [0, 0, 1]
+    model, without = AODE(order=order, smoothing=0), AODE(order=order, smoothing=0)
+    model.fit(X, y)
+    without.fit(X[["a", "b"]], y)
+    row = pd.DataFrame({"a": [None], "b": [None], "none": [None]})
+    assert_allclose(np.exp(model.predict_joint_log_proba(row)).sum(), 1.0, rtol=1e-12)
+    for a, b in (("u", "s"), ("u", None), (None, "t")):
+        row = pd.DataFrame({"a": [a], "b": [b], "none": [None]})
+        assert_allclose(
+            model.predict_joint_log_proba(row), without.predict_joint_log_proba(row[["a", "b"]]), rtol=1e-12
+        )
+    assert_allclose(
+        model.leave_one_out(X, y).log_posterior, without.leave_one_out(X[["a", "b"]], y).log_posterior, rtol=1e-12
+    )
+
+
+def test_hidden_cells_of_aode_are_summed_out_exactly_where_all_super_parents_take_part():
+    rng = np.random.default_rng(7)
+    X, y = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
+    for order in (1, 2):
+        exact, near = (AODE(min_count, order, kinds="categorical").fit(X, y) for min_count in (0, 20))
+        off = []
+        for model in (exact, near):
+            full = np.array([[1.0, 2.0, v] for v in range(3)])
+            summed = np.exp(model.predict_joint_log_proba(full)).sum(axis=0)
+            hidden = np.exp(model.predict_joint_log_proba(np.array([[1.0, 2.0, np.nan]])))[0]
+            off.append(np.abs(summed / hidden - 1).max())
+        assert off[0] < 1e-12
+        assert off[1] > 1e-6  # m′ lets other super-parents answer

@@ -25,8 +25,8 @@ def ids(first, n=1000):
 
 
 def test_levels_that_grow_past_the_limit_are_refused_before_the_sum_is_made():
-    small = TAN(max_memory=0.01).fit(*ids(0))
-    other = TAN(max_memory=0.01).fit(*ids(1000))
+    small = TAN(max_memory="10 MiB").fit(*ids(0))
+    other = TAN(max_memory="10 MiB").fit(*ids(1000))
     for grow in (lambda: small.partial_fit(*ids(1000)), lambda: small.merge(other)):
         with pytest.raises(TooLargeError, match=r"need 30.5 MiB; the columns with most values are 'a' with 2000"):
             grow()
@@ -83,7 +83,7 @@ def test_rows_without_weight_take_no_part_in_leave_one_out(tennis, model, smooth
 
 
 def test_a_parent_may_be_given_by_a_numpy_integer(tennis):
-    assert ODE({np.int64(1): np.int64(0)}).fit(*tennis).structure_.edges == (("outlook", "temperature"),)
+    assert ODE({np.int64(1): np.int64(0)}).fit(*tennis).structure_.arcs == (("outlook", "temperature"),)
 
 
 def test_text_in_a_column_of_numbers_is_refused_as_what_it_is():

@@ -2,10 +2,12 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -30,8 +32,8 @@ def refused(capsys, *arguments):
         ("a,play\n1,no\n2,no\n", "play", "the target has one class"),
         ("a,play\n", "play", "a header and no rows"),
         ("play\nno\nyes\nno\n", "play", "has the target and no other column"),
-        ("a,play\n1,no\n2\n", "play", "line 3: it has 1 cells and the header has 2"),
-        ("a,a,play\n1,2,no\n", "play", "2 columns called 'a'"),
+        ("a,play\n1,no\n2\n", "play", "line 3: it has 1 cell and the header has 2"),
+        ("a,a,play\n1,2,no\n", "play", "2 columns named 'a'"),
         ("", "play", "is empty"),
     ],
 )
@@ -51,13 +53,13 @@ def test_train_refuses_a_bad_table(tmp_path, monkeypatch, capsys, text, target, 
         (["train", "heart.csv", "-t", "disease", "-m", "TANN"], "there is no classifier 'TANN'; did you mean 'TAN'?"),
         (["train", "heart.csv", "-t", "disease", "--ignore", "ag"], "there is no column 'ag'; did you mean 'age'?"),
         (["train", "heart.csv", "-t", "disease", "--kind", "age=old"], "a kind is one of categorical"),
-        (["train", "heart.csv", "-t", "disease", "-o", "no/where.bayes"], "the folder 'no' is not there"),
+        (["train", "heart.csv", "-t", "disease", "-o", "no/where.bayes"], "there is no folder 'no'"),
         (["predict", "heart.csv", "heart.csv"], "'heart.csv' is not a model file"),
         (["predict", "no.bayes", "heart.csv"], "no.bayes: No such file or directory"),
         (["show", "heart.csv"], "heart.csv"),
         (
             ["predict", "disease.bayes", "disease.bayes"],
-            "it begins as a zip archive, an Excel workbook or a model file",
+            "it looks like a zip archive or a model file",
         ),
         (["predict", "disease.bayes", "heart.csv", "--keep", "agee"], "there is no column 'agee'; did you mean 'age'"),
         (["predict", "disease.bayes", "heart.csv", "--loss", "heart.csv"], "loss"),
@@ -71,12 +73,36 @@ def test_a_wrong_argument_is_refused_by_name(trained, capsys, arguments, message
     assert sorted(os.listdir(trained)) == before
 
 
-def test_a_file_that_lacks_a_column_of_the_model_is_refused_with_the_nearest(trained, capsys):
+def test_a_file_that_lacks_a_column_of_the_model_is_refused_under_strict_with_the_nearest(trained, capsys):
     capsys.readouterr()
     text = (trained / "heart.csv").read_text()
     (trained / "new.csv").write_text(text.replace("cholesterol", "cholestrol", 1))
-    told = refused(capsys, "predict", "disease.bayes", "new.csv")
+    told = refused(capsys, "predict", "disease.bayes", "new.csv", "--strict")
     assert "does not fit the model: there is no column 'cholesterol'; did you mean 'cholestrol'" in told
+
+
+@pytest.mark.parametrize(
+    ("data", "option"),
+    [
+        ("颜色,好瓜\n青绿,是\n".encode("gb18030"), "(option --encoding)"),
+        (b"a:play\n1:no\n", "(option --delimiter)"),
+        (b"note,play\n" + b"".join(b"n%d,%d\n" % (i, i % 2) for i in range(30)), "(option --kind NAME=KIND)"),
+    ],
+)
+def test_the_command_names_the_option_that_would_help(tmp_path, monkeypatch, capsys, data, option):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_bytes(data)
+    target = "a:play" if b":" in data else "play"
+    assert refused(capsys, "train", "a.csv", "-t", target).endswith(f"{option}\n")
+
+
+def test_no_message_of_the_library_names_an_option_of_the_command():
+    import bayeskit
+
+    library = [path for path in Path(bayeskit.__file__).parent.rglob("*.py") if "cli" not in path.parts]
+    assert library
+    flags = re.compile(r"""["' ]--[a-z][a-z-]*(?![a-z-]*:)""")  # with a colon it is a variable of CSS
+    assert [str(path) for path in library if flags.search(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize(

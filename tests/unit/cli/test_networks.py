@@ -54,11 +54,11 @@ def test_draw_writes_a_picture(asia, capsys):
         (["convert", "nothing.bif", "b.net"], "Error: nothing.bif: No such file or directory.\n"),
         (
             ["convert", "{asia}", "b.nett"],
-            "Error: b.nett: the extension '.nett' is no network format; did you mean '.net'?\n",
+            "Error: b.nett: the extension '.nett' is not a network format; did you mean '.net'?\n",
         ),
-        (["convert", "{asia}", "{folder}"], "is no network format"),
+        (["convert", "{asia}", "{folder}"], "is not a network format"),
         (["draw", "{asia}", "-o", "net.png"], "Error: a drawing is saved as .svg; got 'net.png'."),
-        (["draw", "{asia}", "-g", "smoke"], "Error: evidence is written variable=state; got 'smoke'.\n"),
+        (["draw", "{asia}", "-g", "smoke"], "Error: evidence must have the form variable=state; got 'smoke'.\n"),
         (["draw", "{asia}", "-g", "smoke=yes", "-g", "smoke=no"], "Error: 'smoke' is given twice.\n"),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_sampled_answer_says_so(path, capsys):
     code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes)", "--method", "weighting", "--samples", "5000")
     assert code == 0
     assert "±" in out
-    assert "(approximate: weighting, 8192 samples" in out
+    assert "(approximate: weighting, 5000 samples" in out
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_sampled_answer_says_so(path, capsys):
         ("P(lung | smok=yes)", "unknown variable 'smok'; did you mean 'smoke'?"),
         ("P(lung | smoke=often)", "variable 'smoke' has no state 'often'"),
         ("P(lung | smoke=no, lung=yes)", "smoke=no and lung=yes cannot hold together"),
-        ("P(lung | smoke)", "'smoke' stands behind the bar without a state"),
+        ("P(lung | smoke)", "'smoke' needs a state, since it is after the bar"),
         ("P(lung | smoke=yes", "expected ')' at the end"),
         ('P(lung | "smoke=yes)', "a quote at character 9 is not closed"),
         ("Q(lung)", "a question starts with P or argmax, not 'Q'"),
@@ -73,7 +73,7 @@ def test_a_sampled_answer_says_so(path, capsys):
         ("P(lung | smoke=yes, smoke=no)", "'smoke' is given twice"),
         ("P(lung=yes, xray)", "give a state for each variable before the bar, or for none"),
         ("P(lung) P(smoke)", "nothing may follow the closing bracket"),
-        ("argmax(lung=yes)", "argmax seeks the states"),
+        ("argmax(lung=yes)", "argmax finds the states"),
         ("", "expected the question at the end"),
     ],
 )
@@ -100,13 +100,13 @@ def test_names_with_spaces_go_in_quotes():
 
 
 def test_samples_are_csv_and_the_same_for_the_same_seed(path, capsys, tmp_path):
-    code, out, _ = answer(capsys, "sample", path, "-n", "50", "--seed", "3")
+    code, out, _ = answer(capsys, "sample", path, "-n", "50", "--random-state", "3")
     assert code == 0
     rows = list(csv.reader(io.StringIO(out)))
     assert rows[0] == ["smoke", "lung", "xray"]
     assert len(rows) == 51
     target = tmp_path / "cases.csv"
-    code, said, _ = answer(capsys, "sample", path, "-n", "50", "--seed", "3", "-o", str(target))
+    code, said, _ = answer(capsys, "sample", path, "-n", "50", "--random-state", "3", "-o", str(target))
     assert code == 0
     assert "50 cases of 3 variables" in said
     assert target.read_text() == out
@@ -116,3 +116,48 @@ def test_a_missing_file_is_one_paragraph_and_exit_code_1(capsys):
     code, _, err = answer(capsys, "query", "nowhere.bif", "P(a)")
     assert code == 1
     assert "nowhere.bif" in err
+
+
+def test_an_intervention_is_not_an_observation(path, capsys):
+    _, seen, _ = answer(capsys, "query", path, "P(smoke=yes | lung=yes)")
+    _, done, _ = answer(capsys, "query", path, "P(smoke=yes | do(lung=yes))")
+    assert float(done) == 0.5
+    assert float(seen) > 0.9
+    code, _, err = answer(capsys, "query", path, "P(smoke | do(lung={yes, no}))")
+    assert code == 1
+    assert "do sets a variable to one state" in err
+    code, _, err = answer(capsys, "query", path, "P(smoke | do(lung=yes), lung=no)")
+    assert code == 1
+    assert "'lung' is given twice" in err
+
+
+def test_the_memory_of_an_exact_answer_is_limited(path, capsys):
+    code, _, err = answer(capsys, "query", path, "P(lung, smoke, xray)", "--memory", "20")
+    assert code == 1
+    assert "over the limit of 20 B" in err
+
+
+def test_each_row_of_a_table_of_cases_gets_an_answer(path, tmp_path, capsys):
+    cases = tmp_path / "cases.csv"
+    cases.write_text("id,xray,lung\n1,abnormal,no\n2,,yes\n")
+    code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes)", "--cases", str(cases))
+    assert code == 0
+    net = BayesianNetwork.read(path)
+    given = [{"smoke": "yes", "xray": "abnormal"}, {"smoke": "yes"}]
+    rows = [[f"{p:.6g}" for p in net.posterior("lung", given=each).array] for each in given]
+    assert out.splitlines() == ["P(lung=yes),P(lung=no)", *map(",".join, rows)]
+    code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes)", "--cases", str(cases), "--json")
+    assert out.splitlines()[0].startswith('{"yes": 0.')
+    cases.write_text("id,other\n1,2\n")
+    code, _, err = answer(capsys, "query", path, "P(lung)", "--cases", str(cases))
+    assert code == 1
+    assert "has no column that is a variable of the network" in err
+    code, _, err = answer(capsys, "query", path, "argmax(lung)", "--cases", str(cases))
+    assert code == 1
+    assert "--cases asks for the exact posterior of one variable" in err
+
+
+def test_a_part_of_a_network_is_drawn(path, tmp_path, capsys):
+    code, _, _ = answer(capsys, "draw", path, "-o", str(tmp_path / "part.svg"), "--around", "smoke")
+    assert code == 0
+    assert (tmp_path / "part.svg").read_text().count('class="node') == 2

@@ -57,6 +57,22 @@ def test_predict_writes_parquet_and_lines_of_json(trained, capsys):
     assert set(json.loads(lines[0])) == {"prediction", "P(no)", "P(yes)"}
 
 
+def test_json_lines_are_read_and_written_as_csv_is(trained, capsys):
+    names = list(load_heart())
+    with (trained / "heart.jsonl").open("w") as file:
+        for row in zip(*load_heart().values(), strict=True):
+            known = {name: cell for name, cell in zip(names, row, strict=True) if cell == cell and cell is not None}
+            file.write(json.dumps(known) + "\n")
+    for name in ("heart.csv", "heart.jsonl"):
+        assert run(["predict", "disease.bayes", name, "-o", "out.jsonl"]) == 0
+        lines = (trained / "out.jsonl").read_text().splitlines()
+        assert len(lines) == 303
+        assert set(json.loads(lines[0])) == {"prediction", "P(no)", "P(yes)"}
+        assert run(["predict", "disease.bayes", name]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[: len(out) // 2] == out[len(out) // 2 :]
+
+
 def test_predict_of_no_rows_writes_the_names_only(trained, capsys):
     (trained / "none.csv").write_text((trained / "heart.csv").read_text().splitlines()[0] + "\n")
     assert run(["predict", "disease.bayes", "none.csv"]) == 0

@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 from bayeskit.counts.families import FamilyCounts
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.errors import BayeskitError, MergeError, ModelFileError
+from bayeskit.learn.counting import learn_counts
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
@@ -21,7 +22,7 @@ Y = ["no", "yes", "no", "yes"]
 def count(rows, kind="pairs", weight=None):
     table = read_table({name: [values[i] for i in rows] for name, values in X.items()})
     classes, codes = read_labels([Y[i] for i in rows])
-    alone = TableCounts.learn(table, codes, classes, weight)
+    alone = learn_counts(table, codes, classes, weight)
     return FamilyCounts.of(alone, encode(table, alone.schema), codes, kind, weight)
 
 
@@ -65,6 +66,7 @@ def test_counts_of_more_rows_than_four_bytes_hold_get_longer():
             half.classes,
             type(values)(values.n_class * 2**28, values.n_value * 2**28, values.offsets),
             half.alone.moments,
+            half.alone.numbers,
         ),
         "pairs",
         half.families,
@@ -124,3 +126,65 @@ def test_sizes_are_said_in_words():
     assert table_cells(sizes, "triples") == table_cells(sizes, pairs + triples)
     assert readable(8_000_000) == "7.6 MiB"
     assert readable(2048) == "2.0 KiB"
+
+
+TABLE = {"wind": ["weak", "strong", "weak", None], "sky": ["clear", "grey", "grey", "clear"], "t": [1.0, 2.0, 4.0, 8.0]}
+
+
+def count_without_class(rows, families="pairs"):
+    table = read_table({name: [column[i] for i in rows] for name, column in TABLE.items() if name != "t"})
+    alone = learn_counts(table)
+    return FamilyCounts.of(alone, encode(table, alone.schema), None, families)
+
+
+def test_without_a_class_tables_have_no_axis_for_it():
+    counts = count_without_class(range(4))
+    assert not counts.alone.has_class
+    assert counts.column(0).tolist() == [1, 2]
+    assert counts.table((0, 1)).tolist() == [[0, 1], [1, 1]]
+    assert counts.table((1, 0)).tolist() == [[0, 1], [1, 1]]
+    with pytest.raises(BayeskitError, match="counts are of a table without a class"):
+        _ = counts.classes
+
+
+def test_without_a_class_moments_are_those_of_all_rows():
+    counts = learn_counts(read_table(TABLE))
+    assert counts.n_rows == 4
+    assert counts.moments.mean.tolist() == [[3.75]]
+    assert counts.moments.scatter.tolist() == [[np.var(TABLE["t"]) * 4]]
+
+
+def test_counts_without_a_class_are_those_with_one_summed_over_it():
+    table = read_table({name: column for name, column in TABLE.items() if name != "t"})
+    y, classes = np.array([0, 1, 1, 0]), np.array(["no", "yes"])
+    alone = learn_counts(table, y, classes)
+    within = FamilyCounts.of(alone, encode(table, alone.schema), y, "pairs")
+    assert_array_equal(count_without_class(range(4)).table((0, 1)), within.table((0, 1)).sum(axis=-1))
+
+
+@pytest.mark.parametrize("families", ["pairs", ((0,), (1, 0))])
+def test_counts_without_a_class_add_subtract_and_come_back_from_a_file(families):
+    whole, first, rest = (count_without_class(rows, families) for rows in (range(4), [0], [1, 2, 3]))
+    assert_array_equal((first + rest).cells, whole.cells)
+    assert (first + rest).schema == whole.schema
+    assert_array_equal((whole - rest).cells, first.cells)
+    assert (whole - rest).schema == first.schema
+    meta, arrays = whole.to_parts()
+    again = FamilyCounts.from_parts(meta, arrays)
+    assert_array_equal(again.cells, whole.cells)
+    assert again.families == whole.families
+    assert not again.alone.has_class
+
+
+def test_counts_with_and_without_a_class_do_not_mix():
+    within = count(range(4)).alone
+    alone = learn_counts(read_table(X))
+    for refused in (lambda: within + alone, lambda: alone + within, lambda: within - alone, lambda: alone - within):
+        with pytest.raises(MergeError, match="within classes on one side and without a class on the other"):
+            refused()
+
+
+def test_files_from_before_the_class_was_optional_have_one():
+    meta, arrays = count(range(4)).to_parts()
+    del meta["has_class"]
+    assert FamilyCounts.from_parts(meta, arrays).classes.tolist() == count(range(4)).classes.tolist()

@@ -6,8 +6,9 @@ import pytest
 from scipy.stats import norm
 from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
 
-from bayeskit import NaiveBayes, bayes_risk, datasets
-from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit import AODE, KDB, TAN, NaiveBayes, bayes_risk, datasets
+from bayeskit.decide.protocol import as_column
+from bayeskit.errors import BayeskitError, BayeskitWarning, TooLargeError
 
 TENNIS = datasets.load_tennis()
 LOSS = {"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}}
@@ -53,7 +54,7 @@ def test_drawn_rows_agree_with_the_exact_sum_within_their_error():
 def test_two_gaussians_have_the_bayes_error_of_the_textbook():
     # Equal priors and deviations: the error is Φ(−|μ1 − μ2| / 2σ).
     x = np.concatenate([np.linspace(-1, 1, 201), np.linspace(1, 3, 201)])
-    model = NaiveBayes().fit(x[:, None], np.repeat([0, 1], 201))
+    model = NaiveBayes(variance="ml").fit(x[:, None], np.repeat([0, 1], 201))
     deviation = x[:201].std()
     found = bayes_risk(model, n_samples=50_000)
     assert found.method == "monte carlo"
@@ -64,6 +65,23 @@ def test_every_kind_of_column_can_be_drawn():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": rng.poisson(3, 80), "x": rng.normal(size=80), "b": rng.random(80), "c": ["u", "v"] * 40})
     model = NaiveBayes(kinds={"n": "poisson", "b": "equal-width"}, bins=4).fit(frame, rng.integers(0, 2, 80))
+    n_rows = 40_000
+    columns = model.sample_columns(n_rows, np.random.default_rng(0))
+    hidden = [as_column([None]) for _ in columns]
+    for j, (domain, drawn) in enumerate(zip(model.domains(), columns, strict=True)):
+        asked = [as_column([None] * len(domain.values)) for _ in columns]
+        asked[j] = as_column(domain.values)
+        p = np.exp(model.log_joint(asked)).sum(axis=1) * domain.weights / np.exp(model.log_joint(hidden)).sum()
+        assert p.sum() == pytest.approx(1, abs=1e-6)
+        if domain.exact:
+            for value, expected in zip(domain.values, p, strict=True):
+                share = np.mean(drawn == value)
+                assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / n_rows) + 1e-9
+        else:  # a density: its mean and its second moment
+            for power in (1, 2):
+                moment = np.array(domain.values) ** power
+                error = np.sqrt((p @ moment**2 - (p @ moment) ** 2) / n_rows)
+                assert abs(np.mean(drawn.astype(float) ** power) - p @ moment) < 4.5 * error
     assert bayes_risk(model, n_samples=200).n_rows == 200
 
 
@@ -100,3 +118,20 @@ def test_what_cannot_be_asked_is_refused():
         bayes_risk(model, method="guess")
     with pytest.raises(BayeskitError, match="needs a classifier with predict_proba"):
         bayes_risk(object())
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), AODE(), KDB()])
+def test_a_column_that_is_missing_throughout_leaves_the_risk_as_it_is(model):
+    y = [0, 0, 1, 1]
+    with pytest.warns(BayeskitWarning):
+        model.fit({"empty": [None] * 4, "b": ["u", "v", "u", "u"]}, y)
+    found = bayes_risk(model)
+    without = bayes_risk(type(model)().fit({"b": ["u", "v", "u", "u"]}, y))
+    assert (found.method, found.n_rows) == ("exact", 2)
+    assert found.risk == pytest.approx(without.risk, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_samples", [0, -3, 1.5, True])
+def test_at_least_one_row_is_drawn(n_samples):
+    with pytest.raises(BayeskitError, match="n_samples must be a whole number of at least 1"):
+        bayes_risk(NaiveBayes().fit([[0.0], [1.0]], [0, 1]), n_samples=n_samples)

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from bayeskit.decide.loss import read_loss, with_reject
+from bayeskit.decide.loss import Loss, read_loss, with_reject
 from bayeskit.errors import BayeskitError
 
 CLASSES = ("ill", "well")
@@ -59,7 +59,7 @@ def test_text_columns_of_a_frame_find_classes_that_are_numbers():
     ("loss", "message"),
     [
         ({"ill": {"a": 1}}, "lacks 'well'; the classes are 'ill', 'well'"),
-        ({**DICT, "dead": {"a": 1}}, "names 'dead', which is no class"),
+        ({**DICT, "dead": {"a": 1}}, "every truth must give a cost for the same actions"),
         ({"sick": {"a": 1}, "well": {"a": 1}}, "names 'sick', which is no class and lacks 'ill'"),
         ({"ill": {"a": 1}, "well": {"b": 1}}, "'well': every truth must give a cost for the same actions; 'a', 'b'"),
         ({"ill": {}, "well": {}}, "'ill': must be {action: cost}; got {}"),
@@ -83,6 +83,32 @@ def test_text_columns_of_a_frame_find_classes_that_are_numbers():
 def test_a_loss_that_does_not_fit_is_refused(loss, message):
     with pytest.raises(BayeskitError, match=message):
         read_loss(loss, CLASSES)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"dead": {"a": 7, "b": 8}, "well": {"a": 3, "b": 4}, "ill": {"a": 1, "b": 2}},
+        pd.DataFrame({"a": [7, 3, 1], "b": [8, 4, 2]}, index=["dead", "well", "ill"]),
+        pd.DataFrame({"truth": ["dead", "well", "ill"], "a": [7, 3, 1], "b": [8, 4, 2]}),
+        pl.DataFrame({"truth": ["dead", "well", "ill"], "a": [7, 3, 1], "b": [8, 4, 2]}),
+        Loss(("dead", "well", "ill"), ("a", "b"), np.array([[7.0, 8], [3, 4], [1, 2]])),
+    ],
+)
+def test_a_loss_may_name_truths_that_are_absent(loss):
+    read = read_loss(loss, CLASSES)
+    assert read.classes == CLASSES
+    assert read.absent == ("dead",)
+    assert_array_equal(read.matrix, [[1, 2], [3, 4]])
+    priced = with_reject(read, 0.5).with_absent()
+    assert priced.classes == (*CLASSES, "dead")
+    assert_array_equal(priced.matrix, [[1, 2, 0.5], [3, 4, 0.5], [7, 8, 0.5]])
+
+
+def test_a_frame_that_numbers_its_rows_has_the_truth_in_its_first_column():
+    read = read_loss(pd.DataFrame({"truth": [2, 1, 0], "a": [5, 6, 7]}), [0, 1])
+    assert read.actions == ("a",)
+    assert_array_equal(read.matrix, [[7], [6]])
 
 
 def test_reject_is_one_more_action_that_costs_the_same_for_every_truth():

@@ -42,7 +42,7 @@ def test_a_classifier_without_a_loss_is_refused():
 
 def test_a_truth_that_the_loss_does_not_know_is_refused():
     with pytest.raises(BayeskitError, match="the truth 'c' is none of the classes"):
-        mean_loss.using(None, reject=0.1)(MODEL, X, ["a", "b", "c", "a"])
+        mean_loss.using([[0, 1], [1, 0]], reject=0.1)(MODEL, X, ["a", "b", "c", "a"])
 
 
 def test_it_asks_for_nothing_else():

@@ -33,7 +33,7 @@ def test_scores_are_those_of_scikit_learn():
 
 def test_the_standard_error_is_that_of_a_mean():
     surprise = -np.log(P[np.arange(300), Y])
-    assert_allclose(scores().log_loss.se, surprise.std(ddof=1) / np.sqrt(300), rtol=1e-9)
+    assert_allclose(scores().log_loss.se, surprise.std(ddof=1) / np.sqrt(300), rtol=EXACT)
 
 
 def test_the_calibration_error_is_the_gap_of_each_tenth_weighted_by_its_rows():

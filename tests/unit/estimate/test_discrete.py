@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.discrete import class_prior, dirichlet, laplace, m_estimate, maximum_likelihood
+from bayeskit.estimate.discrete import dirichlet, laplace, m_estimate, maximum_likelihood
+from bayeskit.estimate.prior import class_prior
 
 counts = st.lists(st.integers(0, 50), min_size=1, max_size=6)
 

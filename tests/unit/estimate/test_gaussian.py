@@ -23,9 +23,28 @@ def test_ml_divides_by_n_and_unbiased_by_n_minus_one():
     assert_allclose(unbiased, [[14 / 2, 2 / 1]], rtol=1e-15)
 
 
+def test_posterior_adds_rows_with_the_variance_of_the_column():
+    _, var = gaussian(moments(), "posterior", 4.0)
+    assert_allclose(var, [[(14 + 4 * X.var()) / (3 + 4), (2 + 4 * X.var()) / (2 + 4)]], rtol=1e-14)
+    assert_allclose(gaussian(moments(), "posterior", 0.0)[1], gaussian(moments(), "ml")[1], rtol=0)
+
+
+def test_posterior_is_the_mean_of_the_scaled_inverse_chi_squared_prior_in_normal_form():
+    # Gelman et al., Bayesian Data Analysis (3rd ed.), section 2.6: with a known mean and the prior Inv-χ²(ν, σ²) the
+    # posterior is Inv-χ²(ν + n, (ν σ² + n v) / (ν + n)); its scale is what is taken.
+    var = gaussian(moments(), "posterior", 3.0)[1]
+    n, v = 3, 14 / 3
+    assert_allclose(var[0, 0], (3.0 * X.var() + n * v) / (3.0 + n), rtol=1e-14)
+
+
+def test_a_class_of_one_row_is_no_spike_by_default():
+    x, y = np.array([1.0, 4.0, 7.0, 9.0]), np.array([0, 1, 1, 1], dtype=np.uint8)
+    assert gaussian(moments(x, y))[1][0, 0] > 0.5 * x.var()
+
+
 def test_a_variance_is_no_less_than_a_share_of_its_own_column():
     x = np.array([5.0, 5.0, 5.0, 7.0, 9.0])
-    _, var = gaussian(moments(x))
+    _, var = gaussian(moments(x), "ml")
     assert_allclose(var[0, 0], VARIANCE_FLOOR * x.var(), rtol=1e-12)
     assert_allclose(var[0, 1], 1.0, rtol=1e-12)
 

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from bayeskit.classify.semi_naive import losses
 from bayeskit.classify.spode import spode_families
 from bayeskit.counts.families import FamilyCounts
-from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.super_parent import super_parent_losses
+from bayeskit.learn.counting import learn_counts
 from bayeskit.table.encode import encode
 from bayeskit.table.read import read_table
 
@@ -36,7 +36,7 @@ def counted(rng, n, sizes, n_classes, missing, weight):
     cells[rng.random(cells.shape) < missing] = None
     cells[0] = 0  # each column has a value
     table = read_table({f"x{j}": cells[:, j].tolist() for j in range(len(sizes))})
-    alone = TableCounts.learn(table, y, np.arange(n_classes), weight, "categorical")
+    alone = learn_counts(table, y, np.arange(n_classes), weight, "categorical")
     columns = encode(table, alone.schema)
     return FamilyCounts.of(alone, columns, y, "pairs", weight), columns, y
 

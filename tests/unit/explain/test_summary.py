@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeskit import CategoricalNB, GaussianNB, NaiveBayes, datasets
+from bayeskit import NaiveBayes, datasets
+from common.registry import any_table_classifiers
 
 
 def test_it_tells_rows_priors_kinds_bins_and_missing_rates():
@@ -20,20 +21,22 @@ def test_it_tells_rows_priors_kinds_bins_and_missing_rates():
 
 def test_the_most_telling_value_is_the_one_with_the_largest_mean_weight():
     summary = NaiveBayes(smoothing=0).fit(datasets.load_tennis(), target="play").summary()
-    (first, *_) = summary.telling(list(summary.classes).index("no"))
+    (first, *_) = summary.top_values(list(summary.classes).index("no"))
     assert first == ("humidity", "high", pytest.approx(np.log((4 / 5) / (3 / 9))))
-    overcast = next(item for item in summary.telling(list(summary.classes).index("yes")) if item[1] == "overcast")
+    overcast = next(item for item in summary.top_values(list(summary.classes).index("yes")) if item[1] == "overcast")
     assert overcast[2] == np.inf
 
 
-@pytest.mark.parametrize("model", [GaussianNB(), CategoricalNB(), NaiveBayes(unseen="smooth", kinds="categorical")])
-def test_every_naive_model_has_one(model):
-    table = np.random.default_rng(0).integers(0, 3, (30, 2))
-    text = str(model.fit(table, np.repeat(["yes", "no"], 15)).summary())
-    assert "30 rows, 2 features, 2 classes" in text
-    assert "x1" in text
+@pytest.mark.parametrize("model", [*any_table_classifiers(), NaiveBayes(unseen="smooth", kinds="categorical")], ids=str)
+def test_every_classifier_of_any_table_has_one(model):
+    table = np.random.default_rng(0).integers(0, 3, (30, 2)).astype(float)
+    text = str(model.fit(table, np.repeat(["yes", "no"], [20, 10])).summary()).splitlines()
+    assert text[0] == f"{type(model).__name__}: 30 rows, 2 features, 2 classes"
+    classes = [line.split()[:6] for line in text if " P = " in line]
+    assert [(name, rows) for name, _, _, _, _, rows in classes] == [("no", "10"), ("yes", "20")]
+    assert [line.split()[0] for line in text[text.index("features") + 1 :]] == ["x0", "x1"]
 
 
 def test_one_class_alone_has_no_telling_values():
     summary = NaiveBayes().fit({"x": ["a", "b"]}, ["c", "c"]).summary()
-    assert summary.telling(0) == []
+    assert summary.top_values(0) == []

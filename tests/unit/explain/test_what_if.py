@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from bayeskit import NaiveBayes, datasets, what_if
+from bayeskit import TAN, NaiveBayes, datasets, what_if
 from bayeskit.errors import BayeskitError, TooLargeError
 
 TENNIS = datasets.load_tennis()
@@ -39,20 +39,33 @@ def test_no_smaller_change_turns_the_decision_and_this_one_does(number):
 
 
 def test_a_loss_moves_the_decision_that_must_turn():
-    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+    # P(no) = 0.263: below 1/2, above the threshold 1/5 of this loss.
+    day = {"outlook": "overcast", "temperature": "hot", "humidity": "high", "wind": "weak"}
+    dear = {"no": {"stay": 0, "go": 4}, "yes": {"stay": 1, "go": 0}}
+    plain, careful = what_if(MODEL, day), what_if(MODEL, day, loss=dear)
+    assert (plain.before, plain.after, plain.changes) == ("yes", "no", {"outlook": "sunny"})
+    assert (careful.before, careful.after) == ("stay", "go")
+    assert plain.probabilities_before["no"] > 1 / 5 > careful.probabilities_after["no"]
+    assert len(careful.changes) == 1
+
+
+def test_a_decision_that_no_change_turns_stays_as_it_is():
+    day = {"outlook": "overcast", "temperature": "mild", "humidity": "normal", "wind": "weak"}
     never_out = {"no": {"stay": 0, "go": 1000}, "yes": {"stay": 1, "go": 0}}
-    found = what_if(MODEL, day, loss=never_out, max_changes=2)
-    assert found.before == "stay"
-    assert not found.turned
-    assert "none of the" in str(found)
+    found = what_if(MODEL, day, loss=never_out, max_changes=4)
+    assert (found.before, found.after, found.changes, found.decision_changed) == ("stay", "stay", {}, False)
+    assert found.probabilities_after == found.probabilities_before
+    assert found.n_tried == 3 * 3 * 2 * 2 - 1  # every other day
+    assert str(found) == "stay: none of the 35 changes tried changes this decision."
 
 
 def test_only_the_changes_allowed_are_tried():
     day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
     found = what_if(MODEL, day, {"humidity": "normal", "wind": ["weak", "strong"]})
-    assert found.changes == {"humidity": "normal"} or set(found.changes) == {"humidity", "wind"}
-    assert found.turned
-    assert "turns into yes with" in str(found)
+    assert found.changes == {"humidity": "normal"}  # P(yes) = 0.61; with wind = weak alone 0.46
+    assert found.n_tried == 2
+    assert str(found) == "no becomes yes with humidity = normal."
+    assert not what_if(MODEL, day, {"wind": ["weak", "strong"]}).decision_changed
 
 
 def test_of_numbers_the_one_that_moves_least_is_taken():
@@ -61,10 +74,69 @@ def test_of_numbers_the_one_that_moves_least_is_taken():
     assert found.changes == {"x0": 2.9}
 
 
-def test_a_gaussian_feature_is_searched_by_default():
-    model = NaiveBayes().fit(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
-    found = what_if(model, [0.5])
-    assert 2.0 < found.changes["x0"] < 4.0
+def test_a_gaussian_feature_moves_to_where_the_classes_part():
+    model = NaiveBayes(variance="ml").fit(np.array([[0.0], [1.0], [4.0], [5.0]]), [0, 0, 1, 1])
+    for start, part in ((0.5, 2.5), (-3.0, 2.5), (8.0, 2.5)):
+        found = what_if(model, [start])
+        assert found.changes["x0"] == pytest.approx(part, rel=1e-9)  # deviations are equal: halfway between the means
+        assert found.before != found.after
+        assert found.minimal
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_of_gaussian_columns_no_smaller_change_of_one_of_them_turns_the_decision(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 60)
+    X = rng.normal(size=(60, 2)) * rng.uniform(0.3, 3, (3, 2))[y] + rng.normal(size=(3, 2))[y]
+    model, row = NaiveBayes().fit(X, y), X[0]
+    found = what_if(model, row, max_changes=1)
+    # Brute force: the change of one column that is least in shares of the range that what_if counts in.
+    least = np.inf
+    for j, domain in enumerate(model.domains()):
+        low, high = domain.values[0], domain.values[-1]
+        points = np.linspace(low, high, 20_001)
+        rows = np.tile(row, (len(points), 1))
+        rows[:, j] = points
+        turned = points[model.predict(rows) != model.predict(row[None])[0]]
+        if len(turned):
+            least = min(least, np.abs(turned - row[j]).min() / (max(high, row[j]) - min(low, row[j])))
+    assert found.decision_changed == np.isfinite(least)
+    if found.decision_changed:
+        ((name, value),) = found.changes.items()
+        j = int(name[1])
+        values = model.domains()[j].values
+        share = abs(value - row[j]) / (max(values[-1], row[j]) - min(values[0], row[j]))
+        assert share <= least * (1 + 1e-9)
+        changed = row.copy()
+        changed[j] = value
+        assert model.predict(changed[None])[0] == found.after
+
+
+@pytest.mark.parametrize("start", [1.0, 9.0])
+def test_a_binned_feature_moves_to_the_nearest_edge(start):
+    x = np.concatenate([np.linspace(0, 3, 40), np.linspace(7, 10, 40)])
+    model = TAN(numeric="mdl").fit({"x": x, "noise": np.arange(80) % 2}, np.repeat([0, 1], 40))
+    edge = model.schema_["x"].edges[0]
+    found = what_if(model, {"x": start, "noise": 0}, max_changes=1)
+    assert found.changes["x"] == pytest.approx(edge, rel=1e-9)
+    assert (found.changes["x"] >= edge) == (start < edge)
+
+
+def test_numbers_that_change_together_are_moved_back_and_not_called_minimal():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(size=(100, 4)) + 1.2 * y[:, None]
+    model = NaiveBayes(variance="ml").fit(X, y)
+    loss = [[0, 1e15], [1, 0]]  # class 1 is said only where it is all but certain
+    found = what_if(model, [0.0, 0.0, 0.0, 0.0], loss=loss)
+    assert len(found.changes) == 2
+    assert not found.minimal
+    assert "Smaller changes of these numbers may do too." in str(found)
+    last = list(found.changes)[-1]
+    row = [found.changes.get(f"x{j}", 0.0) for j in range(4)]
+    assert found.probabilities_after[0] <= 1e-15
+    row[int(last[1])] *= 1 - 1e-9
+    assert model.predict_proba([row])[0, 0] > 1e-15 * (1 - 1e-6)  # nothing is left to move back
 
 
 def test_what_cannot_be_tried_is_refused():

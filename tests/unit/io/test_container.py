@@ -151,7 +151,7 @@ def set_array(**fields):
     ("change", "message"),
     [
         (lambda h: h.update(format="other"), "does not say that its format"),
-        (lambda h: h.update(version=2), "has version 2 of the format and this bayeskit reads up to 1"),
+        (lambda h: h.update(version=3), "has version 3 of the format and this bayeskit reads up to 2"),
         (lambda h: h.update(version=True), "no version"),
         (lambda h: h.update(version=-1), "no version"),
         (lambda h: h.pop("meta"), "exactly the fields"),

@@ -17,11 +17,11 @@ class Toy:
     names: list[str]
     table: NDArray
 
-    def _to_file(self):
+    def to_parts(self):
         return {"names": self.names}, {"table": self.table}
 
     @classmethod
-    def _from_file(cls, meta, arrays):
+    def from_parts(cls, meta, arrays):
         table = arrays["table"]
         if len(meta["names"]) != len(table):
             raise ModelFileError("one name per row of the table is needed.")
@@ -71,3 +71,21 @@ def test_a_class_that_is_not_registered_is_not_saved(tmp_path):
 def test_unknown_names_are_refused():
     with pytest.raises(ModelFileError, match="it knows "):
         model_class("Perceptron")
+
+
+def test_a_file_of_version_1_gives_its_memory_limit_in_gib(tmp_path, monkeypatch):
+    path = tmp_path / "tree.bayes"
+    model = bayeskit.TAN(max_memory=2**31).fit({"wind": ["weak", "strong"]}, ["yes", "no"])
+    meta, arrays = model.to_parts()
+    for part in ("parameters", "believed_with"):
+        meta[part]["max_memory"] = 2.0
+    monkeypatch.setattr(container, "FORMAT_VERSION", 1)
+    container.write(path, "TAN", meta, arrays)
+    monkeypatch.undo()
+    assert load(path).max_memory == 2**31
+
+
+def test_the_memory_limit_of_a_new_file_is_the_text_that_was_given(tmp_path):
+    path = tmp_path / "tree.bayes"
+    bayeskit.TAN(max_memory="1 GiB").fit({"wind": ["weak", "strong"]}, ["yes", "no"]).save(path)
+    assert load(path).max_memory == "1 GiB"

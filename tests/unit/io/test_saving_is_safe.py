@@ -131,7 +131,7 @@ def test_a_link_stays_a_link_to_the_new_file(path):
 
 
 def test_a_folder_that_is_not_there_and_a_folder_in_the_place_of_a_file_are_refused(tmp_path):
-    with pytest.raises(ModelFileError, match="is not there; make it first"):
+    with pytest.raises(ModelFileError, match="create it first"):
         container.write(tmp_path / "absent" / "m", "Model", {}, OLD)
     with pytest.raises(ModelFileError, match="is a folder"):
         container.write(tmp_path, "Model", {}, OLD)

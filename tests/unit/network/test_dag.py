@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from bayeskit import BayesianNetwork
+from bayeskit import BayesianNetwork, datasets
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 
@@ -101,3 +101,13 @@ def test_a_cycle_is_shown_along_its_arcs():
     assert set(cycle) == {0, 1, 3}
     parents = [[3], [0], [], [1], [2]]
     assert all(a in parents[b] for a, b in itertools.pairwise(cycle))
+
+
+def test_connected_variables_are_those_that_are_not_d_separated():
+    net = datasets.load_asia()
+    for x in net.names:
+        for given in ([], ["either"], ["smoke", "dysp"], ["xray"]):
+            if x in given:
+                continue
+            others = [name for name in net.names if name != x and name not in given]
+            assert set(net.d_connected(x, given)) == {name for name in others if not net.d_separated(x, name, given)}

@@ -30,6 +30,12 @@ def close_figures():
     pyplot.close("all")
 
 
+def grid_of(ax, n_rows, n_columns):
+    """The texts of the cells of a picture, row by row."""
+    cells = {(round(text.get_position()[1]), round(text.get_position()[0])): text.get_text() for text in ax.texts}
+    return [[cells[i, j] for j in range(n_columns)] for i in range(n_rows)]
+
+
 def drawn(ax):
     """Render the figure, which is when matplotlib looks for glyphs; return its texts."""
     ax.figure.canvas.draw()
@@ -50,13 +56,20 @@ def test_confusion_matrix_shows_counts_and_costs(names):
     actions = [*names, "?"]
     ax = confusion_matrix([[3, 1, 0], [2, 9, 5]], names, actions, loss=[[0, 50, 1], [1, 0, 1]], title=names[0])
     texts = drawn(ax)
-    assert {"1\ncost 50", "9\ncost 0", "5\ncost 5", *actions} <= set(texts)
+    assert grid_of(ax, 2, 3) == [
+        ["3\ncost 0", "1\ncost 50", "0\ncost 0"],
+        ["2\ncost 2", "9\ncost 0", "5\ncost 5"],
+    ]
+    assert [label.get_text() for label in ax.get_xticklabels()] == actions
+    assert [label.get_text() for label in ax.get_yticklabels()] == names
     assert f"{names[0]}, mean loss 2.85" in texts
 
 
 @pytest.mark.parametrize("names", LANGUAGES)
 def test_confusion_matrix_without_a_loss_shows_counts(names):
-    assert {"3", "1", "2", "9", *names} <= set(drawn(confusion_matrix([[3, 1], [2, 9]], names)))
+    ax = confusion_matrix([[3, 1], [2, 9]], names)
+    assert set(names) <= set(drawn(ax))
+    assert grid_of(ax, 2, 2) == [["3", "1"], ["2", "9"]]
 
 
 @pytest.mark.parametrize("names", LANGUAGES)
@@ -66,8 +79,9 @@ def test_class_balance_shows_rows_and_shares(names):
 
 @pytest.mark.parametrize("names", LANGUAGES)
 def test_value_table_shows_every_probability(names):
-    texts = drawn(value_table([[0.25, 1.0], [0.75, 0.0]], ["a", "b"], names, title=f"P({names[0]})"))
-    assert {"0.250", "1.000", "0.750", "0.000", *names} <= set(texts)
+    ax = value_table([[0.25, 1.0], [0.75, 0.0]], ["a", "b"], names, title=f"P({names[0]})")
+    assert {*names, "a", "b", f"P({names[0]})"} <= set(drawn(ax))
+    assert grid_of(ax, 2, 2) == [["0.250", "1.000"], ["0.750", "0.000"]]
 
 
 @pytest.mark.parametrize("names", LANGUAGES)
@@ -88,7 +102,7 @@ def test_an_explanation_draws_itself():
     melon = datasets.load_watermelon()
     model = NaiveBayes().fit(melon, target="好瓜")
     row = {name: column[0] for name, column in melon.items() if name != "好瓜"}
-    texts = drawn(model.explain({**row, "触感": None}).plot())
+    texts = drawn(waterfall(model.explain({**row, "触感": None})))
     assert {"色泽 = 青绿", "触感 (not used)", "log-odds of 是 over 否"} <= set(texts)
 
 

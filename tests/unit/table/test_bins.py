@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import SkipTestWarning
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
@@ -28,8 +28,14 @@ def test_bins_are_learned_on_training_rows_only_inside_a_pipeline():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = y[:, None] * 2 + rng.normal(size=(300, 3))
-    scores = cross_val_score(make_pipeline(Discretiser(), CategoricalNB(min_categories=20)), X, y, cv=3)
-    assert scores.mean() > 0.85
+    pipe = make_pipeline(Discretiser(), CategoricalNB(min_categories=20))
+    found = cross_val_predict(pipe, X, y, cv=3, method="predict_proba")
+    for train, test in StratifiedKFold(3).split(X, y):
+        bins = Discretiser().fit(X[train], y[train])
+        model = CategoricalNB(min_categories=20).fit(bins.transform(X[train]), y[train])
+        assert_array_equal(found[test], model.predict_proba(bins.transform(X[test])))
+        whole = Discretiser().fit(X, y)
+        assert [list(a) for a in whole.edges_] != [list(b) for b in bins.edges_]  # so a leak would be seen
 
 
 def test_the_bins_are_those_of_the_classifier():

@@ -65,3 +65,8 @@ def test_bins_have_names_that_tell_them_apart():
     assert len(set(bin_names(near))) == 3
     assert Variable("h", "binned", edges=(1.0, 2.0)).values == ("(-inf, 1)", "[1, 2)", "[2, inf)")
     assert Variable("h", "binned", edges=(1.0, 2.0)).declared
+
+
+def test_equal_width_cuts_a_range_beyond_the_largest_number():
+    edges = learn_edges(np.array([-1.7e308, 1.7e308, 0.0]), "equal-width", 4)
+    np.testing.assert_allclose(edges, [-0.85e308, 0.0, 0.85e308], rtol=1e-15, atol=1e292)

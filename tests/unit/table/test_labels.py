@@ -45,3 +45,9 @@ def test_weights_are_floats_and_one_number_speaks_for_all_rows():
 def test_weights_that_are_no_numbers_are_refused():
     with pytest.raises((TableError, ValueError)):
         read_weight(["a", "b"], 2)
+
+
+@pytest.mark.parametrize("labels", [[10**30, 10**30 + 1], [2**63, 2**63 + 1, -1], np.array([2**70, 2**70 + 1], object)])
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused_and_not_made_one_class(labels):
+    with pytest.raises(TableError, match="which are one number among floats; turn its values into text"):
+        read_labels(labels)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from bayeskit import NaiveBayes
 from bayeskit.errors import TableError
+from bayeskit.learn.schema import learn_schema
 from bayeskit.table.column import Coded, Numbers, code_bytes
-from bayeskit.table.encode import encode, learn_schema
+from bayeskit.table.encode import encode
 from bayeskit.table.read import read_table, read_values
 
 NAN = float("nan")
@@ -133,3 +135,20 @@ def test_columns_with_two_headings_are_called_by_both():
     source = read_table(frame)
     assert source.names == ("('a', 'b')", "('a', 'c')")
     assert not source.named
+
+
+@pytest.mark.parametrize("rows", [[[10**30], [10**30 + 1]], [[2**63], [2**63 + 1], [-1]]])
+def test_rows_of_whole_numbers_that_floats_cannot_tell_apart_are_refused(rows):
+    with pytest.raises(TableError, match=r"column 'x0' holds .* which are one number among floats"):
+        NaiveBayes(kinds="categorical").fit(rows, range(len(rows)))
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [(2**63 + 5, 2**63 + 6), (-(2**64), -(2**64) - 2**20), (10**30, 5)],
+)
+def test_levels_beyond_64_bits_count_as_any_others(pair):
+    rows = np.array([[level] for level in pair] * 2, dtype=np.uint64 if pair[1] > 2**63 else object)
+    # By hand: (2 + 1) / (2 + 2) with Laplace's pseudo-count, and even classes.
+    answer = NaiveBayes(kinds="categorical").fit(rows, [0, 1, 0, 1]).predict_proba(rows[:2])
+    np.testing.assert_allclose(answer, [[0.75, 0.25], [0.25, 0.75]], rtol=1e-12)

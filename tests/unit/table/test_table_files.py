@@ -88,17 +88,20 @@ def test_other_encodings_are_read_when_they_are_named(tmp_path):
     [
         (b"", "'a.csv' is empty"),
         (b"\n \n", "'a.csv' is empty"),
-        (b"a,b\n1,2\n3\n", "'a.csv', line 3: it has 1 cells and the header has 2"),
+        (b"a,b\n1,2\n3\n", "'a.csv', line 3: it has 1 cell and the header has 2"),
         (b'a,b\n"x\ny",2\n1,2,3\n', "'a.csv', line 4: it has 3 cells and the header has 2"),
-        (b"a,b,a\n1,2,3\n", "'a.csv' has 2 columns called 'a' in its header"),
-        (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header stands there a second time"),
-        (b"\x89PNG\r\n\x1a\n\0", "'a.csv' is no CSV or Parquet file: it begins as a picture"),
-        (b"PK\x03\x04zip", "it begins as a zip archive, an Excel workbook or a model file; save the sheet as CSV"),
+        (b"a,b,a\n1,2,3\n", "'a.csv' has 2 columns named 'a'"),
+        (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header is there a second time"),
+        (b"\x89PNG\r\n\x1a\n\0", "'a.csv' is not a CSV, JSON Lines, Parquet or Excel file: it looks like a picture"),
+        (b"PK\x03\x04zip", "it looks like a zip archive or a model file"),
         (b"abc\0\0\n", "it holds zero bytes, which no text has"),
-        (b"<!doctype html><p>", "it begins as a web page"),
-        ("颜色,b\nx,1\n".encode("gb18030"), "'a.csv', line 1: the header is not utf-8 text; say its encoding"),
-        (b"a,b\nx,1\n\xc7\xe0,2\n", "'a.csv', line 3: it is not utf-8 text; say its encoding, such as --encoding"),
-        ("a,b\n1,2\n".encode("utf-16"), "begins as UTF-16 text does; say --encoding utf-16"),
+        (b"<!doctype html><p>", "it looks like a web page"),
+        ("颜色,b\nx,1\n".encode("gb18030"), "'a.csv', line 1: this is not utf-8 text; its encoding must be given"),
+        (
+            b"a,b\nx,1\n\xc7\xe0,2\n",
+            "'a.csv', line 3, byte 8: this is not utf-8 text; its encoding must be given, such as gb18030",
+        ),
+        ("a,b\n1,2\n".encode("utf-16"), "looks like UTF-16 text; its encoding must be given as 'utf-16'"),
         (b"\x1f\x8bnot gzip", "'a.csv' is a damaged gzip file"),
         (b"PAR1 cut", "'a.csv' is a damaged Parquet file"),
     ],
@@ -133,8 +136,8 @@ def test_a_file_without_permission_is_refused(tmp_path, monkeypatch):
         def refuse(*_args, **_options):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("bayeskit.table.look.open", refuse, raising=False)
-    assert "may not be read by you" in refusal(path)
+        monkeypatch.setattr("bayeskit.table.raw_file.open", refuse, raising=False)
+    assert "permission denied" in refusal(path)
 
 
 def test_a_cell_of_another_type_is_refused_with_its_line(tmp_path):

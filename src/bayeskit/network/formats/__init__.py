@@ -8,11 +8,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.files import format_of, load, save
+from bayeskit.network.formats.files import format_of, is_network_file, load, save
 from bayeskit.network.formats.parts import Parts, check_parents
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
+
+__all__ = ["is_network_file", "read", "write"]
 
 
 def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
@@ -27,5 +29,7 @@ def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     kind, packed = format_of(path)
     for name in chain(net.names, *net.states):
         if name != name.strip() or not name.isprintable():
-            raise NetworkError(f"the name {name!r} begins or ends with a blank or holds a control sign; rename it.")
+            raise NetworkError(
+                f"the name {name!r} begins or ends with a space or holds a control character; rename it."
+            )
     save(import_module(f"{__name__}.{kind}").write(net), path, packed)

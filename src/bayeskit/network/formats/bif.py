@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bayeskit._kernels import parse_bif
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.parts import Parts, Source, refuse
-from bayeskit.network.tables import TOLERANCE
+from bayeskit.network.cpd.table import MOST_AXES, TOLERANCE
+from bayeskit.network.formats.parts import FileText, Parts, refuse
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r'(?!/[/*])[^\s{}()\[\],;|"]+')
 
 
-def read(source: Source, normalise: bool) -> Parts:
+def read(source: FileText, normalise: bool) -> Parts:
     """Read BIF; tables may be rows, ``default`` rows, or one ``table`` in which the child's states change slowest."""
     data = source.text.encode()
     found = parse_bif(data, normalise, TOLERANCE)
@@ -26,11 +26,15 @@ def read(source: Source, normalise: bool) -> Parts:
         refuse(source.name, line, column, message)
     names, states, parents, numbers, spans = found
     cards = [len(own) for own in states]
+    places = _in_characters([at for _, _, at in spans], data)
+    for name, above, at in zip(names, parents, places, strict=True):
+        if len(above) >= MOST_AXES:
+            source.fault(at, f"{name!r} has {len(above)} parents; a table can have at most {MOST_AXES - 1}.")
     tables = [
         numbers[first : first + size].reshape([*(cards[p] for p in above), card])
         for (first, size, _), above, card in zip(spans, parents, cards, strict=True)
     ]
-    return Parts(names, states, parents, tables, _in_characters([at for _, _, at in spans], data))
+    return Parts(names, states, parents, tables, places)
 
 
 def _in_characters(places: list[int], data: bytes) -> list[int]:

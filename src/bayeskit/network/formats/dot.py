@@ -1,37 +1,43 @@
-"""DOT: the graph for Graphviz and its kin; states and tables stand in attributes that they pass over."""
+"""DOT: the graph for Graphviz and similar programs; states and tables are in attributes that these ignore."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.parts import SPARE_NUMBERS, Parts, Source, checked_rows, table_size
+from bayeskit.network.cpd.table import MOST_AXES, default_table
+from bayeskit.network.digraph import digraph
+from bayeskit.network.formats.parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
 from bayeskit.network.formats.scan import Scanner, numbers
-from bayeskit.network.tables import default_table
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|^#[^\n]*)*", re.DOTALL | re.MULTILINE)
 _TOKEN = re.compile(
-    r'(?P<quoted>"[^"\\]*+(?:\\.[^"\\]*+)*+")|(?P<word>-?(?:\.\d+|\d+(?:\.\d*)?)(?![\w])|[^\W\d]\w*)|->|--|[{}\[\];,=:+<]',
+    r'(?P<quoted>"[^"\\]*+(?:\\.[^"\\]*+)*+")|(?P<word>-?(?:\.\d++|\d++(?:\.\d*+)?+)(?![\w])|[^\W\d]\w*+)|->|--|[{}\[\];,=:+<]',
     re.DOTALL,
 )
 # Words that DOT keeps for itself, in any case.
 _KEYWORDS = {"graph", "digraph", "node", "edge", "subgraph", "strict"}
 # Subgraphs in subgraphs; deeper than any picture, and below Python's own limit.
 MAX_DEPTH = 50
+# ``{a b c} -> {d e f}`` writes nine arcs in few characters. A file may make as many as it has characters, which arcs
+# written one by one never reach, and this many more.
+SPARE_ARCS = 1 << 16
+# The attributes that are read; all others are for the picture.
+_READ = {"states", "parents", "table"}
 
 
 class _Reader(Scanner):
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FileText) -> None:
         super().__init__(source, _BLANK, _TOKEN)
         self.names: dict[str, int] = {}  # the place of each node's first mention
         self.attributes: dict[str, dict[str, tuple[int, str]]] = {}
         self.parents: dict[str, dict[str, int]] = {}
+        self.spare_arcs = len(source.text) + SPARE_ARCS
 
     def keyword(self) -> str:
         word = self.peek().lower()
@@ -53,14 +59,14 @@ class _Reader(Scanner):
     def identifier(self, what: str) -> str:
         quoted = self.peek().startswith('"')
         if self.peek() == "<":
-            self.fault("HTML strings are no names here; write a quoted string.")
+            self.fault("an HTML string cannot be a name here; write a quoted string.")
         text = self.word(what)
         return text.replace('\\"', '"').replace("\\\n", "") if quoted else text
 
     def statements(self, depth: int) -> list[str]:
         """Read up to the closing bracket; return the nodes that were named."""
         if depth > MAX_DEPTH:
-            self.fault(f"subgraphs lie more than {MAX_DEPTH} deep.")
+            self.fault(f"subgraphs are nested more than {MAX_DEPTH} deep.")
         named: list[str] = []
         while not self.take("}"):
             if self.take(";"):
@@ -81,17 +87,30 @@ class _Reader(Scanner):
             return []
         while self.peek() in ("->", "--"):
             if self.take("--"):
-                self.fault("'--' joins without direction; a Bayesian network needs '->'.")
+                self.fault("'--' has no direction; a Bayesian network needs '->'.")
             self.need("->")
             groups.append(self.group(depth))
-            for parent in groups[-2]:
-                for child in groups[-1]:
-                    self.parents[child].setdefault(parent, start)
+            self.join(groups[-2], groups[-1], start)
+        place = self.at
         found = self.attribute_lists()
-        if len(groups) == 1:
+        if len(groups) == 1 and found:
+            if len(groups[0]) > 1:  # not DOT, and a long list for each of many nodes would not end
+                self.fault("attributes follow a node or an arc, not a group of nodes.", place)
             for name in groups[0]:
                 self.attributes[name].update(found)
         return [name for group in groups for name in group]
+
+    def join(self, above: list[str], below: list[str], start: int) -> None:
+        """Add an arc from each node of a group to each of another; their number is checked first."""
+        self.spare_arcs -= len(above) * len(below)
+        if self.spare_arcs < 0:
+            self.fault(
+                f"{len(above)} nodes with an arc to each of {len(below)} are too many arcs for this file.", start
+            )
+        for child in below:
+            parents = self.parents[child]
+            for parent in above:
+                parents.setdefault(parent, start)
 
     def forget(self, name: str, start: int) -> None:
         if self.names.get(name) == start:
@@ -120,7 +139,9 @@ class _Reader(Scanner):
             while not self.take("]"):
                 name = self.identifier("an attribute or ']'")
                 if self.take("="):
-                    found[name] = self.value()
+                    value = self.value()
+                    if name in _READ:
+                        found[name] = value
                 if not self.take(","):
                     self.take(";")
         return found
@@ -155,6 +176,11 @@ class _Reader(Scanner):
         spare = SPARE_NUMBERS
         for i, name in enumerate(names):
             shape = (*(len(states[p]) for p in parents[i]), len(states[i]))
+            if len(shape) > MOST_AXES:
+                self.fault(
+                    f"{name!r} has {len(shape) - 1} parents; a table can have at most {MOST_AXES - 1}.",
+                    self.names[name],
+                )
             if not with_table:
                 spare -= table_size(shape)
                 if spare < 0:
@@ -185,7 +211,7 @@ class _Reader(Scanner):
         return ordered
 
 
-def read(source: Source, normalise: bool) -> Parts:
+def read(source: FileText, normalise: bool) -> Parts:
     """Read DOT; without tables of ours every row is uniform, and states are "no" and "yes"."""
     reader = _Reader(source)
     reader.read()
@@ -194,24 +220,18 @@ def read(source: Source, normalise: bool) -> Parts:
 
 def write(net: BayesianNetwork) -> str:
     """Write DOT that Graphviz draws and that reads back as the same network."""
-    lines = ["digraph {"]
+    nodes: dict[str, dict[str, str]] = {}
     for i, name in enumerate(net.names):
-        said: Mapping[str, str] = {
+        if "\\" in name:  # read back, it would be two of them
+            raise NetworkError(f"DOT cannot hold the name {name!r}: it has a backslash; rename it or write XMLBIF.")
+        attributes = {
             "states": "|".join(map(_escaped, net.states[i])),
             "parents": "|".join(_escaped(net.names[p]) for p in net.parents[i]),
             "table": " ".join(map(repr, net.tables[i].reshape(-1).tolist())),
         }
-        shown = ", ".join(f'{key}="{value}"' for key, value in said.items() if value)
-        lines.append(f"  {_quoted(name)} [{shown}];")
-    lines += [f"  {_quoted(parent)} -> {_quoted(child)};" for parent, child in net.arcs]
-    return "\n".join([*lines, "}"]) + "\n"
+        nodes[name] = {key: value for key, value in attributes.items() if value}
+    return digraph(nodes, net.arcs) + "\n"
 
 
 def _escaped(text: str) -> str:
     return quote(text, safe=" !#$&'()*+,-./:;<=>?@[]^_`{}~" + "".join(c for c in text if ord(c) > 127))
-
-
-def _quoted(name: str) -> str:
-    if "\\" in name:
-        raise NetworkError(f"DOT cannot hold the name {name!r}: it has a backslash; rename it or write XMLBIF.")
-    return '"' + name.replace('"', '\\"') + '"'

@@ -6,11 +6,12 @@ import gzip
 import os
 import zlib
 from pathlib import Path
+from typing import IO
 
 from bayeskit.errors import NetworkError, NetworkFileError
-from bayeskit.io.container import beside
-from bayeskit.network.formats.parts import Source, refuse
-from bayeskit.network.names import nearest
+from bayeskit.io.container import atomic_write
+from bayeskit.network.formats.parts import FileText, refuse
+from bayeskit.network.names import did_you_mean
 
 FORMATS = {
     ".bif": "bif",
@@ -25,6 +26,7 @@ FORMATS = {
 
 # A packed file can unpack to any size; the largest public network has 6 MB of text.
 MAX_BYTES = 1 << 28
+PIECE = 1 << 20
 
 
 def format_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
@@ -35,17 +37,28 @@ def format_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
     >>> format_of("net.bif.gz")
     ('bif', True)
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    packed = bool(suffixes) and suffixes[-1] == ".gz"
-    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes and not packed else ""
+    suffix, packed = _suffix_of(path)
     if suffix not in FORMATS:
         raise NetworkError(
-            f"{os.fspath(path)}: the extension {suffix!r} is no network format; {nearest(suffix, list(FORMATS))}"
+            f"{os.fspath(path)}: the extension {suffix!r} is not a network format; "
+            f"{did_you_mean(suffix, list(FORMATS))}"
         )
     return FORMATS[suffix], packed
 
 
-def load(path: str | os.PathLike[str], packed: bool) -> Source:
+def is_network_file(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path's extension is that of a network format, packed or not."""
+    return _suffix_of(path)[0] in FORMATS
+
+
+def _suffix_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
+    """Return the extension, without that of gzip, and whether that was there."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    packed = bool(suffixes) and suffixes[-1] == ".gz"
+    return (suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes and not packed else ""), packed
+
+
+def load(path: str | os.PathLike[str], packed: bool) -> FileText:
     """Read a file's text; it must be UTF-8."""
     name = os.fspath(path)
     data = _unpack(path, name) if packed else _whole(path, name)
@@ -61,33 +74,37 @@ def load(path: str | os.PathLike[str], packed: bool) -> Source:
             f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8.",
         )
     # A sign that ends a line elsewhere must not move the line numbers.
-    return Source(name, text.replace("\r\n", "\n"))
+    return FileText(name, text.replace("\r\n", "\n"))
 
 
 def _whole(path: str | os.PathLike[str], name: str) -> bytes:
     with open(path, "rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    return _bounded(data, name)
+        return _bounded(file, name)
 
 
 def _unpack(path: str | os.PathLike[str], name: str) -> bytes:
     try:
         with gzip.open(path, "rb") as file:
-            return _bounded(file.read(MAX_BYTES + 1), name)
+            return _bounded(file, name)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise NetworkFileError(f"{name} is no whole gzip file: {error}; pack it again.") from None
+        raise NetworkFileError(f"{name} is not a complete gzip file: {error}; compress it again.") from None
 
 
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > MAX_BYTES:
-        raise NetworkFileError(
-            f"{name} holds more than {MAX_BYTES >> 20} MiB of text, which no network needs; it is not read."
-        )
-    return data
+def _bounded(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
+    # Piece by piece: room for the most that may come would be taken even for a small file.
+    pieces, size = [], 0
+    while piece := file.read(PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MAX_BYTES:
+            raise NetworkFileError(
+                f"{name} holds more than {MAX_BYTES >> 20} MiB of text, which no network needs; it is not read."
+            )
+    return b"".join(pieces)
 
 
 def save(text: str, path: str | os.PathLike[str], packed: bool) -> None:
     """Write a file's text; a packed file carries no time, so that the same network gives the same bytes."""
     data = text.encode()
-    with beside(Path(path)) as file:
+    with atomic_write(Path(path)) as file:
         file.write(gzip.compress(data, mtime=0) if packed else data)

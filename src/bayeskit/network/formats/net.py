@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.parts import Parts, Source, checked_rows
+from bayeskit.network.formats.parts import FileText, Parts, checked_rows
 from bayeskit.network.formats.scan import Scanner, numbers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _OURS = "bayeskit_name"
 
 
 class _Reader(Scanner):
-    def __init__(self, source: Source, normalise: bool) -> None:
+    def __init__(self, source: FileText, normalise: bool) -> None:
         super().__init__(source, _BLANK, _TOKEN)
         self.normalise = normalise
         self.places: dict[str, int] = {}
@@ -63,7 +63,7 @@ class _Reader(Scanner):
             self.at += len(text)
             self.need(";")
             if name in found:
-                self.fault(f"the attribute {name[:40]!r} is there twice.", start)
+                self.fault(f"the attribute {name[:40]!r} appears twice.", start)
             found[name] = at, text
         return found
 
@@ -71,7 +71,7 @@ class _Reader(Scanner):
         start = self.at
         plain = self.word("the node's name")
         if plain in self.places:
-            self.fault(f"node {plain!r} is there twice.", start)
+            self.fault(f"node {plain!r} appears twice.", start)
         found = self.attributes()
         if "states" not in found:
             self.fault(f"node {plain!r} has no states.", start)
@@ -79,22 +79,20 @@ class _Reader(Scanner):
         self.node_at.append(start)
         name = _unquoted(found[_OURS][1]) if _OURS in found else plain
         if not name or name in self.taken:
-            self.fault(f"the name {name!r} is empty or there twice.", start)
+            self.fault(f"the name {name!r} is empty or appears twice.", start)
         self.taken.add(name)
         self.names.append(name)
         self.states.append(self.state_names(plain, *found["states"]))
 
     def state_names(self, node: str, at: int, text: str) -> tuple[str, ...]:
-        inner = Scanner(Source(self.source.name, self.source.text[: at + len(text)]), _BLANK, _STATE)
-        inner.at = at
-        inner._skip()
+        inner = Scanner(self.source, _BLANK, _STATE, at, at + len(text))
         inner.need("(")
         states: dict[str, None] = {}
         while not inner.take(")"):
             start = inner.at
             state = inner.word("a state or ')'")
             if state in states or not state:
-                inner.fault(f"state {state!r} of {node!r} is there twice or empty.", start)
+                inner.fault(f"state {state!r} of {node!r} appears twice or is empty.", start)
             states[state] = None
         if not states:
             inner.fault(f"node {node!r} has no states.", at)
@@ -110,14 +108,14 @@ class _Reader(Scanner):
     def potential(self, start: int) -> None:
         self.need("(")
         child = self.node_named()
-        above: list[int] = []
+        above: dict[int, None] = {}
         if self.take("|"):
             while self.peek() != ")":
                 place = self.at
                 parent = self.node_named()
                 if parent in above or parent == child:
-                    self.fault(f"{self.names[parent]!r} is there twice.", place)
-                above.append(parent)
+                    self.fault(f"{self.names[parent]!r} appears twice.", place)
+                above[parent] = None
         self.need(")")
         if child in self.potentials:
             self.fault(f"node {self.names[child]!r} has two potentials.", start)
@@ -125,7 +123,7 @@ class _Reader(Scanner):
         if "data" not in found:
             self.fault(f"the potential of {self.names[child]!r} has no data.", start)
         at, text = found["data"]
-        self.potentials[child] = start, above, text, at
+        self.potentials[child] = start, list(above), text, at
 
     def parts(self) -> Parts:
         for i, name in enumerate(self.names):
@@ -150,7 +148,7 @@ def _unquoted(text: str) -> str:
     return text.strip().strip('"')
 
 
-def read(source: Source, normalise: bool) -> Parts:
+def read(source: FileText, normalise: bool) -> Parts:
     """Read NET; utilities, decisions, continuous nodes and classes are refused."""
     reader = _Reader(source, normalise)
     reader.read()
@@ -158,7 +156,7 @@ def read(source: Source, normalise: bool) -> Parts:
 
 
 def write(net: BayesianNetwork) -> str:
-    """Write NET; a name that is no plain word stands beside its node as label and in an attribute of ours."""
+    """Write NET; a name that is not a plain word is written as label and in an attribute of our own."""
     plain = _plain_names(net.names)
     lines = ["net", "{", "}"]
     for name, short, own in zip(net.names, plain, net.states, strict=True):

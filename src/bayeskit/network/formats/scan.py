@@ -8,26 +8,35 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.formats.parts import Source
+from bayeskit.network.formats.parts import FileText
 
 _NUMBERS = re.compile(r"[0-9eE+\-.\s]*")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+# Possessive, so that a long run of digits is read once: given back digit by digit, it would take its length squared.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+")
 
 
 class Scanner:
     """A reader of tokens.
 
     ``blank`` matches what lies between tokens. ``token`` has the groups ``quoted`` (a string, with its quotes) and
-    ``word``; a sign matches neither.
+    ``word``; a sign matches neither. Only the stretch from ``start`` to ``end`` of the text is read.
     """
 
-    def __init__(self, source: Source, blank: re.Pattern[str], token: re.Pattern[str]) -> None:
+    def __init__(
+        self,
+        source: FileText,
+        blank: re.Pattern[str],
+        token: re.Pattern[str],
+        start: int = 0,
+        end: int | None = None,
+    ) -> None:
         self.source, self.blank, self.token = source, blank, token
-        self.at = 0  # where the next token starts
+        self.at = start  # where the next token starts
+        self.end = len(source.text) if end is None else end
         self._skip()
 
     def _skip(self) -> None:
-        found = self.blank.match(self.source.text, self.at)
+        found = self.blank.match(self.source.text, self.at, self.end)
         self.at = found.end() if found else self.at
 
     def fault(self, message: str, at: int | None = None) -> NoReturn:
@@ -35,9 +44,9 @@ class Scanner:
         self.source.fault(self.at if at is None else at, message)
 
     def _match(self) -> re.Match[str] | None:
-        if self.at >= len(self.source.text):
+        if self.at >= self.end:
             return None
-        found = self.token.match(self.source.text, self.at)
+        found = self.token.match(self.source.text, self.at, self.end)
         if not found:
             self.fault(f"cannot read {self.source.text[self.at]!r} here.")
         return found
@@ -76,10 +85,11 @@ class Scanner:
         return found["quoted"][1:-1] if found["quoted"] is not None else found["word"]
 
 
-def numbers(source: Source, text: str, at: int) -> NDArray[np.float64]:
+def numbers(source: FileText, text: str, at: int, *, verbatim: bool = True) -> NDArray[np.float64]:
     """Return the numbers of a stretch of text that starts at this place in the source.
 
     Anything else in it is a fault with its place; ``nan``, ``inf`` and ``1_000``, which Python reads, are no numbers.
+    Where the text does not stand in the source as it is (``verbatim=False``), the fault is placed at its start.
     """
     pieces = text.split()
     if _NUMBERS.fullmatch(text):
@@ -90,5 +100,5 @@ def numbers(source: Source, text: str, at: int) -> NDArray[np.float64]:
     for found in re.finditer(r"\S+", text):
         if not _NUMBER.fullmatch(found.group()):
             shown = found.group() if len(found.group()) <= 40 else found.group()[:40] + "…"
-            source.fault(at + found.start(), f"expected a number, found {shown!r}.")
+            source.fault(at + found.start() if verbatim else at, f"expected a number, found {shown!r}.")
     return np.array([float(piece) for piece in pieces])

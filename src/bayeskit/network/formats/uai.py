@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.formats.parts import Parts, Source, checked_rows
+from bayeskit.network.cpd.table import TOLERANCE
+from bayeskit.network.formats.parts import FileText, Parts, checked_rows
 from bayeskit.network.formats.scan import numbers
 
 if TYPE_CHECKING:
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
 _COMMENT = re.compile(r"#[^\n]*")
 _PIECE = re.compile(r"\S+")
 _WHOLE = re.compile(r"[0-9]{1,9}")
-# One line a variable: its name, then its states.
+# One line per variable: its name, then its states.
 _OURS = re.compile(r"^# bayeskit: (.*)$", re.MULTILINE)
 # pyAgrum ends the line of each scope with the variable's name, and writes tables in which the first parent changes
 # fastest, where the format has the last (seen in 3.3.1, which reads them in the same way).
-_PYAGRUM_SCOPE = re.compile(r"^[ \t]*\d+(?:[ \t]+\d+)+[ \t]*#[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_PYAGRUM_SCOPE = re.compile(r"^[ \t]*+\d++(?:[ \t]++\d++)++[ \t]*+#(.*)$", re.MULTILINE)
 
 
 class _Pieces:
     """The whole numbers of the file, one after the other; tables are jumped over."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FileText) -> None:
         self.source = source
         self.text = _COMMENT.sub(lambda found: " " * len(found.group()), source.text)
         self.at = 0
@@ -60,8 +61,12 @@ class _Pieces:
         return numbers(self.source, self.text[start : self.at], start)
 
 
-def read(source: Source, normalise: bool) -> Parts:
-    """Read a Bayesian network in UAI, standard or as pyAgrum writes it."""
+def read(source: FileText, normalise: bool) -> Parts:
+    """Read a Bayesian network in UAI, standard or as pyAgrum or pgmpy writes it.
+
+    pgmpy writes tables in which the first variable of the scope changes fastest, where the format has the last. A file
+    whose rows all sum to 1 is read as the format says; otherwise it is pgmpy's if they do so in that other order.
+    """
     pieces = _Pieces(source)
     at, word = pieces.take("BAYES")
     if word != "BAYES":
@@ -69,30 +74,57 @@ def read(source: Source, normalise: bool) -> Parts:
     limit = len(source.text)  # a file of n characters has at most n numbers
     n = pieces.whole("the number of variables", 1, limit)
     cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
-    pieces.whole("the number of tables, one a variable:", n, n)
+    if sum(cards) > limit:  # each needs as many numbers in its table
+        pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
+    pieces.whole("the number of tables, one per variable:", n, n)
     scopes = [_scope(pieces, n) for _ in range(n)]
-    comments = [found.group(1) for found in _PYAGRUM_SCOPE.finditer(source.text)]
-    from_pyagrum = len(comments) == n
+    comments = [found.group(1).strip() for found in _PYAGRUM_SCOPE.finditer(source.text)]
+    from_pyagrum = len(comments) == n and all(comments)
     own = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
     names, states = _names(source, cards, own)
-    parents: dict[int, tuple[int, ...]] = {}
-    tables: dict[int, NDArray[np.float64]] = {}
-    places: dict[int, int] = {}
-    for *above, child in scopes:
-        place = pieces.at
-        if child in tables:
+    read_tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]] = {}
+    for scope in scopes:
+        place, child = pieces.at, scope[-1]
+        if child in read_tables:
             pieces.fault(place, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
         values = pieces.numbers(pieces.whole("the number of the table's numbers", 1, limit))
-        shape = (*(cards[p] for p in above), cards[child])
-        turned = (*(cards[p] for p in reversed(above)), cards[child]) if from_pyagrum else shape
-        table = checked_rows(source, place, names[child], values, turned, normalise)
-        if from_pyagrum:
+        read_tables[child] = tuple(scope[:-1]), values, place
+    from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read_tables)
+    tables: dict[int, NDArray[np.float64]] = {}
+    for child, (above, values, place) in read_tables.items():
+        if from_pgmpy:
+            values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
+        turned = above[::-1] if from_pyagrum or from_pgmpy else above
+        shape = (*(cards[p] for p in turned), cards[child])
+        table = checked_rows(source, place, names[child], values, shape, normalise)
+        if turned != above:
             table = np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)]))
-        parents[child], tables[child], places[child] = tuple(above), table, place
+        tables[child] = table
     if left := _PIECE.search(pieces.text, pieces.at):
         pieces.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
     order = range(n)
-    return Parts(names, states, [parents[i] for i in order], [tables[i] for i in order], [places[i] for i in order])
+    return Parts(
+        names,
+        states,
+        [read_tables[i][0] for i in order],
+        [tables[i] for i in order],
+        [read_tables[i][2] for i in order],
+    )
+
+
+def _is_pgmpys(cards: list[int], tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]]) -> bool:
+    """Say whether some table has rows that sum to 1 only with the child's states slowest, and all sum to 1 then."""
+    if any(values.size % cards[child] for child, (_, values, _) in tables.items()):
+        return False
+
+    def fit(axis: int) -> bool:
+        shapes = {child: (-1, cards[child]) if axis else (cards[child], -1) for child in tables}
+        return all(
+            abs(values.reshape(shapes[child]).sum(axis=axis) - 1.0).max() <= TOLERANCE
+            for child, (_, values, _) in tables.items()
+        )
+
+    return not fit(1) and fit(0)
 
 
 def _scope(pieces: _Pieces, n: int) -> list[int]:
@@ -100,11 +132,11 @@ def _scope(pieces: _Pieces, n: int) -> list[int]:
     place = pieces.at
     scope = [pieces.whole("a variable", 0, n - 1) for _ in range(size)]
     if len(set(scope)) < size:
-        pieces.fault(place, "a variable is there twice in the scope.")
+        pieces.fault(place, "a variable appears twice in the scope.")
     return scope
 
 
-def _names(source: Source, cards: list[int], own: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
+def _names(source: FileText, cards: list[int], own: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
     names = [own.get(i, f"x{i}") for i in range(len(cards))]
     states = [tuple(map(str, range(card))) for card in cards]
     lines = list(_OURS.finditer(source.text))

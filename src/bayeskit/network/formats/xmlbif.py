@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.formats.parts import Parts, Source, checked_rows
+from bayeskit.network.formats.parts import FileText, Parts, checked_rows
 from bayeskit.network.formats.scan import numbers
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _Block(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FileText) -> None:
         self.source = source
         self.data = source.text.encode()
         self.variables: list[_Block] = []
@@ -85,7 +85,7 @@ class _Reader:
     def _open(self, name: str, attributes: dict[str, str]) -> None:
         inside = _INSIDE.get(self._stack[-1], set())
         if name not in inside:
-            self._fault(f"the element {name[:40]!r} has no place in {self._stack[-1] or 'the file'}.")
+            self._fault(f"the element {name[:40]!r} is not allowed in {self._stack[-1] or 'the file'}.")
         if name == "VARIABLE" and attributes.get("TYPE", "nature") != "nature":
             self._fault(f"only variables of type 'nature' can be read, found {attributes['TYPE'][:40]!r}.")
         self._stack.append(name)
@@ -104,7 +104,7 @@ class _Reader:
         self._text.clear()
 
 
-def read(source: Source, normalise: bool) -> Parts:
+def read(source: FileText, normalise: bool) -> Parts:
     """Read XMLBIF; the child's states change fastest in a table."""
     reader = _Reader(source)
     reader.read()
@@ -113,7 +113,7 @@ def read(source: Source, normalise: bool) -> Parts:
     for block in reader.variables:
         name = _single(source, block, "NAME").text.strip()
         if name in places or not name:
-            source.fault(block.at, f"variable {name!r} is there twice or has no name.")
+            source.fault(block.at, f"variable {name!r} appears twice or has no name.")
         places[name] = len(places)
         own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
         if not own or len(set(own)) < len(own) or "" in own:
@@ -126,7 +126,7 @@ def read(source: Source, normalise: bool) -> Parts:
         if child in families:
             source.fault(block.at, "the variable has two definitions.")
         if len({child, *above}) < len(above) + 1:
-            source.fault(block.at, "a variable is there twice in the definition.")
+            source.fault(block.at, "a variable appears twice in the definition.")
         families[child] = block, above
     tables = []
     for name, i in places.items():
@@ -141,22 +141,22 @@ def read(source: Source, normalise: bool) -> Parts:
     return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
 
 
-def _numbers(source: Source, table: _Item) -> NDArray[np.float64]:
+def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
     # Comments and references may stand in the text, so a fault in it is placed at the element.
     start = source.text.find(">", table.at) + 1
     if source.text.startswith(table.text, start):
         return numbers(source, table.text, start)
-    return numbers(Source(source.name, source.text[: table.at] + table.text), table.text, table.at)
+    return numbers(source, table.text, table.at, verbatim=False)
 
 
-def _single(source: Source, block: _Block, name: str) -> _Item:
+def _single(source: FileText, block: _Block, name: str) -> _Item:
     found = block.texts(name)
     if len(found) != 1:
         source.fault(block.at, f"expected one {name} here, found {len(found)}.")
     return found[0]
 
 
-def _place(source: Source, places: dict[str, int], item: _Item) -> int:
+def _place(source: FileText, places: dict[str, int], item: _Item) -> int:
     name = item.text.strip()
     if name not in places:
         source.fault(item.at, f"variable {name[:40]!r} is not in the file.")

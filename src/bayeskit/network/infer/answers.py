@@ -1,4 +1,4 @@
-"""Answers that read like tables: a posterior by state, a joint table, a most probable explanation."""
+"""Answers that read like tables: a posterior by state, a joint table, the most probable states."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.names import nearest
-
-# Rows of a printed table; the rest is counted.
-SHOWN = 20
+from bayeskit.network.frames import FrameOf, frame_of
+from bayeskit.network.names import did_you_mean
+from bayeskit.network.text_table import SHOWN, text_table
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,14 @@ class Quality:
         Samples drawn; 0 for an exact answer.
     effective_samples : float
         How many independent draws would be as precise; infinite for an exact answer.
+    r_hat : float
+        Split-R̂ of the Gibbs chains, the largest of all states: near 1 where the chains agree. NaN for other methods.
     """
 
     method: str = "exact"
     n_samples: int = 0
     effective_samples: float = float("inf")
+    r_hat: float = float("nan")
 
     @property
     def approximate(self) -> bool:
@@ -49,6 +51,10 @@ class Quality:
 
 
 EXACT = Quality()
+
+
+def _note(quality: Quality) -> str:
+    return f"({quality})" if quality.approximate else ""
 
 
 class Posterior(Mapping[str, float]):
@@ -112,13 +118,20 @@ class Posterior(Mapping[str, float]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
 
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a row per state: the state, its probability, and its error where it was sampled."""
+        columns: dict[str, Any] = {self.name: list(self.states), "P": self.array}
+        if self.quality.approximate:
+            columns["standard_error"] = self.standard_error
+        return frame_of(columns, output)
+
     def __repr__(self) -> str:
         header = (self.name, "P", "±") if self.quality.approximate else (self.name, "P")
         rows = [
             (state, f"{p:.6g}", f"{error:.2g}")[: len(header)]
             for state, p, error in zip(self.states[:SHOWN], self.array, self.standard_error, strict=False)
         ]
-        return _text_table(header, rows, len(self.states), self.quality)
+        return text_table(header, rows, len(self.states), _note(self.quality))
 
 
 class Posteriors(Mapping[str, Posterior]):
@@ -127,7 +140,7 @@ class Posteriors(Mapping[str, Posterior]):
     Attributes
     ----------
     log_evidence : float
-        log P(evidence), where the answer is exact and no marginal was wished; otherwise NaN.
+        log P(evidence), where the answer is exact and there is no soft evidence; otherwise NaN.
     """
 
     def __init__(
@@ -157,7 +170,7 @@ class Posteriors(Mapping[str, Posterior]):
             self._place = {name: i for i, name in enumerate(self._names)}
         i = self._place.get(name)
         if i is None:
-            raise KeyError(f"no answer for {name!r}; {nearest(name, self._names)}")
+            raise KeyError(f"no answer for {name!r}; {did_you_mean(name, self._names)}")
         part = slice(self._offsets[i], self._offsets[i + 1])
         error = None if self._error is None else self._error[part]
         return Posterior(name, self._states[i], self._values[part], error, self.quality)
@@ -168,12 +181,39 @@ class Posteriors(Mapping[str, Posterior]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def moved_from(self, other: Posteriors) -> dict[str, float]:
+        """Return how far each variable is from another answer about it, the farthest first: the total variation.
+
+        Examples
+        --------
+        >>> from bayeskit import datasets
+        >>> net = datasets.load_asia()
+        >>> moved = net.posterior(given={"smoke": "yes"}).moved_from(net.posterior())
+        >>> list(moved)[:3], round(moved["bronc"], 4)
+        (['smoke', 'bronc', 'dysp'], 0.15)
+        """
+        ours, theirs = self.arrays, other.arrays
+        far = {name: 0.5 * float(np.abs(p - theirs[name]).sum()) for name, p in ours.items() if name in theirs}
+        return dict(sorted(far.items(), key=lambda item: -round(item[1], 12)))
+
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a row per variable and state."""
+        pairs = [(name, state) for name, own in zip(self._names, self._states, strict=True) for state in own]
+        columns: dict[str, Any] = {
+            "variable": [name for name, _ in pairs],
+            "state": [state for _, state in pairs],
+            "P": self._values,
+        }
+        if self._error is not None and self.quality.approximate:
+            columns["standard_error"] = self._error
+        return frame_of(columns, output)
+
     def __repr__(self) -> str:
         rows = []
         for name in self._names[:SHOWN]:
             posterior = self[name]
             rows.append((name, "  ".join(f"{s} {p:.4g}" for s, p in list(posterior.items())[:8])))
-        return _text_table(("variable", "P"), rows, len(self._names), self.quality)
+        return text_table(("variable", "P"), rows, len(self._names), _note(self.quality))
 
 
 class Joint:
@@ -212,13 +252,19 @@ class Joint:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
 
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a row per cell: a column for each variable, and the probability."""
+        cells = list(zip(*product(*self.states), strict=True))
+        columns: dict[str, Any] = {name: list(own) for name, own in zip(self.names, cells, strict=True)}
+        return frame_of({**columns, "P": self.array.reshape(-1)}, output)
+
     def __repr__(self) -> str:
         cells = zip(product(*self.states), self.array.reshape(-1), strict=True)
         rows = [(*states, f"{p:.6g}") for _, (states, p) in zip(range(SHOWN), cells, strict=False)]
-        return _text_table((*self.names, "P"), rows, self.array.size, EXACT)
+        return text_table((*self.names, "P"), rows, self.array.size)
 
 
-class Explanation(Mapping[str, str]):
+class MostProbable(Mapping[str, str]):
     """The most probable states of some variables: a mapping of name to state.
 
     Attributes
@@ -243,19 +289,10 @@ class Explanation(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._states)
 
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a row per variable and its state."""
+        return frame_of({"variable": list(self._states), "state": list(self._states.values())}, output)
+
     def __repr__(self) -> str:
         rows = list(self._states.items())[:SHOWN]
-        return _text_table(("variable", "state"), rows, len(self._states), EXACT) + f"\nP = {self.probability:.6g}"
-
-
-def _text_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], n_rows: int, quality: Quality) -> str:
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (header, *rows)
-    ]
-    if n_rows > len(rows):
-        lines.append(f"and {n_rows - len(rows)} more")
-    if quality.approximate:
-        lines.append(f"({quality})")
-    return "\n".join(lines)
+        return text_table(("variable", "state"), rows, len(self._states)) + f"\nP = {self.probability:.6g}"

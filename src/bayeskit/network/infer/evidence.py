@@ -1,4 +1,4 @@
-"""Evidence: what is known, as states, sets of states, likelihoods or wished marginals, checked before any work."""
+"""Evidence: what is known, as states, sets of states, likelihoods or soft evidence, checked before any work."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bayeskit.errors import NetworkError
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
-# A wished marginal must sum to 1 within this; it is then divided by its sum.
+# A marginal must sum to 1 within this; it is then divided by its sum.
 MARGINAL_TOLERANCE = 1e-6
 
 
 class Marginal:
-    """A wish: after the answer the variable shall have exactly this distribution (Jeffrey's rule).
+    """Soft evidence: the distribution that the variable has once the evidence is taken in (Jeffrey's rule).
 
-    A likelihood says how strongly the evidence speaks and leaves the rest to Bayes' rule; a marginal says where belief
-    must end.
+    A likelihood says how strongly the evidence speaks and leaves the rest to Bayes' rule; a marginal fixes the
+    posterior of the variable itself.
 
     Examples
     --------
@@ -47,46 +47,51 @@ class Evidence:
         Observed variables.
     likelihoods : dict of variable to float64 array (n_states,)
         Variables with a likelihood; 0 and 1 mark a set of states.
-    wished : dict of variable to float64 array (n_states,)
-        Variables with a wished marginal.
+    marginals : dict of variable to float64 array (n_states,)
+        Variables with soft evidence: the distribution that each has afterwards.
     """
 
     states: dict[int, int] = field(default_factory=dict)
     likelihoods: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    wished: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    marginals: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def arguments(self) -> tuple[list[int], list[int], list[int], list[NDArray[np.float64]]]:
         """Return observed variables, their states, variables with a likelihood, and the likelihoods."""
         return list(self.states), list(self.states.values()), list(self.likelihoods), list(self.likelihoods.values())
 
     def with_likelihoods(self, more: Mapping[int, NDArray[np.float64]]) -> Evidence:
-        """Return the evidence with more likelihoods multiplied in, and no wishes left."""
+        """Return the evidence with more likelihoods multiplied in, and no soft evidence left."""
         likelihoods = dict(self.likelihoods)
         for v, values in more.items():
             likelihoods[v] = likelihoods[v] * values if v in likelihoods else values
         return Evidence(dict(self.states), likelihoods)
 
     def __bool__(self) -> bool:
-        return bool(self.states or self.likelihoods or self.wished)
+        return bool(self.states or self.likelihoods or self.marginals)
 
 
-def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None) -> Evidence:
+def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None, codes: bool = False) -> Evidence:
     """Read evidence from a mapping of variable to what is known of it.
 
     A text or a number is a state; a set, or a list of texts, is a set of states; a mapping of state to number, or
-    numbers one a state, is a likelihood; a `Marginal` is a wish.
+    one number per state, is a likelihood; a `Marginal` is soft evidence. With ``codes`` a whole number, and each one
+    in a set, is a state's position instead.
     """
     evidence = Evidence()
     if not given:
         return evidence
     if not isinstance(given, Mapping):
         raise NetworkError(f"given must map variables to what is known of them, as {{'smoke': 'yes'}}; got {given!r}.")
+    if codes:
+        given = {name: _decoded(net, name, value) for name, value in given.items()}
     for name, value in given.items():
         v = net.index(name)
         if isinstance(value, str):
-            evidence.states[v] = net.state(name, value)
+            # Most evidence is the name of a state, and small questions take microseconds.
+            place = net._state_places[v].get(value)
+            evidence.states[v] = net.state(name, value) if place is None else place
         elif isinstance(value, Marginal):
-            _add_wish(evidence, v, _vector(net, name, value.values, "marginal"), name)
+            _add_marginal(evidence, v, _vector(net, name, value.values, "marginal"), name)
         elif _is_set(value):
             _add_set(evidence, net, name, list(value))
         elif isinstance(value, Mapping) or _is_vector(value):
@@ -97,6 +102,20 @@ def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None) -> Evid
         else:
             evidence.states[v] = net.state(name, value)
     return evidence
+
+
+def _decoded(net: BayesianNetwork, name: str, value: Any) -> Any:
+    """Return what is known of a variable with states in place of their positions."""
+    if isinstance(value, (set, frozenset)):
+        return {_decoded(net, name, item) for item in value}
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        return value
+    states = net.states[net.index(name)]
+    if not 0 <= value < len(states):
+        raise NetworkError(
+            f"variable {name!r} has no state at position {value}; positions go from 0 to {len(states) - 1}."
+        )
+    return states[value]
 
 
 def _is_set(value: Any) -> bool:
@@ -122,7 +141,7 @@ def _add_set(evidence: Evidence, net: BayesianNetwork, name: str, values: list[A
         evidence.likelihoods[v] = vector
 
 
-def _add_wish(evidence: Evidence, v: int, vector: NDArray[np.float64], name: str) -> None:
+def _add_marginal(evidence: Evidence, v: int, vector: NDArray[np.float64], name: str) -> None:
     if abs(vector.sum() - 1.0) > MARGINAL_TOLERANCE:
         raise NetworkError(
             f"marginal of {name!r} sums to {vector.sum():.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}."
@@ -132,7 +151,7 @@ def _add_wish(evidence: Evidence, v: int, vector: NDArray[np.float64], name: str
     if len(certain):  # a certain marginal is an observation
         evidence.states[v] = int(certain[0])
     else:
-        evidence.wished[v] = vector
+        evidence.marginals[v] = vector
 
 
 def _vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[np.float64]:
@@ -144,13 +163,27 @@ def _vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[n
     else:
         if np.ndim(value) != 1 or len(value) != net.cards[v]:
             raise NetworkError(
-                f"{what} of {name!r} needs one number a state, {net.cards[v]} for {', '.join(net.states[v][:8])}; "
+                f"{what} of {name!r} needs one number per state, {net.cards[v]} for {', '.join(net.states[v][:8])}; "
                 f"got shape {np.shape(value)}."
             )
         vector = np.array([_number(number, name, what) for number in value])
     if not (np.isfinite(vector).all() and (vector >= 0).all()):
         raise NetworkError(f"{what} of {name!r} must hold finite numbers of at least 0; got {value!r}.")
     return vector
+
+
+def distribution(net: BayesianNetwork, name: str, value: Any) -> NDArray[np.float64]:
+    """Return the distribution that an action gives a variable: all on one state, or one number per state."""
+    if isinstance(value, Mapping) or (_is_vector(value) and not _is_set(value)):
+        vector = _vector(net, name, value, "distribution")
+        if abs(vector.sum() - 1.0) > MARGINAL_TOLERANCE:
+            raise NetworkError(
+                f"distribution of {name!r} sums to {vector.sum():.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}."
+            )
+        return vector
+    if _is_set(value) or isinstance(value, Marginal):
+        raise NetworkError(f"do sets {name!r} to one state or to a distribution; got {value!r}.")
+    return np.asarray(np.eye(net.cards[net.index(name)])[net.state(name, value)])
 
 
 def _number(value: Any, name: str, what: str) -> float:
@@ -165,7 +198,7 @@ def describe(net: BayesianNetwork, evidence: Evidence, v: int) -> str:
     name = net.names[v]
     if v in evidence.states:
         return f"{name}={net.states[v][evidence.states[v]]}"
-    values = evidence.likelihoods.get(v, evidence.wished.get(v))
+    values = evidence.likelihoods.get(v, evidence.marginals.get(v))
     assert values is not None
     if v in evidence.likelihoods and set(values.tolist()) <= {0.0, 1.0}:
         states = [net.states[v][k] for k in np.flatnonzero(values)]

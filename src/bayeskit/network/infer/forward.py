@@ -21,15 +21,15 @@ def is_whole(value: object, least: int) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 
-def check_seed(seed: object) -> int:
-    """Return a seed; refuse what is no whole number from 0 to 2**64 - 1."""
-    if not is_whole(seed, 0) or int(seed) >= 2**64:  # type: ignore[call-overload]
-        raise NetworkError(f"seed must be a whole number from 0 to 2**64 - 1; got {seed!r}.")
-    return int(seed)  # type: ignore[call-overload,no-any-return]
+def check_random_state(random_state: object) -> int:
+    """Return the seed; refuse what is not a whole number from 0 to 2**64 - 1."""
+    if not is_whole(random_state, 0) or int(random_state) >= 2**64:  # type: ignore[call-overload]
+        raise NetworkError(f"random_state must be a whole number from 0 to 2**64 - 1; got {random_state!r}.")
+    return int(random_state)  # type: ignore[call-overload,no-any-return]
 
 
 def check_request(n: object, output: str) -> int:
-    """Return the number of cases; refuse what is no whole number, and outputs that there are not."""
+    """Return the number of cases; refuse what is not a whole number, and outputs that do not exist."""
     if output not in OUTPUTS:
         raise NetworkError(f"output must be 'dict', 'codes', 'pandas' or 'polars'; got {output!r}.")
     if not is_whole(n, 0):

@@ -80,10 +80,10 @@ BAD_BIF = [
         'probability ( "family-out" ) { table .5 .5; }',
         "line 6, column 13: variable 'family-out' has two probability blocks.",
     ),
-    ("variable light-on { }", "line 6, column 10: variable 'light-on' is there twice."),
+    ("variable light-on { }", "line 6, column 10: variable 'light-on' appears twice."),
     ("variable x { type continuous; }", "only discrete variables can be read, found 'continuous'."),
     ("variable x { type discrete [ 3 ] { a, b }; }", "says another number of states than the 2 that it lists."),
-    ("variable x { type discrete [ 2 ] { a, a }; }", "state 'a' of 'x' is there twice."),
+    ("variable x { type discrete [ 2 ] { a, a }; }", "state 'a' of 'x' appears twice."),
 ]
 
 
@@ -97,7 +97,7 @@ def test_a_fault_in_bif_is_shown_with_its_place(tmp_path, tail, message):
 def test_a_cycle_in_a_file_is_shown_at_its_table(tmp_path):
     text = "".join(f"variable {v} {{ type discrete [ 1 ] {{ s }}; }}\n" for v in "abc")
     text += "".join(f"probability ( {v} | {p} ) {{ (s) 1; }}\n" for v, p in ("ab", "bc", "ca"))
-    with pytest.raises(NetworkFileError, match=r"line [456], column 13: the arcs go round in a cycle: "):
+    with pytest.raises(NetworkFileError, match=r"line [456], column 13: the arcs form a cycle: "):
         read(tmp_path, "a.bif", text)
 
 
@@ -142,13 +142,13 @@ def test_net_is_read_as_hugin_writes_it(tmp_path):
         ("0.125", "0.225", "line 5, column 28: row 2 of the table of 'B' sums to 1.1"),
         ("(0.25 0.75)", "(0.25 0.75", "the brackets of the data of 'A' do not match."),
         ("(B | A)", "(B | C)", "line 5, column 16: node 'C' is not declared above this line."),
-        ("(B | A)", "(B | A A)", "line 5, column 18: 'A' is there twice."),
+        ("(B | A)", "(B | A A)", "line 5, column 18: 'A' appears twice."),
         ("potential (A) { data = (0.25 0.75); }", "", "line 2, column 6: node 'A' has no potential."),
         ("potential (A)", "potential (B)", "node 'B' has two potentials."),
-        ("node B", "node A", "node 'A' is there twice."),
+        ("node B", "node A", "node 'A' appears twice."),
         ("data = (0.25 0.75);", "", "the potential of 'A' has no data."),
         ("discrete node", "decision", "only 'net', 'node' and 'potential' can be read, found 'decision'."),
-        ("(low", '("low" "low"', "state 'low' of 'B' is there twice or empty."),
+        ("(low", '("low" "low"', "state 'low' of 'B' appears twice or is empty."),
     ],
 )
 def test_a_fault_in_net_is_shown_with_its_place(tmp_path, old, new, message):
@@ -173,10 +173,10 @@ def test_uai_has_the_child_last_and_the_last_parent_fastest(tmp_path):
     ("text", "message"),
     [
         ("BAYES 1 2 1 1 0 2 .5 .5 7", "line 1, column 25: expected the end of the file, found '7'."),
-        ("BAYES 2 2 2 2 1 0 2 0 0 2 .5 .5 4 1 0 1 0", "a variable is there twice in the scope."),
+        ("BAYES 2 2 2 2 1 0 2 0 0 2 .5 .5 4 1 0 1 0", "a variable appears twice in the scope."),
         ("BAYES 2 2 2 2 1 0 1 0 2 .5 .5 2 .5 .5", "variable 'x0' has two tables"),
         ("BAYES 1 2 1 1 0 2 .5 x", "line 1, column 22: expected a number, found 'x'."),
-        ("BAYES 1 2 2 1 0 2 .5 .5", "expected the number of tables, one a variable: 1, found '2'."),
+        ("BAYES 1 2 2 1 0 2 .5 .5", "expected the number of tables, one per variable: 1, found '2'."),
         ("BAYES 1 2 1 1 0 3 .5 .25 .25", "the table of 'x0' has 3 numbers and needs 2."),
     ],
 )

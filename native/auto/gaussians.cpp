@@ -1,0 +1,140 @@
+// Gaussians of all numeric columns within each class, under a normal-inverse-Wishart prior: sums, and densities with the row
+// itself left out by a rank-one downdate.
+#include <cmath>
+#include <optional>
+
+#include <nanobind/stl/optional.h>
+
+#include "auto/kernels.hpp"
+#include "auto/rows.hpp"
+#include "base/simd.hpp"
+
+namespace bayeskit::automatic {
+namespace {
+
+// (n_classes, p + 1, p + 1): Σ w (1, z)(1, z)ᵀ of the rows of each class; the upper half is mirrored
+nb::object gaussian_sums(Matrix<double> z, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, int n_threads) {
+    const int64_t rows = static_cast<int64_t>(z.shape(0)), p = static_cast<int64_t>(z.shape(1)), width = p + 1;
+    check_classes(y, rows, n_classes);
+    need(static_cast<int64_t>(weight.shape(0)) == rows, "weights and the table differ in length.");
+    Owned<double> out({static_cast<size_t>(n_classes), static_cast<size_t>(width), static_cast<size_t>(width)}, true);
+    {
+        nb::gil_scoped_release release;
+        // Threads share out the lines of the matrices; each line is summed over the rows in their order.
+        constexpr int64_t LINES = 16;
+        parallel_chunks((width + LINES - 1) / LINES, n_threads, [&](int64_t chunk, int) {
+            const int64_t first = chunk * LINES, last = std::min(width, first + LINES);
+            for (int64_t r = 0; r < rows; ++r) {
+                const double* row = z.data() + r * p;
+                double* sums = out.data + y.data()[r] * width * width;
+                for (int64_t i = first; i < last; ++i) {
+                    const double left = weight.data()[r] * (i ? row[i - 1] : 1.0);
+                    double* line = sums + i * width;
+                    line[0] += left;
+                    for (int64_t j = std::max<int64_t>(i, 1); j < width; ++j) line[j] += left * row[j - 1];
+                }
+            }
+        });
+        for (int64_t c = 0; c < n_classes; ++c)
+            for (int64_t i = 0; i < width; ++i)
+                for (int64_t j = 0; j < i; ++j) out.data[(c * width + i) * width + j] = out.data[(c * width + j) * width + i];
+    }
+    return out.to_numpy();
+}
+
+// (z - mean)ᵀ A⁻¹ (z - mean) of up to eight rows side by side, where A = L Lᵀ; `d` has room for p × PACK numbers.
+BAYESKIT_SIMD
+static void distances(const double* z, int64_t rows, int64_t p, const double* mean, const double* l, double* d, double* out) {
+    for (int r = 0; r < PACK; ++r) out[r] = 0.0;
+    for (int64_t i = 0; i < p; ++i) {
+        double sum[PACK];
+        for (int r = 0; r < PACK; ++r) sum[r] = r < rows ? z[r * p + i] - mean[i] : 0.0;
+        for (int64_t v = 0; v < i; ++v) {
+            const double factor = l[i * p + v];
+            for (int r = 0; r < PACK; ++r) sum[r] -= factor * d[v * PACK + r];
+        }
+        const double scale = 1.0 / l[i * p + i];
+        for (int r = 0; r < PACK; ++r) {
+            const double value = sum[r] * scale;
+            d[i * PACK + r] = value;
+            out[r] += value * value;
+        }
+    }
+}
+
+// (n_rows, n_classes): log densities of the posterior predictive t distributions, up to what all classes share.
+//
+// `scale` (n_classes, p, p) is the scale matrix of the inverse Wishart, `kappa` and `df` (n_classes,) the weight of the mean and
+// ν + n - p_all + 1. With `y`, each row is left out of its own class; `own` is how much of it.
+nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double> scale, Vector<double> kappa, Vector<double> df,
+                              std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> own, int n_threads) {
+    const int64_t rows = static_cast<int64_t>(z.shape(0)), p = static_cast<int64_t>(z.shape(1)), k = static_cast<int64_t>(mean.shape(0));
+    need(static_cast<int64_t>(mean.shape(1)) == p && static_cast<int64_t>(scale.shape(0)) == k && static_cast<int64_t>(scale.shape(1)) == p &&
+             static_cast<int64_t>(scale.shape(2)) == p && static_cast<int64_t>(kappa.shape(0)) == k && static_cast<int64_t>(df.shape(0)) == k,
+         "the parts of the Gaussians do not fit together.");
+    need(y.has_value() == own.has_value(), "rows are left out with y and own.");
+    if (y) {
+        check_classes(*y, rows, k);
+        need(static_cast<int64_t>(own->shape(0)) == rows, "own and the table differ in length.");
+    }
+    std::vector<double> lower(k * p * p), log_det(k, 0.0);
+    for (int64_t c = 0; c < k; ++c) {
+        double* l = lower.data() + c * p * p;
+        std::copy(scale.data() + c * p * p, scale.data() + (c + 1) * p * p, l);
+        for (int64_t i = 0; i < p; ++i)
+            for (int64_t j = 0; j <= i; ++j) {
+                double sum = l[i * p + j];
+                for (int64_t v = 0; v < j; ++v) sum -= l[i * p + v] * l[j * p + v];
+                if (i == j) {
+                    need(sum > 0.0, "a scale matrix is not positive definite.");
+                    l[i * p + i] = std::sqrt(sum);
+                    log_det[c] += std::log(sum);
+                } else {
+                    l[i * p + j] = sum / l[j * p + j];
+                }
+            }
+    }
+    Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(k)});
+    {
+        nb::gil_scoped_release release;
+        const double q_all = static_cast<double>(p);
+        std::vector<double> fixed(k);
+        auto shape = [&](double freedom, double heavy) {
+            return std::lgamma((freedom + q_all) / 2) - std::lgamma(freedom / 2) - 0.5 * q_all * std::log((heavy + 1.0) / heavy);
+        };
+        for (int64_t c = 0; c < k; ++c) fixed[c] = shape(df.data()[c], kappa.data()[c]) - 0.5 * log_det[c];
+        parallel_chunks((rows + 255) / 256, n_threads, [&](int64_t chunk, int) {
+            std::vector<double> d(p * PACK);
+            double distance[PACK];
+            for (int64_t first = chunk * 256; first < std::min(rows, (chunk + 1) * 256); first += PACK) {
+                const int64_t here = std::min<int64_t>(PACK, rows - first);
+                for (int64_t c = 0; c < k; ++c) {
+                    distances(z.data() + first * p, here, p, mean.data() + c * p, lower.data() + c * p * p, d.data(), distance);
+                    for (int64_t r = first; r < first + here; ++r) {
+                        double q = distance[r - first], heavy = kappa.data()[c], freedom = df.data()[c], constant = fixed[c];
+                        if (y && y->data()[r] == c) {
+                            const double part = own->data()[r], rest = heavy - part;
+                            const double down = std::max(1.0 - part * heavy / rest * q, 1e-6);
+                            q = heavy / rest * (heavy / rest) * q / down;
+                            heavy = rest;
+                            freedom -= part;
+                            constant = shape(freedom, heavy) - 0.5 * (log_det[c] + std::log(down));
+                        }
+                        out.data[r * k + c] = constant - (freedom + q_all) / 2 * std::log1p(q * heavy / (heavy + 1.0));
+                    }
+                }
+            }
+        });
+    }
+    return out.to_numpy();
+}
+
+}  // namespace
+
+void bind_gaussians(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("gaussian_sums", &gaussian_sums, "z"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a);
+    m.def("gaussian_densities", &gaussian_densities, "z"_a, "mean"_a, "scale"_a, "kappa"_a, "df"_a, "y"_a.none(), "own"_a.none(), "n_threads"_a);
+}
+
+}  // namespace bayeskit::automatic

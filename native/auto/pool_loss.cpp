@@ -1,0 +1,199 @@
+// A log-linear pool, log P(c | x) = Σ_m w_m F_m(c) + b_c - log Z: its loss and gradient, and the weights of least loss.
+#include <cmath>
+
+#include "auto/kernels.hpp"
+#include "auto/rows.hpp"
+
+namespace bayeskit::automatic {
+namespace {
+
+struct Pool {
+    const float* scores;  // (n_rows, n, k)
+    int64_t rows, n, k;
+    const uint32_t* y;
+    const double* weight;
+    int n_threads;
+
+    // The sum of -weight log P(y | x); its gradient by w and b goes to `gradient` (n + k,).
+    double loss(const double* parameters, double* gradient) const {
+        const int64_t chunks = n_chunks_of(rows), width = n + k + 1;
+        std::vector<double> part(chunks * width, 0.0);
+        const double *w = parameters, *b = w + n;
+        parallel_chunks(chunks, n_threads, [&](int64_t chunk, int) {
+            double* sums = part.data() + chunk * width;
+            std::vector<double> p(k);
+            for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
+                const float* row = scores + r * n * k;
+                std::copy(b, b + k, p.begin());
+                for (int64_t m = 0; m < n; ++m)
+                    for (int64_t c = 0; c < k; ++c) p[c] += w[m] * static_cast<double>(row[m * k + c]);
+                const double peak = *std::max_element(p.begin(), p.end()), own = p[y[r]];
+                double total = 0.0;
+                for (int64_t c = 0; c < k; ++c) total += p[c] = std::exp(p[c] - peak);
+                const double heavy = weight[r];
+                sums[width - 1] -= heavy * (own - peak - std::log(total));
+                for (int64_t c = 0; c < k; ++c) p[c] *= heavy / total;
+                p[y[r]] -= heavy;
+                for (int64_t m = 0; m < n; ++m) {
+                    double slope = 0.0;
+                    for (int64_t c = 0; c < k; ++c) slope += p[c] * static_cast<double>(row[m * k + c]);
+                    sums[m] += slope;
+                }
+                for (int64_t c = 0; c < k; ++c) sums[n + c] += p[c];
+            }
+        });
+        std::fill(gradient, gradient + n + k, 0.0);
+        double total = 0.0;
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+            for (int64_t v = 0; v < n + k; ++v) gradient[v] += part[chunk * width + v];
+            total += part[chunk * width + n + k];
+        }
+        return total;
+    }
+};
+
+Pool pool_of(const Cube<float>& scores, const Vector<uint32_t>& y, const Vector<double>& weight, int n_threads) {
+    const int64_t rows = static_cast<int64_t>(scores.shape(0)), k = static_cast<int64_t>(scores.shape(2));
+    check_classes(y, rows, k);
+    need(static_cast<int64_t>(weight.shape(0)) == rows, "the parts of the pool do not fit.");
+    return {scores.data(), rows, static_cast<int64_t>(scores.shape(1)), k, y.data(), weight.data(), n_threads};
+}
+
+nb::tuple pool_loss(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> parameters, int n_threads) {
+    const Pool pool = pool_of(scores, y, weight, n_threads);
+    need(static_cast<int64_t>(parameters.shape(0)) == pool.n + pool.k, "the parts of the pool do not fit.");
+    Owned<double> gradient({static_cast<size_t>(pool.n + pool.k)});
+    double loss;
+    {
+        nb::gil_scoped_release release;
+        loss = pool.loss(parameters.data(), gradient.data);
+    }
+    return nb::make_tuple(loss, gradient.to_numpy());
+}
+
+using Numbers = std::vector<double>;
+
+double dot(const Numbers& a, const Numbers& b) {
+    double sum = 0.0;
+    for (size_t v = 0; v < a.size(); ++v) sum += a[v] * b[v];
+    return sum;
+}
+
+// The least loss + ½ penalty ‖w - around‖² + ½ ‖b‖² over w >= 0, by limited-memory BFGS: a weight at 0 that the gradient
+// would push below stays where it is, and each step is cut off at 0. The loss is convex, so there is one least value.
+class PoolFit {
+public:
+    PoolFit(const Pool& pool, const double* around, double penalty) : pool_(pool), around_(around), penalty_(penalty) {}
+
+    Numbers run() {
+        const size_t size = static_cast<size_t>(pool_.n + pool_.k);
+        Numbers x(size, 0.0), slope(size), next(size), next_slope(size);
+        std::copy(around_, around_ + pool_.n, x.begin());
+        double value = loss(x, slope);
+        for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
+            Numbers step = direction(x, slope);
+            if (dot(step, slope) >= 0.0) {  // the memory misleads: start it anew
+                steps_.clear();
+                changes_.clear();
+                step = direction(x, slope);
+            }
+            double length = steps_.empty() ? std::min(1.0, 1.0 / std::sqrt(std::max(dot(slope, slope), 1e-300))) : 1.0, after = value;
+            bool lower = false;
+            for (int halving = 0; halving < 30 && !lower; ++halving, length /= 2) {
+                for (size_t v = 0; v < size; ++v) {
+                    next[v] = x[v] + length * step[v];
+                    if (v < static_cast<size_t>(pool_.n)) next[v] = std::max(next[v], 0.0);
+                }
+                after = loss(next, next_slope);
+                double gain = 0.0;
+                for (size_t v = 0; v < size; ++v) gain += slope[v] * (next[v] - x[v]);
+                lower = after <= value + 1e-4 * gain;
+            }
+            if (!lower) break;
+            Numbers moved(size), turned(size);
+            for (size_t v = 0; v < size; ++v) {
+                moved[v] = next[v] - x[v];
+                turned[v] = next_slope[v] - slope[v];
+            }
+            if (dot(moved, turned) > 1e-12 * dot(turned, turned)) {
+                if (steps_.size() == MEMORY) {
+                    steps_.erase(steps_.begin());
+                    changes_.erase(changes_.begin());
+                }
+                steps_.push_back(moved);
+                changes_.push_back(turned);
+            }
+            const bool done = value - after <= SMALL * std::max({std::abs(value), std::abs(after), 1.0});
+            x.swap(next);
+            slope.swap(next_slope);
+            value = after;
+            if (done) break;
+        }
+        return x;
+    }
+
+private:
+    static constexpr int MOST_ITERATIONS = 100;
+    static constexpr size_t MEMORY = 10;
+    static constexpr double SMALL = 1e-9;
+    const Pool& pool_;
+    const double* around_;
+    double penalty_;
+    std::vector<Numbers> steps_, changes_;
+
+    double loss(const Numbers& x, Numbers& slope) const {
+        double value = pool_.loss(x.data(), slope.data());
+        for (int64_t v = 0; v < pool_.n + pool_.k; ++v) {
+            const double strength = v < pool_.n ? penalty_ : 1.0, away = x[v] - (v < pool_.n ? around_[v] : 0.0);
+            value += 0.5 * strength * away * away;
+            slope[v] += strength * away;
+        }
+        return value;
+    }
+
+    Numbers direction(const Numbers& x, const Numbers& slope) const {
+        std::vector<bool> fixed(x.size());
+        for (int64_t v = 0; v < pool_.n; ++v) fixed[v] = x[v] <= 0.0 && slope[v] > 0.0;
+        Numbers q(slope.size()), along(steps_.size());
+        for (size_t v = 0; v < q.size(); ++v) q[v] = fixed[v] ? 0.0 : -slope[v];
+        for (size_t i = steps_.size(); i-- > 0;) {
+            along[i] = dot(steps_[i], q) / dot(steps_[i], changes_[i]);
+            for (size_t v = 0; v < q.size(); ++v) q[v] -= along[i] * changes_[i][v];
+        }
+        if (!steps_.empty()) {
+            const double scale = dot(steps_.back(), changes_.back()) / dot(changes_.back(), changes_.back());
+            for (double& each : q) each *= scale;
+        }
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            const double back = dot(changes_[i], q) / dot(steps_[i], changes_[i]);
+            for (size_t v = 0; v < q.size(); ++v) q[v] += (along[i] - back) * steps_[i][v];
+        }
+        for (size_t v = 0; v < q.size(); ++v)
+            if (fixed[v]) q[v] = 0.0;
+        return q;
+    }
+};
+
+// (n + k,): the weights, then the biases
+nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> around, double penalty, int n_threads) {
+    const Pool pool = pool_of(scores, y, weight, n_threads);
+    need(static_cast<int64_t>(around.shape(0)) == pool.n && penalty > 0.0, "the parts of the pool do not fit.");
+    Numbers found;
+    {
+        nb::gil_scoped_release release;
+        found = PoolFit(pool, around.data(), penalty).run();
+    }
+    Owned<double> out({found.size()});
+    std::copy(found.begin(), found.end(), out.data);
+    return out.to_numpy();
+}
+
+}  // namespace
+
+void bind_pool_loss(nb::module_& m) {
+    using namespace nb::literals;
+    m.def("pool_loss", &pool_loss, "scores"_a, "y"_a, "weight"_a, "parameters"_a, "n_threads"_a);
+    m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "n_threads"_a);
+}
+
+}  // namespace bayeskit::automatic

@@ -1,0 +1,197 @@
+"""What an AutoBayes believes of rows: its members' posteriors, pooled, with hidden cells left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import Score, n_threads
+from bayeskit.classify.auto.counts import AutoCounts
+from bayeskit.classify.auto.gaussians import GaussianBeliefs
+from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
+from bayeskit.classify.auto.pool import LEAST_LOG
+from bayeskit.classify.auto.rows import log_prior, log_softmax
+
+# Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
+FLOOR = 2.0
+# Rows that are scored at once.
+ROWS_AT_ONCE = 1 << 16
+
+
+class AutoBeliefs:
+    """A plan and its counts as tables that score rows."""
+
+    in_place = False
+
+    def __init__(self, counts: AutoCounts) -> None:
+        self.counts, self.plan = counts, counts.plan
+        self.log_prior = log_prior(counts.n_class)
+        threads = n_threads(counts.networks.size * 8)
+        plan = self.plan
+        self._networks = plan.networks.kernel.log_tables(_floats(counts.networks), plan.networks.m, threads)
+        self._plain = plan.plain.kernel.log_tables(_floats(counts.n_level), plan.plain.m, threads)
+        self._leaves = [
+            trees.kernel.leaf_tables(_floats(cells), trees.m, threads)
+            for trees, cells in zip(plan.trees, counts.trees, strict=True)
+        ]
+        self._gaussians = [
+            GaussianBeliefs.of(sums, gaussian.shrinkage)
+            for gaussian, sums in zip(plan.gaussians, counts.sums, strict=True)
+        ]
+        known = {label: c for c, label in enumerate(plan.classes.tolist())}
+        place = [known.get(label, -1) for label in counts.classes.tolist()]
+        self._column_bias = np.array([0.0 if c < 0 else plan.column_bias[c] for c in place])
+        self._member_bias = np.array([0.0 if c < 0 else plan.member_bias[c] for c in place])
+
+    @cached_property
+    def _node_weights(self) -> list[NDArray[np.float64]]:
+        return [
+            trees.kernel.node_weights(_floats(cells), n_threads(cells.size))
+            for trees, cells in zip(self.plan.trees, self.counts.trees, strict=True)
+        ]
+
+    # -- reading rows -----------------------------------------------------------------------------------------------
+
+    def codes(self, columns: Sequence[NDArray[Any]], hidden: NDArray[np.bool_] | None = None) -> NDArray[np.uint8]:
+        """Return the levels of rows, of shape (n_features, n_rows).
+
+        A cell is hidden where ``hidden`` (n_rows, n_features) says so, and where it has no level of its own: a missing
+        cell in a column that never missed one in fit, or a value that was not seen.
+        """
+        codes = self.plan.levels.encode(columns)
+        at = self.plan.levels.level_at[:-1]
+        seen = self._level_seen
+        lacks_missing = np.flatnonzero(~seen[at + MISSING_LEVEL])
+        lacks_other = np.flatnonzero(~self.plan.levels.ordered & ~seen[at + OTHER_LEVEL])
+        for features, level in ((lacks_missing, MISSING_LEVEL), (lacks_other, OTHER_LEVEL)):
+            part = codes[features]
+            if (part == level).any():
+                part[part == level] = HIDDEN
+                codes[features] = part
+        if hidden is not None:
+            codes[hidden.T] = HIDDEN
+        return codes
+
+    @cached_property
+    def _level_seen(self) -> NDArray[np.bool_]:
+        return np.asarray(self.counts.n_level.sum(axis=1) > 0)
+
+    # -- scores -----------------------------------------------------------------------------------------------------
+
+    def score(
+        self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
+    ) -> tuple[NDArray[Any], int, int]:
+        """Return the scores, −1 since no row is impossible, and the first row with an infinite number (or −1)."""
+        columns = list(table)
+        for j in np.flatnonzero(self.plan.levels.ordered):
+            infinite = np.isinf(columns[j])
+            if infinite.any():
+                return np.empty(0), -1, int(infinite.argmax())
+        parts = [
+            self._score_part([column[start : start + ROWS_AT_ONCE] for column in columns], result)
+            for start in range(0, len(columns[0]), ROWS_AT_ONCE)
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts), -1, -1
+
+    def _score_part(self, columns: list[NDArray[Any]], result: Score) -> NDArray[Any]:
+        codes = self.codes(columns)
+        if result == Score.LOG_EVIDENCE:
+            return self.log_evidence(codes)
+        posterior = self.posterior(codes, columns)
+        if result == Score.CLASS:
+            return np.asarray(posterior.argmax(axis=1))
+        if result == Score.POSTERIOR:
+            return posterior
+        log_posterior = np.log(posterior)
+        return log_posterior if result == Score.LOG_POSTERIOR else log_posterior + self.log_evidence(codes)[:, None]
+
+    def posterior(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return P(c | x), of shape (n_rows, n_classes)."""
+        return self.floored(np.exp(self.pooled(codes, columns)))
+
+    def floored(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (N P + 2 π) / (N + 2), where π are the shares of the classes."""
+        n = self.counts.n_rows
+        mixed: NDArray[np.float64] = (n * posterior + FLOOR * np.exp(self.log_prior)) / (n + FLOOR)
+        return mixed
+
+    def pooled(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return log P(c | x) of the pool, before the floor."""
+        total = self._member_bias + np.zeros((codes.shape[1], 1))
+        for weight, scores in zip(self.plan.member_weight, self.members(codes, columns), strict=True):
+            total = total + weight * scores
+        return log_softmax(total)
+
+    def members(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
+        """Return log P(c | x) by each member, cut off far below."""
+        threads = n_threads(codes.size * 16)
+        plan, weight = self.plan, self.plan.column_weight
+        networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
+        found = [networks + weight[-1] * self.log_prior + self._column_bias]
+        if plan.gaussians:
+            beside = np.ones(len(plan.schema))
+            beside[plan.gaussians[0].features] = 0.0
+            rest = self.log_prior + plan.plain.kernel.score(self._plain, codes, beside, threads)
+            for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
+                hidden = codes[gaussian.features].T == HIDDEN
+                found.append(rest + _densities(gaussian.transform(columns), beliefs, hidden, threads))
+        for k, trees in enumerate(plan.trees):
+            posterior = trees.kernel.score(self._leaves[k], self._node_weights[k], codes, threads)
+            found.append(np.log(np.maximum(posterior, 1e-300)))
+        return [np.maximum(log_softmax(each), LEAST_LOG) for each in found]
+
+    def network_terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return what each column adds to the networks' member, of shape (n_rows, n_features, n_classes)."""
+        terms = self.plan.networks.kernel.terms(self._networks, codes, n_threads(codes.size * 16))
+        return terms * self.plan.column_weight[:-1, None]
+
+    def log_evidence(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return log P(x) by the networks, the mean of their probabilities; hidden cells are left out."""
+        each = self.plan.networks.kernel.score_each(self._networks, codes, n_threads(codes.size * 16)) + self.log_prior
+        peak = each.max(axis=2, keepdims=True)
+        joint = peak[:, :, 0] + np.log(np.exp(each - peak).sum(axis=2))  # (n_networks, n_rows)
+        joint += self._within_bins(codes)
+        top = joint.max(axis=0)
+        total: NDArray[np.float64] = top + np.log(np.exp(joint - top).mean(axis=0))
+        return total
+
+    def _within_bins(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return Σ log P(level | bin) in each network, of shape (n_networks, n_rows)."""
+        out = np.zeros((len(self.plan.networks.bins), codes.shape[1]))
+        for j in np.flatnonzero(self.plan.levels.ordered).tolist():
+            known = codes[j] != HIDDEN
+            out[:, known] += self._log_share[j][:, codes[j][known]]
+        return out
+
+    @cached_property
+    def _log_share(self) -> dict[int, NDArray[np.float64]]:
+        n_level, at = self.counts.n_level.sum(axis=1) + 1e-9, self.plan.levels.level_at
+        shares = {}
+        for j in np.flatnonzero(self.plan.levels.ordered).tolist():
+            own = n_level[at[j] : at[j + 1]]
+            bins = self.plan.networks.bins[:, at[j] : at[j + 1]]
+            shares[j] = np.log([own / np.bincount(line, weights=own)[line] for line in bins])
+        return shares
+
+
+def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(cells, dtype=np.float64)
+
+
+def _densities(
+    z: NDArray[np.float64], beliefs: GaussianBeliefs, hidden: NDArray[np.bool_], threads: int
+) -> NDArray[np.float64]:
+    """Return log p(z | c), rows with the same hidden cells together."""
+    if not hidden.any():
+        return beliefs.log_densities(z, threads)
+    patterns, group = np.unique(hidden, axis=0, return_inverse=True)
+    out = np.zeros((len(z), len(beliefs.kappa)))
+    for k, pattern in enumerate(patterns):
+        rows = np.flatnonzero(group.ravel() == k)
+        if not pattern.all():
+            out[rows] = beliefs.log_densities(z[rows], threads, ~pattern)
+    return out

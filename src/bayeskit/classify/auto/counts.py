@@ -1,0 +1,205 @@
+"""What an AutoBayes has counted, under the plan that it has chosen."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.auto.gaussians import GaussianPlan
+from bayeskit.classify.auto.levels import Levels
+from bayeskit.classify.auto.networks import NetworkPlan, plain_network
+from bayeskit.classify.auto.rows import Rows
+from bayeskit.classify.auto.trees import TreePlan
+from bayeskit.errors import MergeError
+from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is chosen and not counted. Later rows do not change it."""
+
+    schema: Schema
+    levels: Levels
+    plain_m: NDArray[np.float64]  # (1, n_features, 4): back-off of the levels themselves, beside the Gaussians
+    networks: NetworkPlan
+    gaussians: tuple[GaussianPlan, ...]
+    trees: tuple[TreePlan, ...]
+    classes: NDArray[Any]  # those of the biases
+    column_weight: NDArray[np.float64]  # (n_features + 1,): of each column in the networks, and of the prior
+    column_bias: NDArray[np.float64]  # (n_classes,)
+    member_weight: NDArray[np.float64]  # (n_members,): networks, Gaussians, trees
+    member_bias: NDArray[np.float64]  # (n_classes,)
+    left_out_loss: NDArray[np.float64]  # (n_members + 1,): log-loss of each member, and of the pool, on rows left out
+
+    @cached_property
+    def plain(self) -> NetworkPlan:
+        """The levels as a network without parents."""
+        return plain_network(self.levels.level_at, self.plain_m)
+
+    @cached_property
+    def digest(self) -> str:
+        """A text that is the same for equal plans only."""
+        sha = hashlib.sha256()
+        _feed(sha, self)
+        return sha.hexdigest()
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names of the members, in the order of their weights."""
+        gaussians = tuple("normal scores" if len(g.curve_x) else "Gaussians" for g in self.gaussians)
+        trees = ("trees, few tests", "trees, many tests")[: len(self.trees)]
+        return ("networks", *gaussians, *trees)
+
+
+def _feed(sha: Any, value: Any) -> None:
+    if is_dataclass(value):
+        for field in fields(value):
+            _feed(sha, getattr(value, field.name))
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        sha.update(str((value.dtype, value.shape)).encode())
+        sha.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, tuple):
+        for each in value:
+            _feed(sha, each)
+    else:
+        sha.update(repr(value.tolist() if isinstance(value, np.ndarray) else value).encode())
+
+
+@dataclass(frozen=True)
+class AutoCounts:
+    """Counts of some rows under a plan: integers, or sums of weights. They add and subtract where the plans are one."""
+
+    plan: Plan
+    classes: NDArray[Any]  # (n_classes,)
+    n_class: NDArray[Any]  # (n_classes,)
+    n_level: NDArray[Any]  # (n_levels, n_classes)
+    networks: NDArray[Any]  # (n_values of the networks' nodes, n_classes)
+    trees: tuple[NDArray[Any], ...]  # (n_leaves, n_classes) each
+    sums: tuple[NDArray[np.float64], ...]  # (n_classes, p + 1, p + 1) each
+
+    @classmethod
+    def of(cls, plan: Plan, rows: Rows, classes: NDArray[Any], whole: bool) -> AutoCounts:
+        """Count rows under a plan; ``whole`` says that the weights are whole numbers."""
+        arguments = rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads
+        n_class = np.bincount(rows.y, weights=rows.weight, minlength=rows.n_classes)
+        counts = cls(
+            plan,
+            classes,
+            n_class,
+            plan.plain.kernel.count(*arguments),
+            plan.networks.kernel.count(*arguments),
+            tuple(trees.kernel.count(*arguments) for trees in plan.trees),
+            tuple(gaussian.sums(rows) for gaussian in plan.gaussians),
+        )
+        return counts.as_integers() if whole else counts
+
+    def as_integers(self) -> AutoCounts:
+        """Return counts of whole rows as integers, in four bytes while they fit."""
+        small = np.int32 if self.n_class.sum() < 2**31 else np.int64
+        return self._changed(lambda cells: np.rint(cells).astype(small), n_class=self.n_class.astype(np.int64))
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.plan.schema
+
+    @property
+    def n_rows(self) -> float:
+        """The number of rows, or their weight."""
+        return float(self.n_class.sum())
+
+    def __add__(self, other: AutoCounts) -> AutoCounts:
+        ours, theirs = self._aligned(other)
+        total = ours.n_class + theirs.n_class
+        wide = np.int64 if total.dtype.kind == "i" and total.sum() >= 2**31 else None
+        return ours._combined(theirs, lambda a, b: np.add(a, b, dtype=wide), total, 1.0)
+
+    def __sub__(self, other: AutoCounts) -> AutoCounts:
+        ours, theirs = self._aligned(other)
+        return ours._combined(theirs, _less, _less(ours.n_class, theirs.n_class), -1.0)
+
+    def _combined(self, other: AutoCounts, how: Any, n_class: NDArray[Any], sign: float) -> AutoCounts:
+        return replace(
+            self,
+            n_class=n_class,
+            n_level=how(self.n_level, other.n_level),
+            networks=how(self.networks, other.networks),
+            trees=tuple(how(a, b) for a, b in zip(self.trees, other.trees, strict=True)),
+            sums=tuple(a + sign * b for a, b in zip(self.sums, other.sums, strict=True)),
+        )
+
+    def _changed(self, how: Any, **others: Any) -> AutoCounts:
+        """Return the counts with a function applied to each table of classes on its last axis."""
+        return replace(
+            self,
+            n_level=how(self.n_level),
+            networks=how(self.networks),
+            trees=tuple(how(cells) for cells in self.trees),
+            **others,
+        )
+
+    def _aligned(self, other: AutoCounts) -> tuple[AutoCounts, AutoCounts]:
+        if self.plan is not other.plan and self.plan.digest != other.plan.digest:
+            raise MergeError(
+                "these AutoBayes models were fitted on their own: each chose other bins, structures and weights, so "
+                "their counts are not of the same things. Call partial_fit on copies of one model, and merge those; or "
+                "fit on all rows."
+            )
+        classes = np.union1d(self.classes, other.classes)
+        return self._under(classes), other._under(classes)
+
+    def _under(self, classes: NDArray[Any]) -> AutoCounts:
+        """Return the same counts under other classes; a new one has no rows."""
+        if len(classes) == len(self.classes) and (classes == self.classes).all():
+            return self
+        known = {label: c for c, label in enumerate(self.classes.tolist())}
+        place = np.array([known.get(label, -1) for label in classes.tolist()])
+        new = place < 0
+
+        def moved(cells: NDArray[Any]) -> NDArray[Any]:
+            out = cells[..., place]
+            out[..., new] = 0
+            return out
+
+        def moved_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+            out = np.array(sums[place])
+            out[new] = 0.0
+            return out
+
+        sums = tuple(moved_sums(each) for each in self.sums)
+        return self._changed(moved, classes=classes, n_class=moved(self.n_class), sums=sums)
+
+    def declare(self, classes: NDArray[Any]) -> Self:
+        """Return the same counts with classes announced that may have no row yet."""
+        return self._under(np.union1d(self.classes, classes))  # type: ignore[return-value]
+
+    def narrow(self) -> Self:
+        """Return the same counts without classes that no row has."""
+        return self._under(self.classes[self.n_class > 0])  # type: ignore[return-value]
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a file: fields for JSON, and arrays."""
+        from bayeskit.classify.auto.files import counts_to_parts
+
+        return counts_to_parts(self)
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        from bayeskit.classify.auto.files import counts_from_parts
+
+        return counts_from_parts(meta, arrays)  # type: ignore[return-value]
+
+
+def _less(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+    rest = ours - theirs
+    # Sums of weights are rounded; what they leave near zero is rounding, not a row too many.
+    slack = 0.0 if rest.dtype.kind == "i" else 1e-9
+    if (rest < -slack * ours).any():
+        raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+    return np.where(rest <= slack * ours, 0, rest) if slack else rest

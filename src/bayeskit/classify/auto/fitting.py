@@ -1,0 +1,208 @@
+"""How an AutoBayes chooses: bins, networks, Gaussians, trees, and the weights of the pool, all on rows left out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.auto.counts import AutoCounts, Plan
+from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians
+from bayeskit.classify.auto.levels import learn_levels
+from bayeskit.classify.auto.networks import NetworkPlan, choose_strengths, learn_networks, plain_network
+from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
+from bayeskit.classify.auto.rows import Rows, coded_rows, different_rows, log_prior_left_out, log_softmax
+from bayeskit.classify.auto.trees import MOST_TESTS, TreePlan, learn_trees
+from bayeskit.table.schema import Schema
+
+# Rows that are left out to weigh members, and the most numbers that they may have together.
+MOST_ROWS_LEFT_OUT, MOST_SCORES, FEWEST_ROWS_LEFT_OUT = 5000, 1 << 24, 500
+MOST_POSTERIORS = 1 << 20  # rows left out times classes
+# So many columns have a weight of their own.
+MOST_WEIGHTS = 500
+# The most counts that all nodes may have together, which bounds the model at some 256 MB, whatever ``max_nodes`` says.
+MOST_CELLS = 1 << 25
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much of each member."""
+
+    n_networks: int
+    n_trees: int  # of each of the two sorts
+
+
+EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 60), "thorough": Effort(16, 150)}
+
+
+class Clock:
+    """Says when the time is over, and what had to be left out."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self.left_out: list[str] = []
+
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        return self._end is not None and time.monotonic() > self._end
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The members as they are learned, with log P(c | x) of each on the rows left out."""
+
+    gaussians: list[GaussianPlan]
+    sums: list[NDArray[np.float64]]
+    trees: list[TreePlan]
+    leaves: list[NDArray[np.float64]]
+    log_posteriors: list[NDArray[np.float64]]
+
+
+def learn_plan(
+    schema: Schema,
+    columns: list[NDArray[Any]],
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    weight: NDArray[np.float64] | None,
+    effort: Effort,
+    seed: int,
+    max_nodes: int,
+    clock: Clock,
+) -> AutoCounts:
+    """Choose a plan on a table whose columns were read by the schema, and return it with its counts."""
+    columns, codes, weights = different_rows(columns, y, weight)
+    levels = learn_levels(schema, columns, weights)
+    rows = coded_rows(levels, columns, codes, weights, len(classes))
+    k = len(classes)
+    sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
+    rng = np.random.default_rng(seed)
+    most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
+    plain = plain_network(levels.level_at)
+    n_level = plain.kernel.count(rows.codes, rows.y, rows.weight, k, rows.threads)
+    plain = plain_network(levels.level_at, choose_strengths(plain, n_level, rows.threads))
+    smallest = int(np.minimum(np.diff(levels.level_at), 14).sum())  # one network without parents
+    n_networks = max(1, min(effort.n_networks, most_nodes // max(1, smallest)))
+    networks, cells = learn_networks(rows, sample, levels, n_level, n_networks, most_nodes, rng)
+    n_class = np.bincount(rows.y, weights=rows.weight, minlength=k).astype(np.float64)
+    column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, sample, _spread(plain, n_level))
+    members = _Members([], [], [], [], [by_networks])
+    if k > 1:
+        _learn_gaussians(members, rows, sample, plain, n_level, n_class, schema, clock)
+        _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
+    member_weight, member_bias, losses = _weigh_members(members.log_posteriors, sample)
+    plan = Plan(
+        schema,
+        levels,
+        plain.m,
+        networks,
+        tuple(members.gaussians),
+        tuple(members.trees),
+        classes,
+        column_weight,
+        column_bias,
+        member_weight,
+        member_bias,
+        losses,
+    )
+    counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
+    return counts if weight is not None else counts.as_integers()
+
+
+def _weigh_networks(
+    networks: NetworkPlan,
+    cells: NDArray[np.float64],
+    n_class: NDArray[np.float64],
+    sample: Rows,
+    spread: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights of the columns and of the prior, biases, and log P(c | x) of the rows left out."""
+    n, k = networks.sizes.shape[1], sample.n_classes
+    n_groups = int(min(n, MOST_WEIGHTS, max(1, MOST_SCORES // (sample.n_rows * k))))
+    # Where there are too many columns for a weight each, all but the best share the last one.
+    group = np.empty(n, dtype=np.int32)
+    group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
+    scores = networks.kernel.leave_one_out(
+        cells, networks.m, sample.codes, sample.y, sample.own, group, n_groups, sample.threads
+    )
+    prior = log_prior_left_out(n_class, sample)
+    parts = np.concatenate([scores, prior[:, None, :]], axis=1).astype(np.float32)
+    w, b, log_posterior = weigh_columns(parts, sample.y, sample.weight)
+    return np.append(w[group], w[-1]), b, log_posterior
+
+
+def _learn_gaussians(
+    members: _Members,
+    rows: Rows,
+    sample: Rows,
+    plain: NetworkPlan,
+    n_level: NDArray[np.float64],
+    n_class: NDArray[np.float64],
+    schema: Schema,
+    clock: Clock,
+) -> None:
+    ordered = np.array([variable.is_numeric for variable in schema], dtype=bool)
+    features = gaussian_features(ordered, np.diff(plain.level_at), _spread(plain, n_level), rows.n_classes)
+    if len(features) < 2:
+        return
+    if clock.is_over():
+        clock.left_out.append("Gaussians")
+        return
+    # The columns that are no Gaussians take part as in naive Bayes.
+    group = np.zeros(len(ordered), dtype=np.int32)
+    group[features] = 1
+    beside = plain.kernel.leave_one_out(n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads)[
+        :, 0
+    ]
+    offset = log_softmax(beside + log_prior_left_out(n_class, sample))
+    for scores in (False, True):
+        plan, sums, left_out = learn_gaussians(rows, features, scores, sample, offset)
+        members.gaussians.append(plan)
+        members.sums.append(sums)
+        members.log_posteriors.append(log_softmax(left_out + offset))
+
+
+def _spread(plain: NetworkPlan, n_level: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far the levels of each column differ between the classes: Σ n² / (n_level n_class)."""
+    at = plain.level_at
+    n_class = np.maximum(n_level[at[0] : at[1]].sum(axis=0), 1e-300)
+    each = (n_level**2 / n_class).sum(axis=1) / np.maximum(n_level.sum(axis=1), 1e-300)
+    spread: NDArray[np.float64] = np.add.reduceat(each, at[:-1])
+    return spread
+
+
+def _learn_trees(
+    members: _Members, rows: Rows, sample: Rows, levels: Any, effort: Effort, most_leaves: int, seed: int, clock: Clock
+) -> None:
+    n = len(levels.ordered)
+    few = max(2, round(float(np.sqrt(n))))
+    for number, n_tests in enumerate((min(few, MOST_TESTS), max(few, min(n, MOST_TESTS)))):
+        # A tree of half of the rows has at most so many leaves; where all would be too many, fewer trees are grown.
+        largest = max(2.0, min(rows.n_rows, 40_000) / 4)
+        n_trees = min(effort.n_trees, max(4, int(most_leaves / 2 / largest) // 2 * 2))
+        if not effort.n_trees:
+            return
+        found = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves // 2, seed + number, clock.is_over)
+        if found is None or found[0].n_trees < n_trees:
+            clock.left_out.append("trees")
+        if found is not None:
+            plan, cells, log_posterior = found
+            members.trees.append(plan)
+            members.leaves.append(cells)
+            members.log_posteriors.append(log_softmax(log_posterior))
+
+
+def _weigh_members(
+    log_posteriors: list[NDArray[np.float64]], sample: Rows
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    scores = np.stack([np.maximum(each, LEAST_LOG) for each in log_posteriors], axis=1).astype(np.float32)
+    n = len(log_posteriors)
+    if sample.n_classes == 1:
+        return np.ones(n), np.zeros(1), np.zeros(n + 1)
+    w, b = fit_pool(scores, sample.y, sample.weight, np.full(n, 1.0 / n), 5.0)
+    of_true = np.arange(sample.n_rows), sample.y
+    each = [*log_posteriors, pooled(scores, w, b)]
+    losses = np.array([-np.average(one[of_true], weights=sample.weight) for one in each])
+    return w, b, losses

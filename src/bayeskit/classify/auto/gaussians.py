@@ -1,0 +1,180 @@
+r"""Gaussians of all numeric columns together, within each class, under a normal-inverse-Wishart prior.
+
+The covariance of a class is shrunk to the pooled one, the more the fewer rows it has. The predictive density of a row
+is a multivariate t; each row of the fit is left out of its class by a rank-one downdate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bayeskit._kernels import gaussian_densities, gaussian_sums
+from bayeskit.classify.auto.rows import Rows, log_softmax
+
+# Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
+SHRINKAGE = (1, 3, 10, 40, 200, 2000)
+KAPPA = 0.5  # rows that the prior mean is worth
+MOST_POINTS = 256  # of the curve that turns numbers into normal scores
+FARTHEST = 8.0  # standard deviations
+MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
+
+
+@dataclass(frozen=True)
+class GaussianPlan:
+    """What later rows do not change: the columns, how numbers are scaled, and how strong the prior is.
+
+    ``center`` and ``scale`` standardise a number; with ``scores`` a curve turns it into the normal score of its rank.
+    """
+
+    features: NDArray[np.int64]  # (p,)
+    median: NDArray[np.float64]  # (p,): stands for a missing cell
+    unit: NDArray[np.float64]  # (p,): numbers are divided by it first, so that squares do not overflow
+    center: NDArray[np.float64]  # (p,)
+    scale: NDArray[np.float64]  # (p,)
+    curve_x: NDArray[np.float64]  # points of all columns, one after the other; none where numbers are standardised
+    curve_z: NDArray[np.float64]
+    curve_at: NDArray[np.int64]  # (p + 1,)
+    shrinkage: float
+
+    def transform(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return the numbers of rows on the scale of the Gaussians, of shape (n_rows, p)."""
+        z = np.empty((len(columns[0]), len(self.features)))
+        for k, j in enumerate(self.features):
+            numbers = np.asarray(columns[j], dtype=np.float64)
+            numbers = np.where(np.isnan(numbers), self.median[k], numbers)
+            if len(self.curve_x):
+                part = slice(self.curve_at[k], self.curve_at[k + 1])
+                z[:, k] = np.interp(numbers, self.curve_x[part], self.curve_z[part])
+            else:
+                z[:, k] = np.clip((numbers / self.unit[k] - self.center[k]) / self.scale[k], -FARTHEST, FARTHEST)
+        return z
+
+    def sums(self, rows: Rows) -> NDArray[np.float64]:
+        """Return Σ w (1, z)(1, z)ᵀ of each class, of shape (n_classes, p + 1, p + 1)."""
+        return gaussian_sums(self.transform(rows.columns), rows.y, rows.weight, rows.n_classes, rows.threads)
+
+
+@dataclass(frozen=True)
+class GaussianBeliefs:
+    """The predictive densities of the classes."""
+
+    mean: NDArray[np.float64]  # (n_classes, p)
+    scale: NDArray[np.float64]  # (n_classes, p, p)
+    kappa: NDArray[np.float64]  # (n_classes,)
+    df: NDArray[np.float64]  # (n_classes,)
+
+    @classmethod
+    def of(cls, sums: NDArray[np.float64], shrinkage: float) -> GaussianBeliefs:
+        """Turn sums into densities; a class without rows has those of the prior."""
+        n, p = sums[:, 0, 0], sums.shape[1] - 1
+        total = sums.sum(axis=0)
+        prior_mean = total[0, 1:] / total[0, 0]
+        own_mean = np.where(n[:, None] > 0, sums[:, 0, 1:] / np.maximum(n, 1e-300)[:, None], prior_mean)
+        scatter = sums[:, 1:, 1:] - n[:, None, None] * own_mean[:, :, None] * own_mean[:, None, :]
+        scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
+        present = max(total[0, 0] - np.count_nonzero(n > 0), 1.0)
+        pooled = scatter.sum(axis=0) / present
+        share = min(0.5, max(1e-3, 0.5 * p / (total[0, 0] + p)))
+        pooled = (1 - share) * pooled + share * np.diag(np.diag(pooled)) + 1e-6 * np.eye(p)
+        nu = p + 1 + shrinkage * (p if shrinkage > 1 else 1)
+        away = own_mean - prior_mean
+        pull = KAPPA * n / (KAPPA + n)
+        scale = scatter + nu * pooled + pull[:, None, None] * away[:, :, None] * away[:, None, :]
+        mean = (KAPPA * prior_mean + n[:, None] * own_mean) / (KAPPA + n)[:, None]
+        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + KAPPA, nu + n - p + 1)
+
+    def log_densities(
+        self,
+        z: NDArray[np.float64],
+        threads: int,
+        known: NDArray[np.bool_] | None = None,
+        rows: Rows | None = None,
+    ) -> NDArray[np.float64]:
+        """Return log p(z | c), of shape (n_rows, n_classes), up to what all classes share.
+
+        ``known`` marks the columns that take part; the others are summed out. With ``rows``, each row is left out.
+        """
+        mean, scale = self.mean, self.scale
+        if known is not None and not known.all():
+            mean, scale = mean[:, known], scale[:, known][:, :, known]
+            z = z[:, known]
+        y, own = (None, None) if rows is None else (rows.y, rows.own)
+        z, mean, scale = (np.ascontiguousarray(each) for each in (z, mean, scale))
+        return gaussian_densities(z, mean, scale, self.kappa, self.df, y, own, threads)
+
+
+def learn_gaussians(
+    rows: Rows, features: NDArray[np.int64], scores: bool, sample: Rows, offset: NDArray[np.float64]
+) -> tuple[GaussianPlan, NDArray[np.float64], NDArray[np.float64]]:
+    """Choose the scale and the shrinkage; return them with the sums, and log p(z | c) of the sample's rows left out.
+
+    ``offset`` (n_sample, n_classes) is what else is known of the classes of these rows.
+    """
+    plan = _scaled(rows, features, scores)
+    sums = plan.sums(rows)
+    z = plan.transform(sample.columns)
+    best = None
+    for shrinkage in SHRINKAGE:
+        left_out = GaussianBeliefs.of(sums, shrinkage).log_densities(z, sample.threads, rows=sample)
+        log_posterior = log_softmax(left_out + offset)
+        value = float(sample.weight @ log_posterior[np.arange(sample.n_rows), sample.y])
+        if best is None or value > best[0]:
+            best = value, float(shrinkage), left_out
+    assert best is not None
+    return replace(plan, shrinkage=best[1]), sums, best[2]
+
+
+def gaussian_features(
+    ordered: NDArray[np.bool_], sizes: NDArray[np.int64], information: NDArray[np.float64], n_classes: int
+) -> NDArray[np.int64]:
+    """Return the numeric columns with more than two values; the most informative where there are too many."""
+    found = np.flatnonzero(ordered & (sizes > 4))  # levels: missing, and a bin more than edges
+    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
+    best = found[np.argsort(-information[found], kind="stable")[:most]]
+    return np.sort(best).astype(np.int64)
+
+
+def _scaled(rows: Rows, features: NDArray[np.int64], scores: bool) -> GaussianPlan:
+    p = len(features)
+    median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
+    curve_x: list[NDArray[np.float64]] = []
+    curve_z: list[NDArray[np.float64]] = []
+    for k, j in enumerate(features):
+        numbers = np.asarray(rows.columns[j], dtype=np.float64)
+        known = ~np.isnan(numbers)
+        values, position = np.unique(numbers[known], return_inverse=True)
+        often = np.bincount(position, weights=rows.weight[known])
+        reached = np.cumsum(often)
+        median[k] = values[np.searchsorted(reached, reached[-1] / 2)]
+        missing = float(rows.weight[~known].sum())
+        if missing:  # a missing cell stands at the median, there too
+            often[np.searchsorted(values, median[k])] += missing
+            reached = np.cumsum(often)
+        unit[k] = max(float(np.abs(values).max()), 1e-300)
+        small = values / unit[k]
+        center[k] = np.average(small, weights=often)
+        deviation = float(np.sqrt(np.average((small - center[k]) ** 2, weights=often)))
+        scale[k] = max(deviation, np.finfo(np.float64).tiny)
+        if scores:
+            points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
+            curve_x.append(values[points])
+            curve_z.append(ndtri((reached - often / 2) / reached[-1])[points])
+    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]) if scores else np.zeros(p + 1)
+    empty = np.empty(0)
+    return GaussianPlan(
+        features,
+        median,
+        unit,
+        center,
+        scale,
+        np.concatenate(curve_x) if scores else empty,
+        np.concatenate(curve_z) if scores else empty,
+        curve_at.astype(np.int64),
+        1.0,
+    )

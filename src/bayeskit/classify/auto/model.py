@@ -1,0 +1,292 @@
+"""AutoBayes: the classifier that needs no choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.auto.beliefs import AutoBeliefs
+from bayeskit.classify.auto.counts import AutoCounts
+from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
+from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_summary, explain_members
+from bayeskit.classify.auto.rows import coded_rows, different_rows
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.decide.protocol import Domain
+from bayeskit.errors import warn_caller
+from bayeskit.explain.cells import read_row
+from bayeskit.explain.summary import Summary
+from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.schema import learn_schema
+from bayeskit.learn.unlabelled import without_unlabelled
+from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.read import Source, read_values
+from bayeskit.table.schema import Schema
+
+
+def _is_seed(value: Any) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return value is None or (whole and bool(value >= 0))
+
+
+class AutoBayes(BayesClassifier):
+    r"""The automatic classifier: networks, Gaussians and trees that learn from counts, pooled on rows left out.
+
+    .. math:: \log P(c \mid x) = \sum_m w_m \log P_m(c \mid x) + b_c - \log Z, \qquad
+              P \leftarrow \frac{N P + 2 \pi}{N + 2}
+
+    The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
+    *Gaussians* of the numeric columns and of their normal scores, and two sorts of *context trees*. Each is scored on
+    rows that are left out of it, and the weights are those with the least log-loss there. The last step mixes in two
+    rows of the class shares π, so that no class is ruled out.
+
+    In a column that had missing cells in the fit, a missing cell is a level of its own. One that is *hidden* (left out
+    of a row that is explained), or that has no level, is summed out.
+
+    Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows.
+
+    Parameters
+    ----------
+    effort : {"fast", "balanced", "thorough"}, default "balanced"
+        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 2 × 60, "thorough" 16 and
+        2 × 150.
+    max_seconds : float, optional
+        When this time is over, members that are not learned yet are left out, and a warning says which.
+    max_nodes : int, default 1000000
+        The most contexts, values and leaves in all; each holds one count per class.
+    kinds : dict or str, optional
+        What a column is, where the dtype does not tell: "numeric" or "categorical".
+    random_state : int or None, default 0
+        The seed; None draws one.
+
+    Attributes
+    ----------
+    members_ : dict of str to float
+        The weight of each member in the pool.
+    left_out_loss_ : dict of str to float
+        The log-loss of each member, and of the pool, on rows left out.
+    n_nodes_ : int
+        Contexts, values and leaves.
+    counts_, schema_, classes_
+        The counts and the plan, the columns, and the class labels.
+
+    Notes
+    -----
+    ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures and weights stay those of
+    the first call. Only models of one plan can be merged: copies of one fitted model.
+
+    Examples
+    --------
+    >>> from bayeskit import AutoBayes, datasets
+    >>> penguins = datasets.load_penguins()
+    >>> model = AutoBayes(effort="fast").fit(penguins, target="species")
+    >>> model.predict(
+    ...     {
+    ...         "island": ["Biscoe"],
+    ...         "bill_length_mm": [46.1],
+    ...         "bill_depth_mm": [13.2],
+    ...         "flipper_length_mm": [211.0],
+    ...         "body_mass_g": [4500.0],
+    ...         "sex": ["female"],
+    ...         "year": [2007],
+    ...     }
+    ... )
+    array(['Gentoo'], dtype=object)
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "effort": one_of(*EFFORTS),
+        "max_seconds": (
+            "None or a finite number above 0",
+            lambda value: value is None or (at_least(0)[1](value) and value > 0),
+        ),
+        "max_nodes": at_least(1, whole=True),
+        "random_state": ("None or a whole number of at least 0", _is_seed),
+    }
+    _statistic = AutoCounts
+
+    def __init__(
+        self,
+        effort: str = "balanced",
+        *,
+        max_seconds: float | None = None,
+        max_nodes: int = 1_000_000,
+        kinds: Any = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.effort = effort
+        self.max_seconds = max_seconds
+        self.max_nodes = max_nodes
+        self.kinds = kinds
+        self.random_state = random_state
+
+    @classmethod
+    def takes_kind(cls, kind: str) -> bool:
+        """Say whether ``kinds`` may give a column this kind."""
+        return kind in ("numeric", "categorical", "gaussian")
+
+    def counted_as(self) -> tuple[Any, ...] | None:
+        """Say that the counts depend on the rows."""
+        return None
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
+        X, y, sample_weight, target = without_unlabelled(X, y, sample_weight, target)
+        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
+
+    def _count(
+        self,
+        source: Source,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        schema: Schema | None,
+        before: AutoCounts | None = None,
+    ) -> AutoCounts:
+        if before is not None:
+            columns = self._finite(source, before.schema)
+            columns, codes, weights = different_rows(columns, y, weight)
+            rows = coded_rows(before.plan.levels, columns, codes, weights, len(classes))
+            return AutoCounts.of(before.plan, rows, classes, weight is None)
+        schema = learn_schema(source, self.kinds) if schema is None else schema
+        clock = Clock(self.max_seconds)
+        fresh = int(np.random.default_rng().integers(1 << 62))
+        seed = fresh if self.random_state is None else int(self.random_state)
+        counts = learn_plan(
+            schema,
+            self._finite(source, schema),
+            y,
+            classes,
+            weight,
+            EFFORTS[self.effort],
+            seed,
+            self.max_nodes,
+            clock,
+        )
+        if clock.left_out:
+            what = " and ".join(dict.fromkeys(clock.left_out))
+            warn_caller(
+                f"max_seconds={self.max_seconds:g} was over before all {what} were learned; the model has the rest."
+            )
+        return counts
+
+    @staticmethod
+    def _finite(source: Source, schema: Schema) -> list[NDArray[Any]]:
+        columns = encode(source, schema)
+        for column, variable in zip(columns, schema, strict=True):
+            if variable.is_numeric:
+                refuse_infinite(column, variable.name)
+        return columns
+
+    def _frozen_by(self, schema: Schema) -> frozenset[str]:
+        return frozenset(["the plan of the model (bins, structures and weights)"])
+
+    def _believe(self, counts: AutoCounts) -> AutoBeliefs:
+        return AutoBeliefs(counts)
+
+    # -- what was learned -------------------------------------------------------------------------------------------
+
+    @property
+    def members_(self) -> dict[str, float]:
+        """The weight of each member in the pool."""
+        plan = self.counts_.plan
+        return dict(zip(plan.members, plan.member_weight.tolist(), strict=True))
+
+    @property
+    def left_out_loss_(self) -> dict[str, float]:
+        """The log-loss of each member, and of the pool, on rows left out."""
+        plan = self.counts_.plan
+        return dict(zip((*plan.members, "pool"), plan.left_out_loss.tolist(), strict=True))
+
+    @property
+    def n_nodes_(self) -> int:
+        """Contexts with a value each, levels and leaves: each holds one count per class."""
+        counts = self.counts_
+        return int(len(counts.n_level) + len(counts.networks) + sum(len(leaves) for leaves in counts.trees))
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters: a count per node and class, moments of the Gaussians, and weights."""
+        counts = self.counts_
+        k, plan = len(counts.classes), counts.plan
+        moments = sum(k * len(g.features) * (len(g.features) + 3) // 2 for g in plan.gaussians)
+        weights = len(plan.column_weight) + len(plan.member_weight) + 2 * k
+        return int(self.n_nodes_ * k + moments + weights)
+
+    @property
+    def tables_(self) -> dict[str, NDArray[np.float64]]:
+        """P(level | class) of each column, of shape (n_levels, n_classes); the first level is a missing cell."""
+        beliefs = self._beliefs
+        at = beliefs.plan.levels.level_at
+        probabilities = np.exp(beliefs._plain.astype(np.float64))
+        probabilities[~beliefs._level_seen] = 0.0
+        return {name: probabilities[at[j] : at[j + 1]] for j, name in enumerate(self.schema_.names)}
+
+    def _summary(self) -> Summary:
+        return auto_summary(self._beliefs)
+
+    # -- hidden cells -----------------------------------------------------------------------------------------------
+
+    def log_posterior_hiding(self, X: Any, hidden: NDArray[np.bool_], *, floor: bool = True) -> NDArray[np.float64]:
+        """Return log P(c | x) of rows with hidden cells: not asked for yet, rather than recorded as missing.
+
+        Parameters
+        ----------
+        X : table
+            The rows; what stands in a hidden cell does not matter.
+        hidden : bool array of shape (n_rows, n_features)
+            Which cells are hidden.
+        floor : bool
+            Whether to mix in the last two rows of the class shares.
+        """
+        model = self._now()
+        beliefs, columns = model._beliefs, model._encode(X)
+        log_posterior = beliefs.pooled(beliefs.codes(columns, np.asarray(hidden, dtype=bool)), columns)
+        if not floor:
+            return np.asarray(log_posterior)
+        return np.asarray(np.log(beliefs.floored(np.exp(log_posterior))))
+
+    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+        """Return which cells have a level of their own, of shape (n_rows, n_features); the others are summed out."""
+        model = self._now()
+        return np.ascontiguousarray(model._beliefs.codes(model._encode(X)).T != 255)
+
+    def explain_members(self, row: Any, classes: tuple[Any, Any] | None = None) -> list[MemberPart]:
+        """Return what each member adds to the log-odds of two classes; the parts sum to them exactly.
+
+        The part of the networks splits into one term per feature, in no order; see :class:`MemberPart`.
+        """
+        model = self._now()
+        read = read_row(model, row)
+        table = {name: [value] for name, value in zip(read.names, read.values, strict=True)}
+        columns = encode(model._source_of(list(table.values())), model.schema_)
+        return explain_members(model._beliefs, columns, read.absent[None, :], classes)
+
+    def domains(self) -> list[Domain]:
+        """Return the values that each column can take: of a numeric one up to 25 that stand for equally many rows."""
+        self._refuse_unfitted()
+        return auto_domains(self._beliefs)
+
+    def log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+        """Return log P(c | x) + log P(x), where the networks give P(x); None is hidden, NaN is recorded as missing."""
+        model = self._now()
+        hidden = np.array([[value is None for value in column.tolist()] for column in columns], dtype=bool).T
+        encoded = encode(model._source_of([column.tolist() for column in columns]), model.schema_)
+        beliefs = model._beliefs
+        codes = beliefs.codes(encoded, hidden)
+        joint: NDArray[np.float64] = np.log(beliefs.posterior(codes, encoded)) + beliefs.log_evidence(codes)[:, None]
+        return joint
+
+    def _source_of(self, columns: list[list[Any]]) -> Source:
+        schema = self.schema_
+        read = tuple(read_values(column, v.name) for column, v in zip(columns, schema, strict=True))
+        return Source(schema.names, schema.named, len(columns[0]), read)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags

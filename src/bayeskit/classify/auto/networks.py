@@ -1,0 +1,197 @@
+"""Evidence networks: which bins, which parents and which strengths of back-off each of them has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import EvidenceNetworks, grow_contexts, pair_gains
+from bayeskit.classify.auto.levels import Levels
+from bayeskit.classify.auto.rows import Rows
+
+DEPTHS = 3
+# The strengths m of back-off that are tried at each depth.
+GRID = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 1e4, 1e6])
+FEWEST_BINS, MOST_BINS = 4, 12
+# The share of the columns before it from which a column may choose its parents.
+OPEN = 0.6
+# A context becomes a node where at least so many rows have it, and one row for so many cells.
+FEWEST_ROWS, CELLS_PER_ROW = 4.0, 16.0
+# Rows times pairs of columns that are looked at to choose parents.
+MOST_PAIR_WORK = 4e8
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """What later rows do not change: bins, parents, contexts and strengths of back-off."""
+
+    bins: NDArray[np.uint8]  # (n_networks, n_levels)
+    sizes: NDArray[np.int32]  # (n_networks, n_features)
+    parents: NDArray[np.int32]  # (n_networks, n_features, DEPTHS): -1 after the last
+    n_nodes: NDArray[np.int32]  # (n_networks, n_features, DEPTHS + 1)
+    child: NDArray[np.int32]
+    child_at: NDArray[np.int64]
+    level_at: NDArray[np.int64]
+    m: NDArray[np.float64]  # (n_networks, n_features, DEPTHS + 1)
+
+    @cached_property
+    def kernel(self) -> EvidenceNetworks:
+        """The compiled networks."""
+        return EvidenceNetworks(
+            self.level_at, self.bins, self.sizes, self.parents, self.n_nodes, self.child, self.child_at
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is compiled cannot be pickled, and follows from the rest.
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+
+
+def plain_network(level_at: NDArray[np.int64], m: NDArray[np.float64] | None = None) -> NetworkPlan:
+    """Return one network without parents in which every level is a bin: its counts are those of the levels."""
+    sizes = np.diff(level_at).astype(np.int32)[None, :]
+    n = sizes.shape[1]
+    bins = np.concatenate([np.arange(size) for size in sizes[0]]).astype(np.uint8)[None, :]
+    nodes = np.zeros((1, n, DEPTHS + 1), dtype=np.int32)
+    nodes[:, :, 0] = 1
+    parents = np.full((1, n, DEPTHS), -1, dtype=np.int32)
+    none, starts = np.empty(0, np.int32), np.zeros(n + 1, dtype=np.int64)
+    strength = np.ones((1, n, DEPTHS + 1)) if m is None else m
+    return NetworkPlan(bins, sizes, parents, nodes, none, starts, level_at, strength)
+
+
+def choose_strengths(plan: NetworkPlan, cells: NDArray[Any], threads: int) -> NDArray[np.float64]:
+    """Return the m of each depth by leave-one-out log-likelihood, which follows from the cells alone."""
+    return plan.kernel.choose_back_off(np.ascontiguousarray(cells, dtype=np.float64), GRID, threads)
+
+
+def learn_networks(
+    rows: Rows,
+    sample: Rows,
+    levels: Levels,
+    n_level: NDArray[np.float64],
+    n_networks: int,
+    most_values: int,
+    rng: np.random.Generator,
+) -> tuple[NetworkPlan, NDArray[np.float64]]:
+    """Choose networks on the rows, and return them with their counts.
+
+    Parameters
+    ----------
+    rows, sample : Rows
+        All rows, and those on which the parents are chosen.
+    levels : Levels
+        The levels of the columns.
+    n_level : float64 array of shape (n_levels, n_classes)
+        How often each level came with each class.
+    n_networks : int
+        How many networks.
+    most_values : int
+        How many values of nodes all networks may have together.
+    rng : Generator
+        Draws the bins and orders, and leaves columns out as parents.
+    """
+    bins, sizes, parents = [], [], []
+    gains = candidates = None
+    for t in range(n_networks):
+        if t == 0 or levels.ordered.any():
+            own_bins, own_sizes = _draw_bins(levels, n_level.sum(axis=1), rng)
+            information = _information(own_bins, own_sizes, levels, n_level)
+        if gains is None or (levels.ordered.any() and t % 4 == 0):
+            candidates = _candidates(information, sample)
+            gains = pair_gains(
+                sample.codes,
+                sample.y,
+                sample.weight,
+                sample.n_classes,
+                levels.level_at,
+                own_bins,
+                own_sizes,
+                candidates,
+                sample.threads,
+            )
+        bins.append(own_bins)
+        sizes.append(own_sizes)
+        parents.append(_draw_parents(information, gains, candidates, rng))
+    shape = np.stack(sizes)
+    least = np.maximum(FEWEST_ROWS, shape * rows.n_classes / CELLS_PER_ROW)
+    most_nodes = max(1, int(most_values / shape.sum()))
+    stacked = np.stack(bins), shape, np.stack(parents)
+    n_nodes, child, child_at = grow_contexts(
+        rows.codes, rows.weight, levels.level_at, *stacked, least, most_nodes, rows.threads
+    )
+    m = np.ones((n_networks, len(levels.ordered), DEPTHS + 1))
+    plan = NetworkPlan(*stacked, n_nodes, child, child_at, levels.level_at, m)
+    cells = plan.kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
+    m[...] = choose_strengths(plan, cells, rows.threads)
+    return plan, cells
+
+
+def _draw_bins(
+    levels: Levels, n_level: NDArray[np.float64], rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Return bins of equal frequency with a random number and offset for each numeric column."""
+    bins = np.empty(int(levels.level_at[-1]), dtype=np.uint8)
+    sizes = np.empty(len(levels.ordered), dtype=np.int32)
+    for j, ordered in enumerate(levels.ordered):
+        begin, end = levels.level_at[j], levels.level_at[j + 1]
+        if not ordered:
+            bins[begin:end] = np.arange(end - begin)
+            sizes[j] = end - begin
+            continue
+        n_bins = int(rng.integers(FEWEST_BINS, MOST_BINS + 1))
+        shares = (np.arange(n_bins) + rng.random()) / n_bins
+        shares = shares[(shares > 0.02) & (shares < 0.98)]
+        reached = np.cumsum(n_level[begin + 1 : end])  # without the missing cells
+        cuts = np.unique(np.searchsorted(reached, shares * reached[-1])) if len(reached) else np.empty(0, np.int64)
+        cuts = cuts[cuts < len(reached) - 1]
+        bins[begin] = 0
+        bins[begin + 1 : end] = 1 + np.searchsorted(cuts, np.arange(len(reached)), side="left")
+        sizes[j] = len(cuts) + 2
+    return bins, sizes
+
+
+def _information(
+    bins: NDArray[np.uint8], sizes: NDArray[np.int32], levels: Levels, n_level: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the mutual information of each column's bins and the class, less its bias, in nats."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    counts = np.zeros((int(starts[-1]), n_level.shape[1]))
+    np.add.at(counts, starts[levels.feature_of] + bins, n_level)
+    total = n_level.sum() / len(sizes)
+    n_class = n_level[: levels.level_at[1]].sum(axis=0)
+    n_bin = counts.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(counts > 0, counts / total * np.log(counts * total / (n_bin * n_class)), 0.0)
+    information = np.add.reduceat(each.sum(axis=1), starts[:-1])
+    present = np.add.reduceat((n_bin[:, 0] > 0).astype(np.float64), starts[:-1])
+    freedom = np.maximum(present - 1, 0) * (n_level.shape[1] - 1)
+    found: NDArray[np.float64] = information - freedom / (2.0 * total)
+    return found
+
+
+def _candidates(information: NDArray[np.float64], sample: Rows) -> NDArray[np.int32]:
+    """Return the columns that may be parents: all, or the most informative where there are too many pairs."""
+    n = len(information)
+    most = max(8, int(MOST_PAIR_WORK / (n * max(sample.n_rows, 1000))))
+    best = np.argsort(-information, kind="stable")[: min(n, most)]
+    return np.sort(best).astype(np.int32)
+
+
+def _draw_parents(
+    information: NDArray[np.float64], gains: NDArray[np.float64], candidates: Any, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    n = len(information)
+    order = np.argsort(-(np.log(np.maximum(information, 1e-4)) + rng.gumbel(size=n)), kind="stable")
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    allowed = (rng.random(gains.shape) < OPEN) & (place[candidates][None, :] < place[:, None]) & (gains > 0.0)
+    ranked = np.where(allowed, gains, -np.inf)
+    parents = np.full((n, DEPTHS), -1, dtype=np.int32)
+    best = np.argsort(-ranked, axis=1, kind="stable")[:, :DEPTHS]
+    taken = np.take_along_axis(allowed, best, axis=1)
+    parents[:, : best.shape[1]] = np.where(taken, candidates[best], -1)
+    return parents

@@ -1,0 +1,157 @@
+"""What an AutoBayes says of itself: the parts of its members, the values of its columns, and a summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.auto.beliefs import AutoBeliefs
+from bayeskit.classify.auto.levels import OTHER_LEVEL
+from bayeskit.decide.protocol import Domain
+from bayeskit.explain.summary import FeatureSummary, Summary
+
+# A numeric column is shown, and asked about, by so many values at the most.
+MOST_VALUES_SHOWN = 25
+
+
+@dataclass(frozen=True, eq=False)
+class MemberPart:
+    """What one member adds to the log-odds of two classes: its weight times its own log-odds.
+
+    For the networks ``terms`` holds what each feature adds, whatever the order, and ``rest`` what is left: the prior,
+    the biases, and what was cut off far below.
+    """
+
+    member: str
+    weight: float
+    log_odds: float
+    features: tuple[str, ...] = ()
+    terms: NDArray[np.float64] | None = None  # (n_features,)
+    rest: float = 0.0
+
+
+def explain_members(
+    beliefs: AutoBeliefs, columns: list[NDArray[Any]], hidden: NDArray[np.bool_], classes: tuple[Any, Any] | None
+) -> list[MemberPart]:
+    """Return the part of each member, the bias of the pool and its floor, for one row."""
+    plan = beliefs.plan
+    codes = beliefs.codes(columns, hidden)
+    posterior = beliefs.posterior(codes, columns)[0]
+    labels = beliefs.counts.classes.tolist()
+    if classes is None:
+        a, b = (int(c) for c in np.argsort(-posterior, kind="stable")[:2])
+    else:
+        a, b = (labels.index(label) for label in classes)
+    terms = beliefs.network_terms(codes)[0]
+    parts, total = [], 0.0
+    for number, (name, weight) in enumerate(zip(plan.members, plan.member_weight.tolist(), strict=True)):
+        scores = beliefs.members(codes, columns)[number][0]
+        odds = weight * float(scores[a] - scores[b])
+        total += odds
+        if number:
+            parts.append(MemberPart(name, weight, odds))
+            continue
+        own = weight * (terms[:, a] - terms[:, b])
+        parts.append(MemberPart(name, weight, odds, plan.schema.names, own, odds - float(own.sum())))
+    bias = float(beliefs._member_bias[a] - beliefs._member_bias[b])
+    floor = float(np.log(posterior[a]) - np.log(posterior[b])) - total - bias
+    return [*parts, MemberPart("bias", 1.0, bias), MemberPart("floor", 1.0, floor)]
+
+
+def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
+    """Return the values that each column can take; a value of a numeric column stands for the levels around it."""
+    levels, n_level = beliefs.plan.levels, beliefs.counts.n_level.sum(axis=1)
+    found = []
+    for j, variable in enumerate(beliefs.plan.schema):
+        own = n_level[levels.level_at[j] : levels.level_at[j + 1]]
+        if not levels.ordered[j]:
+            seen = [v for v, place in enumerate(levels.places[j]) if place > OTHER_LEVEL and own[place] > 0]
+            found.append(Domain(variable.name, tuple(variable.values[v] for v in seen), np.ones(len(seen)), True))
+            continue
+        bins, edges = own[1:].astype(np.float64), levels.edges[j]
+        present = np.flatnonzero(bins > 0)
+        groups = np.minimum(
+            np.cumsum(bins[present]) / max(bins.sum(), 1e-300) * MOST_VALUES_SHOWN, MOST_VALUES_SHOWN - 1
+        )
+        middle, weights = [], []
+        for group in np.unique(groups.astype(np.int64)):
+            members = present[groups.astype(np.int64) == group]
+            chosen = int(members[np.searchsorted(np.cumsum(bins[members]), bins[members].sum() / 2)])
+            middle.append(_inside(edges, chosen))
+            weights.append(bins[members].sum() / bins[chosen])
+        found.append(Domain(variable.name, tuple(middle), np.array(weights), True))
+    return found
+
+
+def _inside(edges: NDArray[np.float64], bin_: int) -> float:
+    """Return a number inside a bin: its middle, or near the only edge of an outer one."""
+    if not len(edges):
+        return 0.0
+    if bin_ == 0:
+        step = edges[1] - edges[0] if len(edges) > 1 else 1.0
+        return float(min(edges[0] - step / 2, np.nextafter(edges[0], -np.inf)))
+    if bin_ == len(edges):
+        return float(edges[-1] + (edges[-1] - edges[-2] if len(edges) > 1 else 1.0) / 2)
+    return float(max(edges[bin_ - 1] / 2 + edges[bin_] / 2, edges[bin_ - 1]))
+
+
+@dataclass(frozen=True)
+class AutoSummary(Summary):
+    """A summary that names what each member adds and which columns matter."""
+
+    members: tuple[tuple[str, float, float], ...] = ()  # name, weight, log-loss on rows left out
+    pool_loss: float = 0.0
+    importance: tuple[tuple[str, float], ...] = ()  # column, and what it adds to the networks on average
+    n_nodes: int = 0
+
+    def _head(self) -> list[str]:
+        lines = [*super()._head(), "members: weight in the pool, log-loss on rows left out"]
+        lines += [f"  {name:<18} {weight:6.2f}  {loss:.4f}" for name, weight, loss in self.members]
+        lines.append(f"  {'pool':<18} {'':6}  {self.pool_loss:.4f}")
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in self.importance[:10])
+        return [
+            *lines,
+            f"columns that matter most (weight × mutual information, nats): {shown}",
+            f"nodes: {self.n_nodes}",
+        ]
+
+
+def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
+    """Return the summary of a model."""
+    plan, counts = beliefs.plan, beliefs.counts
+    at, n_level = plan.levels.level_at, counts.n_level.astype(np.float64)
+    total, n_class = counts.n_rows, counts.n_class.astype(np.float64)
+    features, importance = [], []
+    for j, variable in enumerate(plan.schema):
+        own = n_level[at[j] : at[j + 1]]
+        values: tuple[Any, ...] = ()
+        table = None
+        if not plan.levels.ordered[j] and variable.values:
+            values = variable.values
+            places = plan.levels.places[j]
+            logs = beliefs._plain[at[j] : at[j + 1]].astype(np.float64)[places]
+            table = np.where(own.sum(axis=1)[places][:, None] > 0, np.exp(logs), 0.0)
+        missing = float(own[0].sum() / total)
+        features.append(FeatureSummary(variable.name, variable.kind, missing, values, table))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = own * total / (own.sum(axis=1, keepdims=True) * n_class)
+            information = float(np.where(own > 0, own / total * np.log(ratio), 0.0).sum())
+        importance.append((variable.name, max(information, 0.0) * float(plan.column_weight[j])))
+    importance.sort(key=lambda item: -item[1])
+    names = zip(plan.members, plan.member_weight.tolist(), plan.left_out_loss.tolist(), strict=False)
+    nodes = len(counts.n_level) + len(counts.networks) + sum(len(leaves) for leaves in counts.trees)
+    return AutoSummary(
+        "AutoBayes",
+        tuple(counts.classes.tolist()),
+        total,
+        counts.n_class,
+        np.exp(beliefs.log_prior),
+        tuple(features),
+        members=tuple(names),
+        pool_loss=float(plan.left_out_loss[-1]),
+        importance=tuple(importance),
+        n_nodes=nodes,
+    )

@@ -1,0 +1,89 @@
+"""The rows that a plan is made of: each different row once, with its weight, in an order of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import group_rows, n_threads
+from bayeskit.classify.auto.levels import Levels
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to choose from and to count, with the rows that are left out one by one to choose weights."""
+
+    columns: list[NDArray[Any]]  # as the schema reads them
+    codes: NDArray[np.uint8]  # (n_features, n_rows)
+    y: NDArray[np.uint32]  # (n_rows,)
+    weight: NDArray[np.float64]  # (n_rows,)
+    n_classes: int
+
+    @property
+    def n_rows(self) -> int:
+        """Different rows."""
+        return len(self.y)
+
+    @property
+    def own(self) -> NDArray[np.float64]:
+        """How much of each row is left out: one copy, or all of a row that weighs less."""
+        return np.minimum(self.weight, 1.0)
+
+    @property
+    def threads(self) -> int:
+        """Threads that pay for themselves on this table, whose every cell is looked at several times."""
+        return n_threads(self.codes.size * 16)
+
+    def first(self, n: int) -> Rows:
+        """Return the first rows, which are a random sample: rows stand in the order of their hashes."""
+        if n >= self.n_rows:
+            return self
+        return Rows(
+            [column[:n] for column in self.columns],
+            np.ascontiguousarray(self.codes[:, :n]),
+            self.y[:n],
+            self.weight[:n],
+            self.n_classes,
+        )
+
+
+def different_rows(
+    columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+) -> tuple[list[NDArray[Any]], NDArray[np.uint32], NDArray[np.float64]]:
+    """Return each different row once, with the sum of the weights of its copies."""
+    codes = np.ascontiguousarray(y, dtype=np.uint32)
+    given = np.ones(len(codes)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    rows, weights = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
+    return [np.ascontiguousarray(column[rows]) for column in columns], codes[rows], weights
+
+
+def coded_rows(
+    levels: Levels, columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: NDArray[np.float64], n_classes: int
+) -> Rows:
+    """Return the rows with their levels."""
+    return Rows(columns, levels.encode(columns), y, weight, n_classes)
+
+
+def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """Return scores less the log of the sum of their exponentials, along the last axis."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    normalised: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return normalised
+
+
+def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
+    """Return log P(c), with half a row more of each class."""
+    shares: NDArray[np.float64] = np.log((n_class + 0.5) / (n_class.sum() + 0.5 * len(n_class)))
+    return shares
+
+
+def log_prior_left_out(n_class: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+    """Return log P(c) of each row without the row itself, of shape (n_rows, n_classes)."""
+    counts = np.repeat(np.asarray(n_class, dtype=np.float64)[None, :], rows.n_rows, axis=0)
+    counts[np.arange(rows.n_rows), rows.y] -= rows.own
+    counts = np.maximum(counts, 0.0) + 0.5
+    left: NDArray[np.float64] = np.log(counts / counts.sum(axis=1, keepdims=True))
+    return left

@@ -1,0 +1,299 @@
+"""Gaussian classes: a normal distribution over all columns for each class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.summaries import summarise
+from bayeskit.counts.gaussian import GaussianCounts
+from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.decide.protocol import Domain
+from bayeskit.errors import TableError
+from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
+from bayeskit.estimate.em import History
+from bayeskit.estimate.gaussian_scores import GaussianBeliefs
+from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.tables import NamedTable
+from bayeskit.explain.summary import Summary
+from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.naive import kinds_of
+from bayeskit.learn.parameters import an_amount_of_memory, at_least, is_prior, one_of
+from bayeskit.learn.schema import grow_schema, learn_schema
+from bayeskit.table.encode import encode_column, refuse_infinite
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
+
+
+class GaussianBayes(BayesClassifier):
+    r"""Classify by Bayes' rule with a normal distribution of all columns in each class.
+
+    .. math:: P(c \mid x) \propto P(c) \, N(x; \mu_c, \Sigma_c), \qquad
+              \mu_c = \frac1{n_c} \sum_{i \in c} x_i, \quad
+              \Sigma_c = \frac1{n_c} \sum_{i \in c} (x_i - \mu_c)(x_i - \mu_c)^\top
+
+    Columns may depend on each other within a class, where naive Bayes takes them as independent. With "full" matrices
+    the border between two classes is a quadric (quadratic discriminant analysis), with one "tied" matrix it is a plane
+    (linear discriminant analysis), with "diagonal" ones the model is Gaussian naive Bayes.
+
+    A missing cell is integrated out at prediction. At training, full and tied matrices are those of maximum likelihood
+    by EM; it needs the moments of the rows with the same missing cells, which add like all counts. So ``partial_fit``,
+    ``merge`` and ``unlearn`` give what one ``fit`` of the same rows gives, to rounding.
+
+    Parameters
+    ----------
+    covariance : {"full", "tied", "diagonal", "spherical"}, default "full"
+        A matrix for each class; one for all; variances only; one variance for all columns of a class.
+    shrinkage : float, default 0
+        α between 0 and 1: Σ becomes (1 − α) Σ + α tr(Σ)/d I, which helps where rows are few beside columns.
+    variance : {"ml", "unbiased"}, default "ml"
+        Divide by n_c, as scikit-learn's discriminant analyses do, or by n_c − 1 (by n − K where one matrix is shared),
+        as its QuadraticDiscriminantAnalysis did in older releases.
+    prior : "data", "uniform", array or dict, default "data"
+        P(c): relative frequencies, all alike, or as given.
+    tolerance : float, default 1e-9
+        EM stops when a step gains no more log-likelihood per row.
+    max_steps : int, default 1000
+        The most steps of EM.
+    max_memory : number of bytes or str, default "1 GiB"
+        What moments may take: there is a matrix for each class and each set of missing cells.
+
+    Attributes
+    ----------
+    means_ : array of shape (n_classes, n_features)
+        μ_c.
+    covariances_ : array of shape (n_classes, n_features, n_features)
+        Σ_c, after shrinkage.
+    ranks_ : array of shape (n_classes,)
+        The rank of the estimate of Σ_c. Below the number of columns the class has no density: directions that are
+        more than a thousand times as narrow as the columns are then widened to that, which the summary says.
+    em_histories_ : tuple of History
+        What EM did, for each matrix that it found.
+
+    References
+    ----------
+    Fisher (1936), The use of multiple measurements in taxonomic problems. Little & Rubin (2002), Statistical analysis
+    with missing data, section 11.2.
+
+    Examples
+    --------
+    >>> from bayeskit import GaussianBayes
+    >>> model = GaussianBayes().fit(
+    ...     [[0.0, 1.0], [2.0, 3.0], [4.0, 2.0], [8.0, 9.0], [9.0, 5.0], [7.0, 7.0]], [0, 0, 0, 1, 1, 1]
+    ... )
+    >>> model.means_
+    array([[2., 2.],
+           [8., 7.]])
+    >>> model.predict([[3.0, float("nan")], [9.0, 8.0]])
+    array([0, 1])
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "covariance": one_of("full", "tied", "diagonal", "spherical"),
+        "shrinkage": ("a number from 0 to 1", lambda value: at_least(0)[1](value) and value <= 1),
+        "variance": one_of("ml", "unbiased"),
+        "prior": (
+            "'data', 'uniform', an array of probabilities or a dict of class to probability",
+            lambda prior: prior in ("data", "uniform") if isinstance(prior, str) else is_prior(prior),
+        ),
+        "tolerance": at_least(0),
+        "max_steps": at_least(1, whole=True),
+        "max_memory": an_amount_of_memory,
+    }
+    _statistic = GaussianCounts
+
+    def __init__(
+        self,
+        *,
+        covariance: str = "full",
+        shrinkage: float = 0.0,
+        variance: str = "ml",
+        prior: Any = "data",
+        tolerance: float = 1e-9,
+        max_steps: int = 1000,
+        max_memory: Memory = "1 GiB",
+    ) -> None:
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.variance = variance
+        self.prior = prior
+        self.tolerance = tolerance
+        self.max_steps = max_steps
+        self.max_memory = max_memory
+
+    @classmethod
+    def takes_kind(cls, kind: str) -> bool:
+        """Say whether ``kinds`` may give a column this kind: all columns are Gaussian."""
+        return kind == "gaussian"
+
+    def _count(
+        self,
+        source: Source,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        schema: Schema | None,
+        before: GaussianCounts | None = None,
+    ) -> GaussianCounts:
+        table: NDArray[Any] | list[NDArray[Any]]
+        if schema is None:
+            schema = learn_schema(source, "gaussian")
+            warn_of_empty_columns(schema)
+        else:
+            schema = grow_schema(source, schema, "gaussian")[0]
+        if source.array is not None and len(schema.numeric) == len(schema) and source.array.dtype.kind in "iuf":
+            table = source.array
+        else:
+            table = [encode_column(source.column(j), schema[j]) for j in schema.numeric]
+        try:
+            return GaussianCounts.of(schema, classes, table, y, weight, read_memory(self.max_memory))
+        except OverflowError as error:
+            for j in schema.numeric:
+                refuse_infinite(encode_column(source.column(j), schema[j]), schema[j].name)
+            column, size = error.args
+            raise TableError(
+                f"column '{schema[schema.numeric[column]].name}' holds numbers so {size} that their squares "
+                f"{'overflow; give it in a larger' if size == 'large' else 'vanish; give it in a smaller'} unit."
+            ) from None
+
+    def _check(self, counts: GaussianCounts) -> None:
+        class_prior(counts.n_class, self.prior, 0.0, counts.classes)
+
+    def _believe(self, counts: GaussianCounts) -> GaussianBeliefs:
+        found = estimate_gaussians(
+            counts,
+            self.covariance,
+            self.variance,  # type: ignore[arg-type]
+            self.shrinkage,
+            tolerance=self.tolerance,
+            max_steps=self.max_steps,
+        )
+        with np.errstate(divide="ignore"):  # a class without rows is impossible
+            log_prior = np.log(class_prior(counts.n_class, self.prior, 0.0, counts.classes))
+        return GaussianBeliefs(counts.schema, log_prior, found)
+
+    # -- what was learned -------------------------------------------------------------------------------------------
+
+    @property
+    def _gaussians(self) -> Gaussians:
+        found: Gaussians = self._beliefs.gaussians
+        return found
+
+    @property
+    def means_(self) -> NDArray[np.float64]:
+        """μ_c, of shape (n_classes, n_features); NaN where a column had no value in any row."""
+        model = self._now()
+        means = np.full((len(model.classes_), len(model.schema_)), np.nan)
+        means[:, list(model.schema_.numeric)] = model._gaussians.mean
+        return means
+
+    @property
+    def covariances_(self) -> NDArray[np.float64]:
+        """Σ_c, of shape (n_classes, n_features, n_features); NaN where a column had no value in any row."""
+        model = self._now()
+        places, d = np.array(model.schema_.numeric, dtype=np.int64), len(model.schema_)
+        matrices = np.full((len(model.classes_), d, d), np.nan)
+        matrices[:, places[:, None], places] = model._gaussians.covariance
+        return matrices
+
+    @property
+    def ranks_(self) -> NDArray[np.int64]:
+        """The rank of the estimate of Σ_c, of shape (n_classes,)."""
+        return self._gaussians.rank
+
+    @property
+    def em_histories_(self) -> tuple[History, ...]:
+        """What EM did, for each matrix that it found; empty where no cell was missing."""
+        return self._gaussians.histories
+
+    @property
+    def class_count_(self) -> NDArray[Any]:
+        """Rows of each class, or their weight."""
+        return np.asarray(self.counts_.n_class)
+
+    @property
+    def class_prior_(self) -> NDArray[np.float64]:
+        """P(c)."""
+        return np.asarray(np.exp(self._beliefs.log_prior))
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        model = self._now()
+        k, d = model._gaussians.mean.shape
+        own = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diagonal": k * d, "spherical": k}
+        with_ = model._believed_with
+        learned = k - 1 if isinstance(with_["prior"], str) and with_["prior"] == "data" else 0
+        return int(k * d + own[with_["covariance"]] + learned)
+
+    @property
+    def tables_(self) -> dict[str, NamedTable]:
+        """Mean and deviation of each column in each class."""
+        model = self._now()
+        classes, target = tuple(model.classes_.tolist()), model.target_ or "class"
+        return {
+            model.schema_[j].name: NamedTable(
+                f"p({model.schema_[j].name} | {target})", ("mean", "deviation"), classes, np.stack(model._marginal(k))
+            )
+            for k, j in enumerate(model.schema_.numeric)
+        }
+
+    def _marginal(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        found = self._gaussians
+        return found.mean[:, k], np.sqrt(found.covariance[:, k, k])
+
+    def domains(self) -> list[Domain]:
+        """Return a fine grid over the density of each column."""
+        model = self._now()
+        result = []
+        for j, (variable, kind) in enumerate(zip(model.schema_, kinds_of(model.schema_), strict=True)):
+            parameters = None
+            if variable.is_numeric:
+                mean, deviation = model._marginal(model.schema_.place[j])
+                parameters = np.stack([np.log(deviation), mean, 0.5 / deviation**2])
+            result.append(Domain(variable.name, *kind.grid(variable, parameters)))
+        return result
+
+    def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """Return rows drawn from P(x), one column per feature: first a class, then a row of its distribution."""
+        model = self._now()
+        found = model._gaussians
+        y = rng.choice(len(model.classes_), size=n_rows, p=model.class_prior_)
+        rows = rng.normal(size=(n_rows, found.mean.shape[1]))
+        for c in range(len(model.classes_)):
+            scale = np.sqrt(np.diagonal(found.covariance[c]))
+            lower = np.linalg.cholesky(found.covariance[c] / scale[:, None] / scale)
+            rows[y == c] = found.mean[c] + (rows[y == c] @ lower.T) * scale
+        columns = [np.full(n_rows, None, dtype=object) for _ in model.schema_]
+        for k, j in enumerate(model.schema_.numeric):
+            columns[j][:] = rows[:, k]
+        return columns
+
+    def _summary(self) -> Summary:
+        counts: GaussianCounts = self.counts_
+        known = np.zeros(len(self.schema_))
+        known[list(self.schema_.numeric)] = counts.moments.weight @ counts.known
+        densities = {name: dict(zip(map(str, t.rows), t.values, strict=True)) for name, t in self.tables_.items()}
+        return summarise(self, self.class_count_, 1.0 - known / counts.n_rows, densities, notes=self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        d, covariance = len(self.schema_.numeric), self._believed_with["covariance"]
+        lost = [(c, r) for c, r in zip(self.classes_.tolist(), self.ranks_.tolist(), strict=True) if r < d]
+        if not lost:
+            return ()
+        if covariance == "tied":
+            lost = [("(all)", lost[0][1])]
+        listed = ", ".join(f"{c} has rank {r} of {d}" for c, r in lost[:5]) + (" …" if len(lost) > 5 else "")
+        return (
+            f"covariance without full rank: {listed}; its narrow directions were widened to a thousandth of the "
+            "columns' deviations. More rows, shrinkage, or covariance='tied' or 'diagonal' would do better.",
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags

@@ -1,0 +1,163 @@
+"""A table with labels → the coefficients of a logistic model, their covariance, and whether they exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from bayeskit.counts.moments import Moments
+from bayeskit.errors import TableError
+from bayeskit.estimate.logistic import LogisticProblem, Optimum, has_maximum, solve
+from bayeskit.estimate.separation import Separation, find_separation
+from bayeskit.learn.design_matrix import DesignMatrix, raw_inputs
+from bayeskit.learn.labelled import Labelled
+from bayeskit.table.encode import refuse_infinite
+from bayeskit.table.schema import Schema
+
+Matrix = NDArray[np.float64]
+
+# Where all scores are below this (or below what a loose tolerance asks for) classes cannot be separated: a separating
+# direction would have been followed further.
+_LARGE_SCORE = 12.0
+# Rows on which a maximum is looked for first: where some rows have one, all have.
+_SOME_ROWS = (2_000, 20_000)
+# Coefficients for which Newton's method is quick.
+_FEW = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit found."""
+
+    design: DesignMatrix
+    optimum: Optimum
+    covariance: Matrix | None  # of the coefficients against the reference, class by class, intercept first
+    log_likelihood: float
+    null_log_likelihood: float
+    n_rows: float
+    separation: Separation | None
+
+
+def fit_logistic(
+    rows: Labelled,
+    schema: Schema,
+    *,
+    l2: float,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    learning_rate: float | str,
+    standard_errors: bool,
+    reference: int,
+) -> Fitted:
+    """Fit a logistic model to labelled rows under a schema."""
+    problem, design = _problem(rows, schema, l2)
+    n_classes = len(rows.classes)
+    n_class = np.bincount(rows.y, rows.weight, minlength=n_classes)
+    null = float((n_class * np.log(n_class / n_class.sum())).sum())
+    if n_classes == 1:
+        empty = Optimum(np.empty((0, len(design.means) + 1)), np.zeros(1), [], 0.0, True)
+        return Fitted(design, empty, np.empty((0, 0)), 0.0, 0.0, problem.total, None)
+    optimum = solve(problem, solver, tol, max_iter, learning_rate)
+    separation = _separation(problem, optimum, n_classes, tol) if l2 == 0 else None
+    if separation is not None and solver == "lbfgs" and optimum.coef.size <= _FEW:
+        # Nothing to converge to: Newton's way, stopped early, is the same for rows in any order.
+        optimum = solve(problem, "newton", max(tol, 1e-4), max_iter)
+    covariance = None
+    if standard_errors:
+        covariance = _covariance(problem, design, optimum.coef, n_classes, reference, separation)
+    penalty = 0.5 * l2 * float((optimum.coef[:, :-1] ** 2).sum())
+    log_likelihood = float(optimum.objective[-1]) * problem.total + penalty
+    return Fitted(design, optimum, covariance, log_likelihood, null, problem.total, separation)
+
+
+def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem, DesignMatrix]:
+    array, source = rows.source.array, rows.source
+    in_place = array is not None and array.dtype.kind in "iuf" and len(schema.numeric) == len(schema)
+    table = array if in_place and array is not None else raw_inputs(source, schema)
+    try:
+        moments = Moments.of(table, np.zeros(source.n_rows, dtype=np.uint8), 1, rows.weight)
+    except OverflowError as error:
+        for j in schema.numeric:
+            refuse_infinite(np.asarray(source.column(j).values), schema[j].name)  # type: ignore[union-attr]
+        column, size = error.args
+        name = DesignMatrix(schema, np.empty(0)).names[column]
+        raise TableError(
+            f"input '{name}' holds numbers so {size} that their squares "
+            f"{'overflow; give it in a larger' if size == 'large' else 'vanish; give it in a smaller'} unit."
+        ) from None
+    means = moments.mean[:, 0]
+    weight = np.maximum(moments.weight[:, 0], 1e-300)
+    scale = np.sqrt(moments.scatter[:, 0] / weight)
+    # A column of one value has no say: its unit does not matter.
+    scale = np.where(scale > 1e-13 * np.abs(means), scale, np.maximum(1.0, np.abs(means)))
+    n_units = {1: 0, 2: 1}.get(len(rows.classes), len(rows.classes))
+    problem = LogisticProblem(table, rows.y, rows.weight, means, scale, n_units, float(l2))
+    return problem, DesignMatrix(schema, means)
+
+
+def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> Separation | None:
+    largest, block = 0.0, 1 << 14
+    for begin in range(0, len(problem.table), block):
+        scores = _centred(problem, slice(begin, begin + block)) @ optimum.coef[:, :-1].T + optimum.coef[:, -1]
+        spread = np.ptp(scores, axis=1) if n_classes > 2 else np.abs(scores[:, 0])
+        largest = max(largest, float(spread.max(initial=0.0)))
+    if largest < min(_LARGE_SCORE, -0.7 * np.log(max(tol, 1e-300))):
+        return None
+    for some in _SOME_ROWS:
+        if 2 * some < len(problem.table) and has_maximum(problem.part(-(-len(problem.table) // some)), n_classes):
+            return None
+    return find_separation(_centred(problem, slice(None)) / problem.scale, problem.y, n_classes)
+
+
+def _centred(problem: LogisticProblem, rows: slice) -> Matrix:
+    x = np.asarray(problem.table[rows], dtype=np.float64) - problem.center
+    if x.size and np.isnan(x.min()):
+        x[np.isnan(x)] = 0.0
+    return x
+
+
+def _covariance(
+    problem: LogisticProblem, design: DesignMatrix, coef: Matrix, n_classes: int, reference: int, separation: Any
+) -> Matrix:
+    """Return H⁻¹ of the coefficients against the reference, for inputs as they are, intercepts first."""
+    units, inputs = problem.shape
+    side = (n_classes - 1) * inputs
+    if separation is not None:
+        return np.full((side, side), np.nan)
+    matrix = problem.hessian(coef) * problem.total
+    if n_classes > 2:
+        kept = np.concatenate([np.arange(u * inputs, (u + 1) * inputs) for u in range(units) if u != reference])
+        # With a penalty all classes have coefficients of their own; their differences are what is asked for.
+        if problem.l2 == 0:
+            matrix = matrix[np.ix_(kept, kept)]
+    unit = np.tile(np.append(problem.scale, 1.0), len(matrix) // inputs)
+    scaled = matrix / unit[:, None] / unit
+    values, vectors = linalg.eigh(scaled)
+    steep = values > 1e-11 * max(float(values[-1]), 1e-300)
+    inverse = (vectors[:, steep] / values[steep]) @ vectors[:, steep].T / unit[:, None] / unit
+    flat = np.abs(vectors[:, ~steep]).max(axis=1, initial=0.0) > 1e-6
+    if n_classes > 2 and problem.l2 > 0:
+        differences = np.kron(np.delete(np.eye(units), reference, axis=0) - np.eye(units)[reference], np.eye(inputs))
+        inverse, flat = differences @ inverse @ differences.T, np.zeros(side, dtype=bool)
+    # Inputs that depend on each other have no coefficient of their own, and no finite error.
+    inverse[flat], inverse[:, flat] = np.nan, np.nan
+    # From centred inputs, intercept last, to inputs as they are, intercept first.
+    move = np.zeros((inputs, inputs))
+    move[1:, :-1] = np.eye(inputs - 1)
+    move[0, :-1], move[0, -1] = -design.means, 1.0
+    whole: Matrix = np.asarray(np.kron(np.eye(n_classes - 1), move), dtype=np.float64)
+    if flat.any():
+        return _with_gaps(whole, inverse, flat)
+    return np.asarray(whole @ inverse @ whole.T)
+
+
+def _with_gaps(whole: Matrix, inverse: Matrix, flat: NDArray[np.bool_]) -> Matrix:
+    reached = (np.abs(whole) > 0) @ flat
+    result = whole @ np.nan_to_num(inverse) @ whole.T
+    result[reached], result[:, reached] = np.nan, np.nan
+    return np.asarray(result)

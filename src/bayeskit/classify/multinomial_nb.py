@@ -1,0 +1,66 @@
+"""scikit-learn's MultinomialNB over our counts."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_rule
+from bayeskit.counts.features import FeatureCounts
+
+
+class MultinomialNB(FeatureModel):
+    r"""Multinomial naive Bayes with scikit-learn's names, parameters and fitted attributes.
+
+    .. math:: P(x_j \mid c) = \frac{n_{cj} + α}{n_c + α d}
+
+    The rows are counts, such as how often each word stands in a document: an array, a frame, or a scipy.sparse array or
+    matrix. Whole numbers are summed as whole numbers, so batches, ``merge`` and ``unlearn`` are exact.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_features,), default 1.0
+        λ, added to each count.
+    force_alpha : bool, default True
+        If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
+    fit_prior : bool, default True
+        Whether P(c) is the relative frequencies or uniform.
+    class_prior : array of shape (n_classes,), optional
+        P(c), given.
+
+    Attributes
+    ----------
+    class_count_, class_log_prior_ : arrays of shape (n_classes,)
+        Rows of each class, and log P(c).
+    feature_count_, feature_log_prob_ : arrays of shape (n_classes, n_features)
+        The sum of each feature over the rows of each class, and log P(x_j | c).
+
+    Examples
+    --------
+    >>> from bayeskit import MultinomialNB
+    >>> model = MultinomialNB().fit([[2, 0, 1], [0, 3, 0], [1, 0, 0]], ["a", "b", "a"])
+    >>> model.feature_count_
+    array([[3, 0, 1],
+           [0, 3, 0]])
+    >>> model.predict([[0, 1, 0]])
+    array(['b'], dtype=object)
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {"alpha": alpha_rule()}
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _believe(self, counts: FeatureCounts) -> FeatureBeliefs:
+        smoothed = counts.n_feature + self._check_alpha(len(counts.schema))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_prob = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
+        log_prob[np.isnan(log_prob)] = -np.log(len(counts.schema))  # a class without a count says nothing
+        log_prior = self._log_prior(counts)
+        return FeatureBeliefs(log_prior, log_prob, log_prob, log_prior)

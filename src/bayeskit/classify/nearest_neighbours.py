@@ -1,0 +1,153 @@
+"""Nearest neighbours: a row is like the rows of the fit that lie nearest to it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.heom import HeomRows, heom_rows, nearest
+from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.counts.table import read_classes
+from bayeskit.errors import BayeskitError
+from bayeskit.explain.model_summary import ModelSummary, listed
+from bayeskit.io.expect import expect_array
+from bayeskit.learn.labelled import read_labelled
+from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
+from bayeskit.learn.schema import learn_schema
+from bayeskit.table.encode import encode, missing_column, refuse_infinite
+from bayeskit.table.schema import Schema
+
+
+class NearestNeighbours(TableClassifier):
+    """k nearest neighbours over any table: text and numbers mixed, missing cells allowed.
+
+    The distance is the heterogeneous Euclidean-overlap metric (HEOM): numbers count by their difference in units of the
+    column's range in the fit, values by whether they differ, and a missing cell, like a value that the fit did not
+    have, is 1 away from everything. P(c | x) is the share of class c among the neighbours. Tables without missing
+    cells are searched by scikit-learn's trees; with them, all pairs of rows are looked at, in blocks.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        How many neighbours answer; all rows where the fit has fewer.
+    weights : {"uniform", "distance"}, default "uniform"
+        Whether each neighbour counts the same or by 1/distance; neighbours at distance 0 then answer alone.
+    kinds : dict or str, optional
+        What a column is, where the dtype does not tell.
+
+    Attributes
+    ----------
+    classes_, schema_
+        As in :class:`NaiveBayes`.
+
+    References
+    ----------
+    Wilson & Martinez (1997), Improved heterogeneous distance functions, JAIR 6, section 2.3.
+
+    Examples
+    --------
+    >>> from bayeskit import NearestNeighbours, datasets
+    >>> penguins = datasets.load_penguins()
+    >>> model = NearestNeighbours().fit(penguins, target="species")
+    >>> model.predict({**{name: None for name in model.feature_names_in_}, "island": "Torgersen"}).tolist()
+    ['Adelie']
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "n_neighbors": at_least(1, whole=True),
+        "weights": one_of("uniform", "distance"),
+    }
+
+    def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", kinds: Any = None) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.kinds = kinds
+
+    def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
+        """Keep the rows of a table and their labels; parameters are those of :meth:`NaiveBayes.fit`."""
+        refuse_parameters(self, self._rules)
+        rows = read_labelled(X, y, None, target, None, type(self).__name__)
+        schema = learn_schema(rows.source, self.kinds)
+        columns = encode(rows.source, schema)
+        for column, variable in zip(columns, schema, strict=True):
+            if variable.is_numeric:
+                refuse_infinite(column, variable.name)
+        self._keep(schema, columns, rows.y, rows.classes)
+        self._note_columns(schema, rows.target)
+        return self
+
+    def _keep(self, schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any]) -> None:
+        low, half_range = np.zeros(len(schema)), np.full(len(schema), 0.5)
+        for j in schema.numeric:
+            numbers = columns[j][~np.isnan(columns[j])]
+            if len(numbers):
+                low[j] = numbers.min()
+                half_range[j] = numbers.max() / 2 - low[j] / 2 or 0.5  # half, since the range itself may overflow
+        self._columns, self._y, self.classes_ = columns, np.asarray(y, dtype=np.int64), classes
+        self._low, self._half_range = low, half_range
+        self._rows = heom_rows(columns, schema, low, half_range)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class among the neighbours of each row, of shape (n_rows, n_classes)."""
+        distance, place = self.kneighbors(X)
+        votes = np.ones_like(distance)
+        if self.weights == "distance":
+            same = distance == 0
+            at_one = same.any(axis=1, keepdims=True)
+            votes = np.where(at_one, same, 1.0 / np.where(same, 1.0, distance))
+        posterior = np.zeros((len(place), len(self.classes_)))
+        for c in range(len(self.classes_)):
+            posterior[:, c] = (votes * (self._y[place] == c)).sum(axis=1)
+        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+    def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).
+
+        Without ``X``, each row of the fit is asked for its neighbours among the others.
+        """
+        self._refuse_unfitted()
+        n_rows = len(self._y) - (X is None)
+        if n_rows < 1:
+            raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
+        k = min(self.n_neighbors, n_rows)
+        return nearest(self._rows, None if X is None else self._asked(X), k)
+
+    def summary(self) -> ModelSummary:
+        """Return what is kept and asked, to print."""
+        self._refuse_unfitted()
+        n_class = np.bincount(self._y, minlength=len(self.classes_))
+        classes = [str(label) for label in self.classes_.tolist()]
+        facts = {"classes": classes, "rows": dict(zip(classes, n_class.tolist(), strict=True))}
+        title = f"NearestNeighbours: {len(self.schema_)} features, {len(classes)} classes"
+        body = f"{len(self._y):,} rows are kept; {min(self.n_neighbors, len(self._y))} nearest ones answer\n"
+        return ModelSummary(title, facts, body + listed(tuple(classes), n_class[:, None].astype(float), ("rows",)))
+
+    def _asked(self, X: Any) -> HeomRows:
+        columns = self._encode(X)
+        columns = [
+            missing_column(variable, len(column)) if variable.kind == "unknown" else column
+            for column, variable in zip(columns, self.schema_, strict=True)
+        ]
+        return heom_rows(columns, self.schema_, self._low, self._half_range)
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = classes_to_parts(self.classes_)
+        return meta, {**arrays, "y": self._y, **{f"column{j}": column for j, column in enumerate(self._columns)}}
+
+    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        classes = read_classes(meta, arrays)
+        y = expect_array(arrays, "y", np.int64, (None,))
+        if not len(y) or y.min() < 0 or y.max() >= len(classes):
+            raise ValueError("a label is no class")
+        columns = []
+        for j, variable in enumerate(schema):
+            dtype = arrays[f"column{j}"].dtype if f"column{j}" in arrays else np.dtype(np.float64)
+            if dtype.kind not in ("fiu" if variable.is_numeric else "u"):
+                raise ValueError(f"column '{variable.name}' has cells of type {dtype}")
+            column = expect_array(arrays, f"column{j}", dtype, (len(y),))
+            if variable.is_numeric:
+                refuse_infinite(column, variable.name)
+            columns.append(column)
+        self._keep(schema, columns, y, classes)

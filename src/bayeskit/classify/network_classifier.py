@@ -1,0 +1,330 @@
+"""A Bayesian network as a classifier: given or learned, with one of its variables as the class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.as_network import as_network
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.graph_beliefs import GraphBeliefs
+from bayeskit.classify.network_terms import NetworkTerms
+from bayeskit.classify.summaries import summarise
+from bayeskit.counts.families import sizes_of
+from bayeskit.counts.graph import GraphCounts, Parents
+from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.errors import ModelFileError
+from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.estimate.tables import NamedTable
+from bayeskit.explain.summary import Summary
+from bayeskit.io.expect import expect_field
+from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.counting import learn_coded_counts
+from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.parameters import a_smoothing, an_amount_of_memory, at_least, from_json, one_of, refuse_parameters
+from bayeskit.learn.state import State
+from bayeskit.network import dag
+from bayeskit.network.learn.data import Rows
+from bayeskit.network.learn.structure import METHODS, OPTIONS, learn_structure
+from bayeskit.network.network import BayesianNetwork
+from bayeskit.table.discretise import METHODS as BINS
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema, Variable
+
+
+class NetworkClassifier(BayesClassifier):
+    r"""A Bayesian network of which one variable is the class.
+
+    .. math:: P(c \mid x) \propto P(c \mid pa(c)) \prod_j P(x_j \mid pa(x_j))
+
+    The network is given, and ``fit`` estimates its tables; or ``fit`` learns it by a search over all columns and the
+    class. Unlike in naive Bayes and its relatives the class may have parents, and a column may be independent of it.
+    A missing cell is summed out at prediction; at training it takes no part in the tables that it would be in.
+
+    Parameters
+    ----------
+    network : BayesianNetwork or str, default "hill-climb"
+        The network, or how to learn one: a method of :func:`learn_structure`. A network that is given keeps its
+        states and bins; a value or a label that is none of its states is refused by ``fit``.
+    target : str, optional
+        The name of the class. ``fit(table)`` finds the labels in the column of this name; with ``fit(X, y)`` it only
+        names them. By default the target of the network, or "class".
+    options : dict, optional
+        Options of :func:`learn_structure`: ``score``, ``whitelist``, ``tiers``, ``max_parents``, ``restarts`` …
+    smoothing : float, Lidstone or MEstimate, default 1
+        λ of every table: 0 is maximum likelihood, 1 is Laplace.
+    numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
+        How a column of numbers is cut into bins.
+    bins : int, default 10
+        How many bins to cut at the most; "mdl" finds the number itself.
+    unseen : {"ignore", "error"}, default "ignore"
+        What a value means at prediction that no row of the fit had: as if it were missing, or an error.
+    kinds : dict or str, optional
+        What a column is, where the dtype does not tell.
+    max_memory : number of bytes or str, default "4 GiB"
+        The most memory that the counts may take.
+
+    Attributes
+    ----------
+    network_ : BayesianNetwork
+        The network with its tables; `to_network` gives the same.
+    counts_ : GraphCounts
+        The sufficient statistics, which add and subtract. The first ``partial_fit`` chooses the graph, and says so.
+    schema_, classes_ : Schema, array
+        The columns and the class labels.
+
+    Examples
+    --------
+    >>> from bayeskit import NetworkClassifier, datasets
+    >>> asia = datasets.load_asia()
+    >>> cases = asia.sample(2000, random_state=0)
+    >>> model = NetworkClassifier(asia, "lung").fit(cases)
+    >>> model.predict({"smoke": ["yes", "no"], "xray": ["yes", "no"]}).tolist()
+    ['yes', 'no']
+    >>> NetworkClassifier("tabu", "lung").fit(cases).network_.markov_blanket("lung")
+    ('tub', 'smoke', 'either')
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "network": (
+            f"a BayesianNetwork, or one of {', '.join(map(repr, METHODS))}",
+            lambda value: isinstance(value, BayesianNetwork) or (isinstance(value, str) and value in METHODS),
+        ),
+        "target": ("a name, or None", lambda value: value is None or isinstance(value, str)),
+        "options": (
+            f"None, or a dict with keys among {', '.join(OPTIONS)}",
+            lambda value: value is None or (isinstance(value, Mapping) and set(value) <= set(OPTIONS)),
+        ),
+        "smoothing": a_smoothing,
+        "numeric": one_of(*BINS),
+        "bins": at_least(1, whole=True),
+        "unseen": one_of("ignore", "error"),
+        "max_memory": an_amount_of_memory,
+    }
+    _statistic = GraphCounts
+
+    def __init__(
+        self,
+        network: BayesianNetwork | str = "hill-climb",
+        target: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        smoothing: float | SymmetricSmoothing = 1.0,
+        numeric: str = "mdl",
+        bins: int = 10,
+        unseen: str = "ignore",
+        kinds: Any = None,
+        max_memory: Memory = "4 GiB",
+    ) -> None:
+        self.network = network
+        self.target = target
+        self.options = options
+        self.smoothing = smoothing
+        self.numeric = numeric
+        self.bins = bins
+        self.unseen = unseen
+        self.kinds = kinds
+        self.max_memory = max_memory
+
+    @classmethod
+    def from_network(cls, net: BayesianNetwork, target: str | None = None, **parameters: Any) -> Self:
+        """Return a classifier that predicts with the tables that a network has, without learning from rows.
+
+        Rows that `partial_fit` is given later are the first ones: the tables are then theirs.
+
+        Examples
+        --------
+        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> NetworkClassifier.from_network(net, "rain").predict_proba({"wet": ["yes", None]})
+        array([[0.30769231, 0.69230769],
+               [0.8       , 0.2       ]])
+        """
+        terms = NetworkTerms(net, target)
+        model = cls(net, terms.target, **parameters)
+        refuse_parameters(model, cls._rules)
+        classes, y = np.unique(np.array(net.states[terms.at])), np.empty(0, dtype=np.uint8)
+        none = [y for _ in terms.schema]
+        alone = terms.count(none, y, classes, None).declare(classes)
+        model._state = model._template()._state_of(GraphCounts.of_graph(alone, none, y, terms.parents), terms.target)
+        return model
+
+    # -- counting ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _terms(self) -> NetworkTerms | None:
+        return NetworkTerms(self.network, self.target) if isinstance(self.network, BayesianNetwork) else None
+
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
+        terms = self._terms
+        if y is None and target is None:
+            target = self.target if terms is None else terms.target
+        return read_labelled(X, y, sample_weight, target, None if terms else schema, type(self).__name__)
+
+    def _count(
+        self,
+        source: Source,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        schema: Schema | None,
+        before: GraphCounts | None = None,
+    ) -> GraphCounts:
+        terms, limit = self._terms, read_memory(self.max_memory)
+        if terms is not None:
+            columns = terms.codes(source, unseen_is_error=True)
+            alone = terms.count(columns, y, classes, weight).declare(terms.classes(classes))
+            y = np.searchsorted(alone.classes, classes)[y]
+            return GraphCounts.of_graph(alone, columns, y, terms.parents, weight, limit)
+        alone, columns = learn_coded_counts(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema)
+        if before is not None:
+            return GraphCounts.of_graph(alone, columns, y, before.parents, weight, limit)
+        warn_of_empty_columns(alone.schema)
+        parents = self._search(alone.schema, columns, y, classes, weight)
+        return GraphCounts.of_graph(alone, columns, y, parents, weight, limit)
+
+    def _search(
+        self, schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any], weight: Any
+    ) -> Parents:
+        """Learn the graph over the columns that have values, and the class."""
+        kept = [j for j, variable in enumerate(schema) if variable.n_values]
+        label = Variable(_free_name(self.target or "class", schema), "categorical", tuple(classes.tolist()))
+        variables = (*(schema[j] for j in kept), label)
+        rows = Rows(
+            Schema(tuple(replace(variable, declared=True) for variable in variables), schema.named),
+            [*(columns[j] for j in kept), np.ascontiguousarray(y, dtype=np.uint32)],
+            weight,
+        )
+        options = {"max_memory": self.max_memory, **(self.options or {})}
+        found = learn_structure(rows, self.network, **options)  # type: ignore[arg-type]
+        place = [*kept, len(schema)]
+        parents: list[tuple[int, ...]] = [()] * (len(schema) + 1)
+        for v, own in enumerate(found.network.parents):
+            parents[place[v]] = tuple(place[p] for p in own)
+        return tuple(parents)
+
+    def _plus(self, ours: GraphCounts, theirs: GraphCounts) -> GraphCounts:
+        return ours.plus(theirs, read_memory(self.max_memory))
+
+    def _frozen_by(self, schema: Schema) -> frozenset[str]:
+        learned = frozenset(["the structure"]) if isinstance(self.network, str) else frozenset[str]()
+        return super()._frozen_by(schema) | learned
+
+    def _believe(self, counts: GraphCounts) -> GraphBeliefs:
+        terms = self._terms
+        if terms is not None and not counts.n_class.sum() > 0:  # made by from_network
+            return GraphBeliefs(sizes_of(counts.schema), counts.n_classes, counts.parents, terms.tables())
+        return GraphBeliefs.of(counts, self.smoothing)
+
+    # -- reading rows -----------------------------------------------------------------------------------------------
+
+    def _encode(self, X: Any) -> list[NDArray[Any]]:
+        template: Any = self._state.template
+        terms: NetworkTerms | None = template._terms
+        if terms is None:
+            return super()._encode(X)
+        return terms.codes(read_table(X, without=self.target_), unseen_is_error=self.unseen == "error")
+
+    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+        """Return which cells are used, (n_rows, n_features): those that are neither missing nor unseen."""
+        model = self._now()
+        return np.stack([c < v.n_values for c, v in zip(model._encode(X), model.schema_, strict=True)], axis=1)
+
+    # -- reading the model ------------------------------------------------------------------------------------------
+
+    @property
+    def network_(self) -> BayesianNetwork:
+        """The network with its tables; the class is its target."""
+        return self.to_network()
+
+    @property
+    def _class_name(self) -> str:
+        template: Any = self._state.template
+        return self.target_ or _free_name(template.target or "class", self.schema_)
+
+    def to_network(self) -> BayesianNetwork:
+        """Return the Bayesian network, the class last; it can be drawn, queried and written as BIF."""
+        model = self._now()
+        beliefs, name = model._beliefs, model._class_name
+        names = [*model.schema_.names, name]
+        taken = [v for v in dag.topological_order(beliefs.parents) if v == len(names) - 1 or beliefs.sizes[v]]
+        parents = {names[v]: tuple(names[p] for p in beliefs.parents[v]) for v in taken}
+        tables = {names[v]: beliefs.tables[v] for v in taken}
+        return as_network(model.schema_, name, model.classes_, parents, tables)
+
+    @property
+    def class_prior_(self) -> NDArray[np.float64]:
+        """P(c), all columns summed out."""
+        return np.asarray(np.exp(self._beliefs.log_prior))
+
+    @property
+    def tables_(self) -> dict[str, NamedTable]:
+        """P(variable | parents) of each column and of the class; a column of a table is a case of the parents."""
+        net, tables = self.to_network(), {}
+        for v, name in enumerate(net.names):
+            own = [net.names[p] for p in net.parents[v]]
+            cases = tuple(product(*(net.states[p] for p in net.parents[v]))) if own else ("",)
+            values = np.asarray(net.tables[v]).reshape(-1, net.cards[v]).T
+            title = f"P({name} | {', '.join(own)})" if own else f"P({name})"
+            tables[name] = NamedTable(title, net.states[v], cases, values)
+        return tables
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        return self.to_network().n_parameters
+
+    def _summary(self) -> Summary:
+        known = np.array([self.counts_.column(j).sum() for j in range(len(self.schema_))])
+        n_rows = float(self.counts_.alone.n_rows)  # none, for a network whose tables were given
+        missing = 1.0 - known / n_rows if n_rows > 0 else np.zeros(len(known))
+        return summarise(self, np.asarray(self.counts_.n_class), missing, {})
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file; a network that was given goes with it."""
+        net = self._believed_with["network"]
+        if isinstance(net, str):
+            return super().to_parts()
+        plain = NetworkClassifier(**{**self.get_params(deep=False), "network": "hill-climb"})
+        template = NetworkClassifier(**{**self._believed_with, "network": "hill-climb"})
+        plain._state = State(template, self.counts_, self.target_)
+        meta, arrays = super(NetworkClassifier, plain).to_parts()
+        given, numbers = net.to_parts()
+        return {**meta, "network": given}, {**arrays, **{f"network_{name}": part for name, part in numbers.items()}}
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        if "network" not in meta:
+            return super().from_parts(meta, arrays)
+        own = {name.removeprefix("network_"): part for name, part in arrays.items() if name.startswith("network_")}
+        net = BayesianNetwork.from_parts(expect_field(meta, "network", dict), own)
+        counts = GraphCounts.from_parts(meta, arrays)
+        template = cls(**{**from_json(meta["believed_with"]), "network": net})
+        refuse_parameters(template, cls._rules)
+        terms = NetworkTerms(net, template.target)
+        if (
+            counts.schema != terms.schema
+            or counts.parents != terms.parents
+            or meta["target"] not in (None, terms.target)
+        ):
+            raise ModelFileError("the counts are not of the network that the file holds.")
+        terms.states_of(counts.classes)
+        if not counts.n_class.sum() > 0 and len(counts.classes) != net.cards[terms.at]:
+            raise ModelFileError("the counts are of no rows, and their classes are not the states of the network.")
+        model = cls(**{**from_json(meta["parameters"]), "network": net})
+        model._state = template._state_of(counts, meta["target"])
+        model._state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
+        return model
+
+
+def _free_name(name: str, schema: Schema) -> str:
+    while name in schema.names:
+        name += "_"
+    return name

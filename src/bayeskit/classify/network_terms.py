@@ -1,0 +1,101 @@
+"""Rows in the terms of a network that is given: its states and bins are kept, and its target is the class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.graph import Parents
+from bayeskit.counts.moments import Moments
+from bayeskit.counts.numbers import NumberCounts
+from bayeskit.counts.table import TableCounts
+from bayeskit.counts.values import ValueCounts
+from bayeskit.errors import NetworkError, TableError
+from bayeskit.network.cases import read_cases
+from bayeskit.network.learn.parameters import counting_schema
+from bayeskit.network.network import BayesianNetwork
+from bayeskit.network.states import find_state
+from bayeskit.table.column import missing_code
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
+
+
+class NetworkTerms:
+    """A network with a target, as the columns and the class that a classifier sees.
+
+    Examples
+    --------
+    >>> terms = NetworkTerms(BayesianNetwork("rain->wet<-hose"), "rain")
+    >>> terms.schema.names, terms.parents
+    (('wet', 'hose'), ((2, 1), (), ()))
+    """
+
+    def __init__(self, net: BayesianNetwork, target: str | None) -> None:
+        if target is None and net.target is None:
+            raise NetworkError(
+                "a network serves as a classifier once its target is named; say which variable, by target=."
+            )
+        self.net = net
+        self.at = net.index(net.target if target is None else target)
+        self.target = net.names[self.at]
+        self.places = [v for v in range(len(net.names)) if v != self.at]
+        if not self.places:
+            raise NetworkError(f"the network has no variable besides {self.target!r}, so nothing predicts it.")
+        whole = counting_schema(net)
+        self.schema = Schema(tuple(whole[v] for v in self.places), whole.named)
+        place = {v: j for j, v in enumerate([*self.places, self.at])}
+        self.parents: Parents = tuple(tuple(place[p] for p in net.parents[v]) for v in [*self.places, self.at])
+
+    def codes(self, source: Source, *, unseen_is_error: bool) -> list[NDArray[Any]]:
+        """Return one column of codes per column of the schema; a column that the table lacks is missing."""
+        if not source.named:
+            if len(source.names) != len(self.schema):
+                raise TableError(
+                    f"X has {len(source.names)} features, but the network has {len(self.schema)} variables besides "
+                    f"{self.target!r}; name the columns, or give all of them in the order of the network."
+                )
+            source = Source(self.schema.names, True, source.n_rows, tuple(map(source.column, range(len(self.schema)))))
+        cases = read_cases(
+            self.net.schema, self.net.states, source, variables=set(self.places), absent="none",
+            unseen="error" if unseen_is_error else "keep",
+        )  # fmt: skip
+        columns = [cases.columns[v] for v in self.places]
+        absent = np.full(source.n_rows, missing_code(np.dtype(np.uint32)), dtype=np.uint32)
+        return [absent if column is None else column for column in columns]
+
+    def states_of(self, classes: NDArray[Any]) -> list[int]:
+        """Return the state that each label means; refuse one that is no state of the target."""
+        own = self.net.states[self.at]
+        places = {state: k for k, state in enumerate(own)}
+        found = [find_state(label, places) for label in classes.tolist()]
+        if None in found:
+            raise TableError(
+                f"y holds the label {classes.tolist()[found.index(None)]!r}, which is no state of {self.target!r}; its "
+                f"states are {', '.join(map(repr, own))}."
+            )
+        return [k for k in found if k is not None]
+
+    def classes(self, seen: NDArray[Any]) -> NDArray[Any]:
+        """Return all states as labels where labels are text; other labels are those that were seen."""
+        self.states_of(seen)
+        return np.unique(np.array(self.net.states[self.at])) if seen.dtype.kind in "OU" else seen
+
+    def tables(self) -> tuple[NDArray[np.float64], ...]:
+        """Return the network's own tables, its variables in the order of `parents`, labels in rising order."""
+        order = np.argsort(np.array(self.net.states[self.at]), kind="stable")
+        found = []
+        for v in [*self.places, self.at]:
+            table = np.asarray(self.net.tables[v])
+            axes = [*self.net.parents[v], v]
+            found.append(np.take(table, order, axis=axes.index(self.at)) if self.at in axes else table)
+        return tuple(found)
+
+    def count(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> TableCounts:
+        """Count each column within each class; ``columns`` are codes under `schema`."""
+        values = ValueCounts.of(columns, [variable.n_values for variable in self.schema], y, len(classes), weight)
+        numbers = NumberCounts.none(0, len(classes), values.n_value.dtype)
+        return TableCounts(self.schema, classes, values, Moments.of([], y, len(classes)), numbers)

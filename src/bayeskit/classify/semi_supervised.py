@@ -1,0 +1,290 @@
+"""A classifier that also learns from rows without labels, by EM."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.utils import get_tags
+
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.em import expectation_maximisation
+from bayeskit.estimate.gaussian import column_spread, gaussian
+from bayeskit.learn.checks import split_target
+from bayeskit.learn.learner import Learner
+from bayeskit.learn.parameters import at_least, refuse_parameters
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.table.labels import read_weight
+from bayeskit.table.read import read_table
+
+
+class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""A classifier of this library, fitted by EM to rows with and without labels.
+
+    .. math:: \sum_{i \in L} \log P(x_i, y_i) + λ \sum_{i \in U} \log P(x_i) + \log P(θ)
+
+    is what no step lowers, with the prior :math:`P(θ)` that smoothing stands for. The E-step gives each row without a
+    label to all classes, by the posterior of the model so far; the M-step counts it for each of them with that share.
+    Rows without a label are those whose label is None or NaN.
+
+    Parameters
+    ----------
+    estimator : NaiveBayes, TextClassifier or another classifier that learns from counts
+        The classifier; :attr:`estimator_` is a fitted copy, which can be used and saved by itself.
+    weight : float, default 1.0
+        λ, how much a row without a label counts beside one that has one. Lower it where rows without labels are many
+        and the classes are not the groups that the rows fall into.
+    tol : float, default 1e-6
+        Stop when a step raises the objective by no more than this per row.
+    max_iter : int, default 100
+        The most steps; stopping there gives a warning.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    history_ : LearningHistory
+        The objective before each step and at the end, and why EM stopped.
+    transduction_ : array of shape (n_rows,)
+        The given label of each row, or the most probable one.
+
+    References
+    ----------
+    Nigam, McCallum, Thrun & Mitchell (2000), Text classification from labeled and unlabeled documents using EM, Machine
+    Learning 39, 103–134, table 3 and section 5.3.1 for the weight.
+
+    Examples
+    --------
+    >>> from bayeskit import NaiveBayes
+    >>> table = {"wind": ["weak", "weak", "strong", "strong", "weak", "strong"], "sky": list("aabbab")}
+    >>> model = SemiSupervised(NaiveBayes()).fit(table, ["yes", None, "no", None, None, None])
+    >>> model.transduction_.tolist()
+    ['yes', 'yes', 'no', 'no', 'yes', 'no']
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "weight": at_least(0),
+        "tol": at_least(0),
+        "max_iter": at_least(1, whole=True),
+    }
+
+    def __init__(self, estimator: Any, *, weight: float = 1.0, tol: float = 1e-6, max_iter: int = 100) -> None:
+        self.estimator = estimator
+        self.weight = weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+        """Learn from rows of which some have labels.
+
+        Parameters
+        ----------
+        X : table, or list of texts
+            As the estimator takes it.
+        y : array of shape (n_rows,), optional
+            The labels; None or NaN where there is none.
+        sample_weight : array of shape (n_rows,), optional
+            How often each row counts.
+        target : str, optional
+            The column of a table that holds the labels.
+        """
+        refuse_parameters(self, self._rules)
+        if not isinstance(self.estimator, Learner) or not hasattr(self.estimator, "predict_joint_log_proba"):
+            raise BayeskitError(
+                "SemiSupervised takes a classifier of bayeskit that learns from counts, such as NaiveBayes() or "
+                f"TextClassifier(); got {type(self.estimator).__name__}."
+            )
+        if target is not None:
+            X, y = split_target(X, target)
+        elif y is None:
+            raise TableError("This SemiSupervised estimator requires y to be passed, but the target y is None.")
+        rows = _Rows.read(self.estimator, X, y, sample_weight)
+        labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
+        self.classes_ = labelled.classes_
+        if len(rows.hidden) and self.weight > 0:
+            labelled = self._climb(labelled, rows)
+        else:
+            self.history_ = LearningHistory("em", (0.0,), "every row has a label", True)
+        self.estimator_ = labelled
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if rows.is_table and hasattr(labelled, name):
+                setattr(self, name, getattr(labelled, name))
+        self.transduction_ = rows.filled(labelled)
+        return self
+
+    def _climb(self, labelled: Any, rows: _Rows) -> Any:
+        own = labelled.counts_
+        hidden, known = rows.take(rows.hidden), rows.take(rows.known)
+        share = self.weight * rows.plain_weights(rows.hidden)
+        truth = np.searchsorted(labelled.classes_, rows.labels(rows.known))
+        weight = rows.plain_weights(rows.known)
+        parameters = labelled.get_params(deep=False)
+        if "min_count" in parameters:  # a word that is seen once, in a text without a label, counts λ
+            parameters["min_count"] = parameters["min_count"] * min(1.0, self.weight)
+
+        def shared(posterior: NDArray[np.float64]) -> Any:
+            total = own
+            for c, label in enumerate(labelled.classes_):
+                part = share * posterior[:, c]
+                if part.any():
+                    given = np.full(len(part), label, dtype=labelled.classes_.dtype)
+                    total = total + labelled.count(hidden, given, part, schema=total.schema)
+            return total
+
+        def believed(counts: Any) -> Any:
+            return type(labelled).from_counts(counts, **parameters)
+
+        def expect(model: Any) -> tuple[Any, float]:
+            joint = model.predict_joint_log_proba(hidden)
+            peak = joint.max(axis=1, keepdims=True)
+            posterior = np.exp(joint - peak)
+            total = posterior.sum(axis=1, keepdims=True)
+            log = float(share @ (peak + np.log(total))[:, 0])
+            seen = model.predict_joint_log_proba(known)[np.arange(len(truth)), truth]
+            return shared(posterior / total), log + float(weight @ seen) + _log_prior(model)
+
+        # The model of the labelled rows knows only their values and words; the history begins when all are known.
+        start = believed(shared(labelled.predict_proba(hidden)))
+        result = expectation_maximisation(
+            start,
+            expect,
+            believed,
+            tolerance=self.tol * float(share.sum() + weight.sum()),
+            max_steps=self.max_iter,
+            names=("max_iter", "tol"),
+        )
+        self.history_ = LearningHistory.of_em("em", result)
+        return result.parameters
+
+    # -- use --------------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        return np.asarray(self._fitted().predict(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(c | x), of shape (n_rows, n_classes)."""
+        return np.asarray(self._fitted().predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(c | x), of shape (n_rows, n_classes)."""
+        return np.asarray(self._fitted().predict_log_proba(X))
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of EM steps."""
+        self._fitted()
+        return max(self.history_.n_steps, 1)
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "estimator_"):
+            raise NotFittedError(
+                "This SemiSupervised instance is not fitted yet. Call 'fit' with appropriate arguments before using "
+                "this estimator."
+            )
+        return self.estimator_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        return tags
+
+
+def _log_prior(model: Any) -> float:
+    """Return what the priors of tables and of variances add to the objective."""
+    return _log_prior_of_tables(model) + _log_prior_of_variances(model)
+
+
+def _log_prior_of_variances(model: Any) -> float:
+    """Return Σ −ν/2 (log σ_c² + σ²/σ_c²): the variance (S + ν σ²)/(n + ν) is the most probable one under this prior."""
+    settings = model.get_params()
+    if settings.get("variance") != "posterior" or not settings["variance_prior"] > 0:
+        return 0.0
+    moments, schema = model.counts_.moments, model.schema_
+    places = [schema.place[j] for j in schema.numeric if schema[j].kind in ("gaussian", "lognormal")]
+    _, spread = column_spread(moments)
+    _, variance = gaussian(moments, "posterior", settings["variance_prior"])
+    terms = np.log(variance) + spread / variance  # (n_columns, n_classes)
+    return -0.5 * float(settings["variance_prior"]) * float(terms[places].sum())
+
+
+def _log_prior_of_tables(model: Any) -> float:
+    """Return λ Σ log P(v | c), and λ Σ log P(c) where the prior is smoothed: what smoothing adds to the objective."""
+    smoothing = model.get_params().get("smoothing", 0.0)
+    if not isinstance(smoothing, int | float) or smoothing <= 0:
+        return 0.0
+    if hasattr(model, "feature_log_prob_"):
+        tables = [model.feature_log_prob_]
+    else:
+        found = zip(model.schema_, getattr(model._beliefs, "parameters", ()), strict=False)
+        tables = [rows for variable, rows in found if variable.is_discrete]
+    total = sum(float(table[np.isfinite(table)].sum()) for table in tables)
+    if model.get_params().get("prior") == "smoothed":
+        total += float(model._beliefs.log_prior.sum())
+    return float(smoothing) * total
+
+
+class _Rows:
+    """Rows of a table or texts, parted into those with a label and those without."""
+
+    def __init__(self, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, is_table: bool) -> None:
+        self.X, self.y, self.weight, self.is_table = X, y, weight, is_table
+        missing = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
+        counts = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+        self.known, self.hidden = np.flatnonzero(~missing & counts), np.flatnonzero(missing & counts)
+        if not len(self.known):
+            raise TableError("no row has a label, so there are no classes to learn; LatentClass finds groups without.")
+
+    @classmethod
+    def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> _Rows:
+        is_table = get_tags(estimator).input_tags.two_d_array
+        if is_table:
+            X = read_table(X)
+        elif isinstance(X, str) or not hasattr(X, "__len__"):
+            raise TableError(f"SemiSupervised takes texts as a list; got {type(X).__name__}.")
+        else:
+            X = list(X)
+        n_rows = X.n_rows if is_table else len(X)
+        y = y.to_pandas() if hasattr(y, "to_pandas") else y
+        labels = np.asarray(y, dtype=object)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            warn_caller(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+            )
+            labels = labels[:, 0]
+        if labels.ndim != 1:
+            raise TableError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+        if len(labels) != n_rows:
+            raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(labels)}]")
+        return cls(X, labels, read_weight(sample_weight, n_rows), is_table)
+
+    def take(self, rows: NDArray[Any]) -> Any:
+        return self.X.take(rows) if self.is_table else [self.X[i] for i in rows.tolist()]
+
+    def labels(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return np.array(self.y[rows].tolist())
+
+    def weights(self, rows: NDArray[Any]) -> NDArray[np.float64] | None:
+        return None if self.weight is None else self.weight[rows]
+
+    def plain_weights(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        return np.ones(len(rows)) if self.weight is None else self.weight[rows]
+
+    def filled(self, model: Any) -> NDArray[Any]:
+        """Return the label of each row, predicted where there is none."""
+        found = np.array(self.y, dtype=object)
+        missing = np.flatnonzero([label is None or label != label for label in self.y.tolist()])
+        if len(missing):
+            found[missing] = model.predict(self.take(missing))
+        return np.array(found.tolist())

@@ -1,0 +1,70 @@
+"""Classifiers over any table that are fitted whole."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from bayeskit.explain.explanation import Explanation, Explanations
+from bayeskit.explain.log_odds import explain, explain_rows
+from bayeskit.learn.checks import in_order, split_target
+from bayeskit.learn.table_model import TableModel
+
+
+class TableClassifier(ClassifierMixin, TableModel):
+    """A classifier over any table: it gives P(c | x), also for rows with missing cells."""
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(c | x), of shape (n_rows, n_classes)."""
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(c | x), of shape (n_rows, n_classes)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        self._refuse_unfitted()
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
+        """Return the share of rows whose class is predicted right."""
+        if target is not None:
+            self._refuse_unfitted()
+            source, y = split_target(X, target)
+            X = in_order(X, source, self.schema_.names)
+        return float(super().score(X, y, sample_weight))
+
+    def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
+        """Explain one row: the log-odds of two classes when nothing is known, and how each feature changes them.
+
+        Parameters
+        ----------
+        row : dict, list, 1-D array, Series, or table with one row
+            What to explain; a dict may leave features out.
+        classes : (a, b), optional
+            The classes to compare; by default the most probable one and the runner-up.
+        order : sequence of str, optional
+            The features in the order in which they are revealed; by default that of the table.
+        """
+        self._refuse_unfitted()
+        return explain(self, row, classes, order)
+
+    def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
+        """Explain every row of a table, as :meth:`explain` does one."""
+        self._refuse_unfitted()
+        return explain_rows(self, X, classes)
+
+
+def classes_to_parts(classes: NDArray[Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return class labels as a field where they are text, or as an array; ``counts.table.read_classes`` reads them."""
+    if classes.dtype.kind in "OU":
+        return {"classes": [str(label) for label in classes], "text_dtype": classes.dtype.str}, {}
+    return {"classes": None}, {"classes": classes}

@@ -1,0 +1,335 @@
+"""Text classification: raw strings in, classes out."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from bayeskit._kernels import Score
+from bayeskit.classify.text_beliefs import TextBeliefs
+from bayeskit.classify.text_questions import TextQuestions
+from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.estimate import tokens as estimate
+from bayeskit.estimate.prior import class_prior
+from bayeskit.learn.labelled_texts import LabelledTexts
+from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, at_least, one_of
+from bayeskit.table.text import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
+from bayeskit.table.text_files import TextSource
+
+
+class TextClassifier(ClassifierMixin, TextQuestions):
+    r"""Naive Bayes for text: strings in, classes out.
+
+    The multinomial model takes a document for words drawn one after the other (Learn_Naive_Bayes_Text of Mitchell,
+    table 6.2, for λ = 1); tokens outside the vocabulary V are skipped:
+
+    .. math:: P(c \mid d) \propto P(c) \prod_{i} P(w_i \mid c), \quad P(w \mid c) = \frac{n_{wc} + λ}{n_c + λ |V|}
+
+    The Bernoulli model asks of each word whether it is there (McCallum and Nigam, 1998), the complement model how
+    rarely it stands in all the other classes (Rennie et al., 2003).
+
+    Texts go straight into counts, which add and subtract: ``partial_fit``, ``merge`` and ``unlearn`` are exact. Counts
+    keep all words; words are pruned when they become probabilities.
+
+    Parameters
+    ----------
+    model : {"multinomial", "bernoulli", "complement"}, default "multinomial"
+        The event model.
+    smoothing : float, default 1.0
+        λ, added to each count.
+    prior : {"data", "smoothed", "uniform"}, array or dict, default "data"
+        P(c). As in scikit-learn, it takes no part in the complement model.
+    tokens, ngram_range, lowercase, punctuation, ideographs, normalise
+        How texts become tokens, as in `Tokeniser`: by default the words of Unicode, case folded, Chinese in overlapping
+        pairs of characters.
+    hashing : int, optional
+        Hash tokens into this many buckets instead of keeping a vocabulary.
+    hash_seed : int, default 0
+        Seed of the hash. Hashed models merge with others of the same size, seed and tokeniser only.
+    drop_frequent : int, default 0
+        Leave out so many of the most frequent words.
+    min_count : float, default 1
+        Leave out words that were seen fewer times; after ``tf`` or ``length``, in fewer documents.
+    select : int, optional
+        Keep so many of the rest: those with the highest mutual information of class and occurrence in a document.
+    tf, idf, length : bool, default False
+        The transforms of Rennie et al. (2003) for training documents: log(1 + d), times log(N / n_w), over the length
+        of the vector. ``idf`` together with ``length`` needs all documents: the first ``partial_fit`` freezes it.
+    norm : bool, default False
+        Divide the weights of each class by the sum of their sizes (weight-normalised complement naive Bayes).
+
+    Attributes
+    ----------
+    counts_ : TokenCounts
+        The sufficient statistics; ``a.counts_ + b.counts_`` is what one fit on both corpora counts.
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    class_count_, class_prior_ : arrays of shape (n_classes,)
+        Documents of each class, and P(c).
+    vocabulary_ : dict of str to int
+        The words in use, with their rows in ``feature_log_prob_``.
+    feature_log_prob_ : array of shape (n_words, n_classes)
+        What each word adds to the score of each class.
+
+    Examples
+    --------
+    >>> from bayeskit import TextClassifier
+    >>> model = TextClassifier().fit(["cheap pills", "lunch at noon", "cheap cheap watches"], ["spam", "ham", "spam"])
+    >>> model.predict(["cheap lunch pills"])
+    array(['spam'], dtype=object)
+    >>> model.predict_proba(["pills"]).round(4)
+    array([[0.234, 0.766]])
+    """
+
+    _statistic = TokenCounts
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "model": one_of("multinomial", "bernoulli", "complement"),
+        "smoothing": at_least(0, most=LARGEST_PSEUDO_COUNT),
+        "prior": (
+            "'data', 'smoothed', 'uniform', an array of probabilities or a dict of class to probability",
+            lambda prior: not isinstance(prior, str) or prior in ("data", "smoothed", "uniform"),
+        ),
+        "tokens": (
+            f"one of {', '.join(map(repr, UNITS))}, or a function from a text to tokens",
+            lambda tokens: tokens in UNITS if isinstance(tokens, str) else callable(tokens),
+        ),
+        "ngram_range": (
+            "two whole numbers 1 ≤ least ≤ largest",
+            lambda n: (
+                isinstance(n, tuple | list) and len(n) == 2 and all(type(k) is int for k in n) and 1 <= n[0] <= n[1]
+            ),
+        ),
+        "ideographs": one_of(*IDEOGRAPHS),
+        "normalise": (f"one of {', '.join(map(repr, FORMS))}, or None", lambda form: form is None or form in FORMS),
+        "hashing": (
+            "a whole number from 1 to 2**31, or None",
+            lambda n: n is None or (isinstance(n, int | np.integer) and not isinstance(n, bool) and 1 <= n <= 2**31),
+        ),
+        "hash_seed": at_least(0, whole=True),
+        "drop_frequent": at_least(0, whole=True),
+        "min_count": at_least(0),
+        "select": (
+            "a whole number of at least 1, or None",
+            lambda n: n is None or (isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1),
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        model: str = "multinomial",
+        smoothing: float = 1.0,
+        prior: Any = "data",
+        tokens: Any = "words",
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        punctuation: bool = False,
+        ideographs: str = "bigrams",
+        normalise: str | None = None,
+        hashing: int | None = None,
+        hash_seed: int = 0,
+        drop_frequent: int = 0,
+        min_count: float = 1,
+        select: int | None = None,
+        tf: bool = False,
+        idf: bool = False,
+        length: bool = False,
+        norm: bool = False,
+    ) -> None:
+        self.model = model
+        self.smoothing = smoothing
+        self.prior = prior
+        self.tokens = tokens
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.punctuation = punctuation
+        self.ideographs = ideographs
+        self.normalise = normalise
+        self.hashing = hashing
+        self.hash_seed = hash_seed
+        self.drop_frequent = drop_frequent
+        self.min_count = min_count
+        self.select = select
+        self.tf = tf
+        self.idf = idf
+        self.length = length
+        self.norm = norm
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+        """Learn from texts and their labels, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : list of str, array or column of texts, or TextSource
+            The documents. A `TextSource`, which `read_texts` opens, brings its labels with it and is read in batches.
+            With ``target``, a table of two columns: the texts and the labels.
+        y : array of shape (n_documents,), optional
+            The labels.
+        sample_weight : array of shape (n_documents,), optional
+            How often each document counts.
+        target : str, optional
+            The column of a table that holds the labels.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight, target=target)
+
+    def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
+        self._refuse_odd_choices()
+        return LabelledTexts(X, y, sample_weight, target, type(self).__name__)
+
+    def _count_rows(self, rows: Any, schema: Any, before: Any) -> TokenCounts:
+        tokeniser = self._tokeniser()
+        transform = Transform(bool(self.tf), bool(self.length))
+        if self.idf and self.length:
+            # The lengths of vectors depend on the idf, which depends on all documents: they are gone through twice.
+            frozen = before.transform.frozen if before is not None else None
+            transform = Transform(transform.tf, True, frozen or _frozen(rows, tokeniser))
+        counts = TokenCounts.of_batches(rows, tokeniser, transform, weighted=rows.weighted)
+        if not counts.n_words and before is None:
+            raise TableError(
+                f"none of the {int(counts.n_class.sum())} documents has a token; empty documents teach nothing but the "
+                "prior. Look at the tokens with Tokeniser().split(text)."
+            )
+        return counts
+
+    def _refuse_odd_choices(self) -> None:
+        if self.model == "bernoulli" and (self.tf or self.idf or self.length):
+            raise BayeskitError(
+                "tf, idf and length change how often a word counts; model='bernoulli' asks only if it is there."
+            )
+        if self.norm and self.model != "complement":
+            raise BayeskitError(f"norm=True is for model='complement'; got model={self.model!r}.")
+
+    def _tokeniser(self) -> Tokeniser:
+        return Tokeniser(
+            self.tokens,
+            (int(self.ngram_range[0]), int(self.ngram_range[1])),
+            bool(self.lowercase),
+            bool(self.punctuation),
+            self.ideographs,
+            self.normalise,
+            None if self.hashing is None else int(self.hashing),
+            int(self.hash_seed),
+        )
+
+    def _check(self, counts: TokenCounts) -> None:
+        estimate.kept_words(counts, self.drop_frequent, self.min_count, None)
+
+    def _believe(self, counts: TokenCounts) -> TextBeliefs:
+        words = estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(class_prior(counts.n_class, self.prior, self.smoothing, counts.classes))
+        if self.model == "bernoulli":
+            cells = estimate.cells_of(counts, words, counts.n_document)
+            return TextBeliefs(counts, estimate.bernoulli(cells, self.smoothing, log_prior, counts.n_class), log_prior)
+        n_token = counts.n_token
+        if self.idf and not self.length:
+            n_token = n_token * np.repeat(estimate.inverse_frequency(counts), np.diff(counts.indptr))
+        cells = estimate.cells_of(counts, words, n_token)
+        hashed = self.hashing is not None
+        if self.model == "complement":
+            table = estimate.complement(cells, self.smoothing, bool(self.norm), log_prior, hashed)
+        else:
+            table = estimate.multinomial(cells, self.smoothing, log_prior, hashed)
+        return TextBeliefs(counts, table, log_prior)
+
+    def _template(self, *, anew: bool = False) -> Self:
+        # A function stays itself: jieba's, for one, belongs to an object that cannot be copied.
+        parameters = self.get_params(deep=False)
+        return type(self)(**{k: v if callable(v) else deepcopy(v) for k, v in parameters.items()})
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        model = super().from_parts(meta, arrays)
+        for each in (model, model._state.template):
+            each.set_params(ngram_range=tuple(each.get_params()["ngram_range"]))  # JSON knows lists only
+        return model
+
+    def _frozen_by(self, schema: Any) -> frozenset[str]:
+        return frozenset({"the inverse document frequency"} if self.idf and self.length else ())
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each document; the prior alone decides where no word is known."""
+        return np.asarray(self.classes_[self._score(X, Score.CLASS)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(c | d), of shape (n_documents, n_classes)."""
+        return self._score(X, Score.POSTERIOR)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(c | d), of shape (n_documents, n_classes)."""
+        return self._score(X, Score.LOG_POSTERIOR)
+
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores log P(d, c), of shape (n_documents, n_classes)."""
+        return self._score(X, Score.LOG_JOINT)
+
+    def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
+        beliefs: TextBeliefs = self._beliefs
+        if isinstance(X, TextSource):
+            return np.concatenate([beliefs.score(texts, wanted) for texts, _ in X])
+        texts = read_documents(X)
+        if not texts:
+            raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
+        return beliefs.score(texts, wanted)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of documents whose class is predicted right; a `TextSource` brings its labels with it."""
+        if isinstance(X, TextSource) and y is None:
+            right = [np.asarray(self.predict(texts) == np.asarray(labels, dtype=object)) for texts, labels in X]
+            return float(np.concatenate(right).mean())
+        return float(super().score(X, y, sample_weight))
+
+    # -- what was learned -------------------------------------------------------------------------------------------
+
+    @property
+    def class_count_(self) -> NDArray[Any]:
+        """Documents of each class, or their weight."""
+        return np.asarray(self.counts_.n_class)
+
+    @property
+    def class_prior_(self) -> NDArray[np.float64]:
+        """P(c)."""
+        return np.asarray(np.exp(self._beliefs.log_prior))
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """The words in use, with their rows in ``feature_log_prob_``."""
+        words = self.counts_.words
+        return {words[word]: row for row, word in enumerate(self._beliefs.table.words.tolist())}
+
+    @property
+    def feature_log_prob_(self) -> NDArray[np.float64]:
+        """What each word adds to the score of each class, of shape (n_words, n_classes)."""
+        return self._beliefs.table.dense()  # type: ignore[no-any-return]
+
+    @property
+    def n_features_in_(self) -> int:
+        """One column of text."""
+        raise AttributeError("a text classifier takes texts, not a table of features.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        return tags
+
+
+def _frozen(batches: LabelledTexts, tokeniser: Tokeniser) -> FrozenIdf:
+    plain = TokenCounts.of_batches(((texts, y, classes, None) for texts, y, classes, _ in batches), tokeniser)
+    n = float(plain.n_class.sum())
+    return FrozenIdf(plain.bytes, plain.offsets, estimate.inverse_frequency(plain), float(np.log(n)))

@@ -1,0 +1,72 @@
+"""What a text model believes: a table of words and classes, and the scores of documents under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import Score, TokenScorer, n_threads
+from bayeskit.counts.tokens import TokenCounts
+from bayeskit.errors import ImpossibleEvidenceError
+from bayeskit.estimate.tokens import TokenTable
+from bayeskit.explain.text import Word
+
+
+@dataclass(frozen=True)
+class TextBeliefs:
+    """A table of words and classes, ready to score documents."""
+
+    counts: TokenCounts
+    table: TokenTable
+    log_prior: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        data, offsets = self.counts.bytes_of(self.table.words)
+        t = self.table
+        scorer = TokenScorer(
+            self.counts.tokeniser.reader,
+            *(data, offsets, t.row, t.column, t.scale, t.indptr, t.codes, t.cells, t.bias, t.others, t.binary),
+        )
+        object.__setattr__(self, "scorer", scorer)
+
+    def score(self, texts: list[str], wanted: Score) -> NDArray[Any]:
+        """Score documents; one that no class can give is refused by its number."""
+        parts = [self._part(documents, wanted, where.start) for where, documents in self._batches(texts)]
+        return np.concatenate(parts)
+
+    def _batches(self, texts: list[str]) -> Iterator[tuple[slice, list[str]]]:
+        tokeniser = self.counts.tokeniser
+        together = 512 if n_threads() == 1 else 8192  # few documents keep few copies, many keep the threads busy
+        for begin in range(0, len(texts), together):
+            part = slice(begin, min(begin + together, len(texts)))
+            yield part, [tokeniser.prepare(text) for text in texts[part]]
+
+    def _part(self, documents: list[str], wanted: Score, first: int) -> NDArray[Any]:
+        threads = n_threads(sum(map(len, documents)))
+        scores, impossible = self.scorer.score(documents, wanted, False, [], threads)  # type: ignore[attr-defined]
+        if impossible >= 0:
+            raise ImpossibleEvidenceError(
+                f"document {first + impossible}: no class can give it, since under each of them some word has "
+                "probability 0; smoothing > 0 allows every word."
+            )
+        return np.asarray(scores)
+
+    def words_of(self, text: str, a: int, b: int) -> tuple[Word, ...]:
+        """Return the tokens of a text with what each adds to the log-odds of class a over class b."""
+        spans = self.counts.tokeniser.spans(text)
+        found = self.scorer.find([token for token, _, _ in spans])  # type: ignore[attr-defined]
+        rows = self.scorer.rows(found)  # type: ignore[attr-defined]
+        with np.errstate(invalid="ignore"):
+            terms = rows[:, a] - rows[:, b] if len(rows) else np.empty(0)
+        known = (found >= 0) | (self.table.others is not None)
+        seen: set[str] = set()
+        words = []
+        for (token, begin, end), term, use in zip(spans, terms.tolist(), known.tolist(), strict=True):
+            counted = use and not (self.table.binary and token in seen)
+            seen.add(token)
+            words.append(Word(token, begin, end, term if counted else 0.0, bool(use)))
+        return tuple(words)

@@ -1,0 +1,119 @@
+"""What a text model answers besides classes: why a text got its class, which texts come first, which words speak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import Score
+from bayeskit.classify.text_beliefs import TextBeliefs
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.explain.ranking import Ranking
+from bayeskit.explain.text import TextExplanation
+from bayeskit.learn.learner import Learner
+
+
+class TextQuestions(Learner):
+    """A model whose beliefs are `TextBeliefs`: it explains a text, ranks texts, and lists the words of a class."""
+
+    def explain(self, text: str, classes: tuple[Any, Any] | None = None) -> TextExplanation:
+        """Explain one text: the prior log-odds of two classes, and what each of its words adds to them.
+
+        Parameters
+        ----------
+        text : str
+            What to explain.
+        classes : (a, b), optional
+            The classes to compare; by default the most probable one and the runner-up.
+
+        Examples
+        --------
+        >>> from bayeskit import TextClassifier
+        >>> model = TextClassifier().fit(
+        ...     ["cheap pills", "lunch at noon", "cheap cheap watches"], ["spam", "ham", "spam"]
+        ... )
+        >>> model.explain("Cheap lunch!")
+        log-odds of spam over ham
+        prior                      +0.693          │
+        cheap                      +1.186          ├████████
+        lunch                      -0.894    ██████┤
+        posterior                  +0.985  P(spam) = 0.728
+        Cheap⁺ lunch⁻!
+        """
+        if not isinstance(text, str):
+            raise TableError(f"explain takes one text; got {type(text).__name__}.")
+        self._refuse_unfitted()
+        beliefs: TextBeliefs = self._beliefs
+        text = beliefs.counts.tokeniser.normal(text)
+        log_joint = beliefs.score([text], Score.LOG_JOINT)[0]
+        a, b = self._pair(log_joint, classes)
+        shifted = np.exp(log_joint - log_joint.max())
+        pair = (_plain(self.classes_[a]), _plain(self.classes_[b]))
+        prior = float(beliefs.table.bias[a] - beliefs.table.bias[b])
+        return TextExplanation(text, pair, prior, beliefs.words_of(text, a, b), float(shifted[a] / shifted.sum()))
+
+    def _pair(self, log_joint: NDArray[np.float64], classes: Any) -> tuple[int, int]:
+        names = self.classes_.tolist()
+        if classes is None:
+            if len(names) < 2:
+                raise BayeskitError(f"an explanation compares two classes; the model knows {names[0]!r} only.")
+            first, second = np.argsort(-log_joint, kind="stable")[:2].tolist()
+            return first, second
+        if len(classes) != 2 or any(name not in names for name in classes):
+            raise BayeskitError(f"classes must be two of {names}; got {classes!r}.")
+        return names.index(classes[0]), names.index(classes[1])
+
+    def rank(self, texts: Any, cls: Any) -> Ranking:
+        """Return documents with the most interesting ones first: by log P(cls | d) − log P(not cls | d).
+
+        Parameters
+        ----------
+        texts : list of str, or column of texts
+            The documents.
+        cls : label
+            The class that is interesting.
+
+        Returns
+        -------
+        Ranking
+            ``order`` holds the documents' numbers, ``log_odds`` their log-odds; ``enrichment(y)`` says how many of the
+            top tenth are interesting.
+
+        Examples
+        --------
+        >>> from bayeskit import TextClassifier
+        >>> model = TextClassifier().fit(
+        ...     ["cheap pills", "lunch at noon", "cheap cheap watches"], ["spam", "ham", "spam"]
+        ... )
+        >>> model.rank(["lunch", "cheap pills", "pills at noon"], "spam").order
+        array([1, 0, 2])
+        """
+        c = self._place(cls)
+        log_joint = self.predict_joint_log_proba(texts)
+        # Not from the posterior, which rounds to 0 or 1 for long texts and would tie them.
+        rest = np.delete(log_joint, c, axis=1)
+        log_odds = log_joint[:, c] - np.logaddexp.reduce(rest, axis=1) if rest.shape[1] else log_joint[:, c]
+        return Ranking(cls, np.argsort(-log_odds, kind="stable"), log_odds)
+
+    def top_words(self, cls: Any, n: int = 20) -> list[tuple[str, float]]:
+        """Return the words that speak most for a class: by how far log P(w | c) is above the mean of all classes."""
+        c = self._place(cls)
+        table = self.feature_log_prob_
+        with np.errstate(invalid="ignore"):
+            lead = table[:, c] - table.mean(axis=1)
+        order = np.argsort(-lead, kind="stable")[:n]
+        words = self.counts_.words
+        return [(words[self._beliefs.table.words[k]], float(lead[k])) for k in order]
+
+    def _place(self, cls: Any) -> int:
+        self._refuse_unfitted()
+        names = self.classes_.tolist()
+        if cls not in names:
+            raise BayeskitError(f"cls must be one of the classes {names}; got {cls!r}.")
+        return int(names.index(cls))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,135 @@
+"""Arguments and options that several verbs share, each with one meaning, and the files they name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from bayeskit.decide.loss import Loss
+    from bayeskit.workflow.trained import TrainedModel
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, JSON Lines, Parquet or Excel file, may be gzipped; - is standard input.", show_default=False
+    ),
+]
+Model = Annotated[
+    Path,
+    typer.Argument(
+        help="A model file written by `bayeskit train`, or a network file with --target.", show_default=False
+    ),
+]
+Network = Annotated[Path, typer.Argument(help="The network file to read.", show_default=False)]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column with the true class, and the variable that a network predicts (default: the model's).",
+        show_default=False,
+    ),
+]
+Predicted = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="Variable to predict, where the model is a network.", show_default=False),
+]
+Encoding = Annotated[str, typer.Option(help="Text encoding of the file, such as gb18030 or cp1252.")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter (detected automatically).", show_default=False)]
+Decimal = Annotated[
+    Literal[".", ","] | None,
+    typer.Option(help="Decimal separator of numbers (decided column by column).", show_default=False),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--missing", help="Word for a missing cell, such as -9; may be repeated.", show_default=False),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse absent columns, unseen values and cells that are no numbers.")
+]
+LossFile = Annotated[
+    str | None,
+    typer.Option("--loss", help="CSV file of losses: a row per true class, a column per action.", show_default=False),
+]
+Reject = Annotated[
+    float | None, typer.Option(help="Loss of rejecting a row (leaving it to a person).", show_default=False)
+]
+RandomState = Annotated[int, typer.Option("--random-state", help="Seed of the random numbers.", min=0)]
+TextColumn = Annotated[
+    str | None,
+    typer.Option("--text", help="Column of texts, for a text classifier.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def load_classifier(path: Path, target: str | None = None) -> TrainedModel:
+    """Load a classifier, or a network with its target; a file that holds something else is refused by name."""
+    from bayeskit.workflow.trained import TrainedModel
+
+    return TrainedModel.load(path, target)
+
+
+def load_predictor(path: Path, predicted: str | None) -> TrainedModel:
+    """Load a classifier that predicts the variable named, if one is; only a network leaves that open."""
+    from bayeskit.errors import BayeskitError
+
+    classifier = load_classifier(path, predicted)
+    if predicted is not None and predicted != classifier.target_:
+        known = "a class without a name" if classifier.target_ is None else repr(classifier.target_)
+        raise BayeskitError(
+            f"{path.name!r} predicts {known}, not {predicted!r}; only a network can predict any variable."
+        )
+    return classifier
+
+
+def read_loss_file(path: str | None, classes: Sequence[Any], reject: float | None = None) -> Loss | None:
+    """Read a table of losses; ``reject`` adds the action of rejecting a row."""
+    import pyarrow as pa
+
+    from bayeskit.decide.loss import read_loss, with_reject
+    from bayeskit.errors import BayeskitError
+    from bayeskit.table.files import TableFile
+
+    if path is None and reject is None:
+        return None
+    if path is None:
+        return with_reject(read_loss(None, classes), reject)
+    file = TableFile.open(path)
+    # Labels such as 01 or true stay as they are written where those of the model are text.
+    text = all(isinstance(label, str) for label in classes)
+    frame = file.read({file.names[0]: pa.string()} if text else None)
+    try:
+        return with_reject(read_loss(frame, classes), reject)
+    except BayeskitError as error:
+        said = str(error).replace("the index or first column of the loss frame", "the first column of the losses")
+        raise BayeskitError(f"{file.raw.shown}: {said.replace('the loss frame', 'the losses')}") from error
+
+
+def refuse_overwriting(output: Path, inputs: Iterable[str | os.PathLike[str] | None]) -> None:
+    """Refuse an output that is one of the inputs, under whatever name or link it goes."""
+    from bayeskit.errors import TableError
+
+    if not output.exists():
+        return
+    for path in inputs:
+        same = False
+        if path is None:
+            continue
+        if os.fspath(path) == "-":
+            with suppress(OSError, ValueError, AttributeError):  # standard input may be no file
+                same = os.path.samestat(os.fstat(sys.stdin.fileno()), output.stat())
+        else:
+            with suppress(OSError):  # an input that is not there is refused by who reads it
+                same = os.path.samefile(path, output)
+        if same:
+            raise TableError(
+                f"the output {str(output)!r} is the input {str(path)!r}; give the output another name, so that no data "
+                "is lost."
+            )

@@ -1,1 +1,0 @@
-"""The report of a training: one HTML file that needs nothing else."""

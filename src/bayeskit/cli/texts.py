@@ -1,0 +1,186 @@
+"""What the verbs do with texts: train, predict and explain."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from bayeskit.cli import screen
+from bayeskit.cli.options import refuse_overwriting
+
+if TYPE_CHECKING:
+    from bayeskit.decide.loss import Loss
+    from bayeskit.explain.text import TextExplanation
+    from bayeskit.table.formats.interface import TableWriter
+    from bayeskit.table.text_files import TextSource
+    from bayeskit.workflow.progress import Progress
+
+
+def is_text_model(model: Any) -> bool:
+    """Say whether a model reads texts rather than a table."""
+    from bayeskit.classify.text import TextClassifier
+
+    return isinstance(model, TextClassifier)
+
+
+def train(
+    data: str,
+    text: str | None,
+    target: str | None,
+    output: Path | None,
+    models: Sequence[str] | None,
+    encoding: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Learn a text classifier and save it."""
+    from bayeskit.table.text_files import read_texts
+    from bayeskit.workflow.text import train_text
+
+    source = read_texts(data, text=text, target=target, encoding=encoding)
+    place = output or Path(re.sub(r"[^\w .()-]", "_", source.target or "text") + ".bayes")
+    refuse_overwriting(place, (data,))
+    with _following(source, not as_json) as followed:
+        result = train_text(followed, models or None)
+    result.model.save(place)
+    scores = [
+        {name: getattr(score, name) for name in ("model", "accuracy", "macro_f1", "log_loss")}
+        for score in result.scores
+    ]
+    if as_json:
+        data_of = {
+            "model": str(place),
+            "documents": result.n_documents,
+            "held_out": result.n_held_out,
+            "scores": scores,
+        }
+        screen.say_json({**data_of, "classes": result.model.classes_, "words": result.model.counts_.n_words})
+        return
+    words, classes = f"{result.model.counts_.n_words:,}", len(result.model.classes_)
+    screen.say(f"{Path(data).name}: {result.n_documents:,} documents, {classes} classes, {words} different words")
+    screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
+    rows = [(s["model"], f"{s['accuracy']:.4f}", f"{s['macro_f1']:.4f}", f"{s['log_loss']:.3f}") for s in scores]
+    screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)
+    screen.say(f"{place}: TextClassifier(model={result.model.model!r}), learned from all documents")
+
+
+@contextmanager
+def _following(source: TextSource, wanted: bool) -> Iterator[TextSource]:
+    # The bar goes to standard error, and only where a person can see it move; the file is read twice.
+    if not wanted or not sys.stderr.isatty():
+        yield source
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("counting", total=source.size)
+        last = 0
+
+        def show(done: int) -> None:
+            nonlocal last
+            bar.update(task, completed=done, description="comparing" if done < last else None)
+            last = done
+
+        yield source.following(show)
+
+
+class Predictions:
+    """The classes of texts, on their way to a file."""
+
+    def __init__(
+        self,
+        model: Any,
+        data: str,
+        text: str | None,
+        encoding: str,
+        keep: Sequence[str],
+        costs: Loss | None,
+        digits: int,
+    ) -> None:
+        from bayeskit.table.text_files import read_texts
+
+        if keep or costs is not None:
+            raise typer.BadParameter("--keep, --loss and --reject are for tables; this model reads texts.")
+        self._model, self._digits = model, digits
+        self._source = read_texts(data, text=text, encoding=encoding)
+
+    def write(self, writer: TableWriter, progress: Progress | None = None) -> int:
+        """Write a row for each document: its class, and the probability of each class. Return how many."""
+        import pyarrow as pa
+
+        from bayeskit.workflow.progress import report_step
+
+        n = 0
+        for done, (texts, _) in enumerate(self._source):
+            report_step(progress, "documents", done, 0)
+            proba = self._model.predict_proba(texts)
+            names = [str(name) for name in self._model.classes_.tolist()]
+            columns: dict[str, Any] = {"class": [names[c] for c in proba.argmax(axis=1).tolist()]}
+            columns |= {f"P({name})": proba[:, c].round(self._digits) for c, name in enumerate(names)}
+            writer.write(pa.table(columns))
+            n += len(texts)
+        return n
+
+
+def explain(
+    model: Any, data: str, text: str | None, encoding: str, row: int | None, doubtful: int, *, as_json: bool
+) -> None:
+    """Explain a text from standard input, one document of a file, or the least certain ones."""
+    from bayeskit.table.text_files import decode, read_texts
+
+    if data == "-":
+        rows = [(1, decode(sys.stdin.buffer.read(), encoding, "strict", "standard input"))]
+    else:
+        rows = _chosen(model, read_texts(data, text=text, encoding=encoding), row, doubtful)
+    explained = [(number, model.explain(document)) for number, document in rows]
+    if as_json:
+        screen.say_json([{"row": number, **_as_json(each)} for number, each in explained])
+        return
+    show: Callable[[Any], str] = repr if sys.stdout.isatty() else str  # colours for a person
+    for number, each in explained:
+        screen.say(f"document {number}")
+        screen.say(show(each))
+        screen.say()
+
+
+def _chosen(model: Any, source: TextSource, row: int | None, doubtful: int) -> list[tuple[int, str]]:
+    from bayeskit.errors import TableError
+
+    least: list[tuple[float, int, str]] = []
+    number = 0
+    for texts, _ in source:
+        sure = model.predict_proba(texts).max(axis=1).tolist() if row is None else [0.0] * len(texts)
+        for text, certainty in zip(texts, sure, strict=True):
+            number += 1
+            if row == number:
+                return [(number, text)]
+            if row is None:
+                least = heapq.nsmallest(doubtful, [*least, (certainty, number, text)])
+    if row is not None:
+        raise TableError(f"there is no document {row}; {str(source.path)!r} has {number}.")
+    return [(n, text) for _, n, text in least]
+
+
+def _as_json(explanation: TextExplanation) -> dict[str, Any]:
+    return {
+        "classes": explanation.classes,
+        "probability": explanation.probability,
+        "prior_log_odds": explanation.prior,
+        "log_odds": explanation.log_odds,
+        "words": [word._asdict() for word in explanation.words],
+    }

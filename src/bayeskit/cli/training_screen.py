@@ -1,0 +1,131 @@
+"""What ``bayeskit train`` prints: the columns of the table, the leaderboard, and where the model is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.cli import screen
+from bayeskit.cli.app_options import OPTIONS
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.training import Training, TrainingTable
+
+# Columns of the leaderboard in the order in which a narrow terminal leaves them out; the deciding one stays.
+_LESS_WANTED = ("predict", "fit", "calibration", "Brier", "error", "mean loss", "log-loss")
+
+
+def show_columns(table: TrainingTable) -> None:
+    """Show the kind of each column, and the reason."""
+    from bayeskit.workflow.wording import count, percent
+
+    notes = table.features.notes
+    screen.say(f"{table.file.name}: {count(table.n_rows, 'row')}, {count(len(table.file.names), 'column')}")
+    if table.labels.n_unlabelled:
+        screen.say(f"{count(table.labels.n_unlabelled, 'row')} without a value of {table.target!r} left out.")
+    screen.say()
+    shown = notes if len(notes) <= screen.MOST_ROWS else notes[: screen.MOST_ROWS]
+    rows = [
+        (
+            note.name,
+            note.kind,
+            note.why + (f" ({OPTIONS[note.settled_by]})" if note.settled_by in OPTIONS else ""),
+            percent(note.missing),
+            note.example,
+        )
+        for note in shown
+    ]
+    screen.table(("column", "kind", "reason", "missing", "example"), rows, right=(3,), drop=(4, 3))
+    rest = notes[len(shown) :]
+    if rest:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(note.kind for note in rest).most_common())
+        screen.say(f"and {count(len(rest), 'column')} more: {kinds}")
+    screen.say()
+
+
+def show_board(result: Training) -> None:
+    """Show the leaderboard: fewer columns where the terminal is narrow, never cut numbers."""
+    from bayeskit.workflow.wording import seconds
+
+    board = result.board
+    head = ["classifier", *result.measures.values(), "fit", "predict"]
+    rows = []
+    able = [trial for trial in board if trial.scores is not None]
+    for trial in able:
+        measures = [getattr(trial.scores, name) for name in result.measures]
+        times = [seconds(t) if trial.model else "" for t in (trial.fit_seconds, trial.predict_seconds)]
+        rows.append([trial.name, *map(str, measures), *times])
+    best = next(i for i, trial in enumerate(able) if trial is board.best)
+    deciding = result.measures[board.by]
+    screen.say(f"{result.folds.described}, best {deciding} first (± standard error)")
+    screen.say()
+    drop = [head.index(name) for name in _LESS_WANTED if name in head and name != deciding]
+    dropped = screen.table(head, rows, right=range(1, len(head)), bold=best, drop=drop)
+    if dropped:
+        screen.say(f"(no room for {', '.join(dropped)}; see the report or --json)")
+    for trial in board:
+        if trial.scores is None:
+            screen.say(f"{trial.name} left out: {trial.refused}")
+    for name, why in board.left_out.items():
+        screen.say(f"{name} not tried: {why}")
+    screen.say()
+
+
+def show_end(result: Training, place: Path) -> None:
+    """Say what was fitted, how it does on held-out rows, and where it is."""
+    from bayeskit.counts.memory import readable
+    from bayeskit.workflow.wording import count
+
+    calibrated = f", calibrated by the temperature {result.temperature:.3g}" if result.temperature != 1.0 else ""
+    screen.say(f"{result.board.best.name} was fitted on all {count(result.table.n_rows, 'row')}{calibrated}.")
+    if result.test is not None:
+        scores = result.test.scores
+        measures = ", ".join(f"{title} {getattr(scores, name)}" for name, title in result.measures.items())
+        screen.say(f"{result.test_name}, {count(scores.n_rows, 'held-out row')}: {measures}")
+    screen.say(f"model   {place} ({readable(place.stat().st_size)})")
+
+
+def show_next(place: Path, data: str) -> None:
+    """Say what can be done with the model."""
+    screen.say(f"next    bayeskit explain {quote(str(place))} {quote('new.csv' if data == '-' else data)}")
+
+
+def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
+    """Return all of it in terms of JSON."""
+
+    def scores(one: Any) -> dict[str, Any]:
+        return {name: getattr(one, name)._asdict() for name in result.measures}
+
+    def trial(one: Any) -> dict[str, Any]:
+        if one.scores is None:
+            return {"name": one.name, "left_out": one.refused}
+        times = {"fit_seconds": one.fit_seconds, "predict_seconds": one.predict_seconds, "counts_added": one.added}
+        return {"name": one.name, **scores(one.scores), **(times if one.model else {})}
+
+    table, board = result.table, result.board
+    test = None
+    if result.test is not None:
+        test = {"file": result.test_name, "rows": result.test.scores.n_rows, **scores(result.test.scores)}
+    return {
+        "file": table.file.name,
+        "rows": table.n_rows,
+        "unlabelled_rows": table.labels.n_unlabelled,
+        "target": table.target,
+        "classes": result.model.classes_,
+        "columns": [vars(note) for note in table.features.notes],
+        "folds": result.folds.n,
+        "folds_by": result.folds.how,
+        "random_state": result.random_state,
+        "by": board.by,
+        "leaderboard": [trial(one) for one in board],
+        "not_tried": board.left_out,
+        "best": board.best.name,
+        "beats_majority": board.beats_majority,
+        "temperature": result.temperature,
+        "test": test,
+        "model": str(place),
+        "model_bytes": place.stat().st_size,
+        "report": None if page is None else str(page),
+    }

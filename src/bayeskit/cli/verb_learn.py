@@ -1,0 +1,175 @@
+"""``bayeskit learn``: a table in, a Bayesian network out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayeskit.cli import screen
+from bayeskit.cli.networks import write_network
+from bayeskit.cli.options import Data, Delimiter, Encoding, Json, RandomState, refuse_overwriting
+
+if TYPE_CHECKING:
+    from bayeskit.network.learn.structure import LearnedStructure
+
+
+def learn(
+    data: Data,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
+    ] = Path("network.bif"),
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
+    ] = "hill-climb",
+    score: Annotated[
+        str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option("--require", help="An arc that must be there, A->B; may be repeated.", show_default=False),
+    ] = None,
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option("--forbid", help="An arc that must not be there, A->B; may be repeated.", show_default=False),
+    ] = None,
+    tier: Annotated[
+        list[str] | None,
+        typer.Option("--tier", help="Columns A,B,… of a tier, the earliest first; repeated.", show_default=False),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", help="All columns A,B,…, parents first; for k2.", show_default=False)
+    ] = None,
+    max_parents: Annotated[
+        int | None, typer.Option(help="The most parents of a variable.", min=0, show_default=False)
+    ] = None,
+    restarts: Annotated[int, typer.Option(help="Restarts of hill-climb, tabu and mmhc.", min=0)] = 0,
+    alpha: Annotated[float, typer.Option(help="Level of the tests of pc and mmhc.")] = 0.01,
+    test: Annotated[str, typer.Option(help="Test of independence of pc and mmhc: g2, chi2 or mi.")] = "g2",
+    missing: Annotated[str, typer.Option(help="complete-rows, node-average or em.")] = "complete-rows",
+    numeric: Annotated[
+        str | None,
+        typer.Option(help="Cut numbers into bins: equal-width or equal-frequency.", show_default=False),
+    ] = None,
+    bins: Annotated[int, typer.Option(help="The most bins of a column of numbers.", min=1)] = 5,
+    ignore: Annotated[
+        list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
+    ] = None,
+    smoothing: Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)] = 1.0,
+    drawing: Annotated[
+        Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
+    ] = None,
+    random_state: RandomState = 0,
+    encoding: Encoding = "utf-8",
+    delimiter: Delimiter = None,
+    json: Json = False,
+) -> None:
+    """Learn a Bayesian network from a table.
+
+    Finds the structure by a search, estimates the tables, and writes the network. Whole numbers with at most 20
+    distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far.
+
+    Example: bayeskit learn cases.csv -o net.bif --draw net.svg
+
+    Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
+    """
+    from bayeskit.network.learn.structure import learn_structure
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.states import read_states
+
+    _refuse_outputs(output, drawing, data)
+    columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
+    counter = _Progress()
+    found = learn_structure(
+        columns,
+        method,  # type: ignore[arg-type]
+        score,  # type: ignore[arg-type]
+        whitelist=[_arc(arc) for arc in require or []],
+        blacklist=[_arc(arc) for arc in forbid or []],
+        tiers=[_names(level) for level in tier] if tier else None,
+        ordering=_names(order) if order else None,
+        max_parents=max_parents,
+        restarts=restarts,
+        alpha=alpha,
+        test=test,  # type: ignore[arg-type]
+        missing=missing,  # type: ignore[arg-type]
+        numeric=numeric,
+        bins=bins,
+        smoothing=smoothing,
+        random_state=random_state,
+        progress=counter,
+    )
+    counter.end()
+    write_network(found.network, output)
+    if drawing is not None:
+        found.draw().save(drawing)
+    _say(found, output, drawing, json)
+
+
+def _refuse_outputs(output: Path, drawing: Path | None, data: str) -> None:
+    """Refuse what could not be written, before a search that may take long."""
+    from bayeskit.errors import NetworkError
+    from bayeskit.network.formats.files import format_of
+
+    refuse_overwriting(output, (data,))
+    if output.suffix != ".bayes":
+        format_of(output)
+    if drawing is not None:
+        refuse_overwriting(drawing, (data,))
+        if drawing.suffix.lower() != ".svg":
+            raise NetworkError(f"a drawing is saved as .svg; got '{drawing}'.")
+
+
+def _arc(text: str) -> tuple[str, str]:
+    from bayeskit.errors import NetworkError
+
+    a, sign, b = text.partition("->")
+    if not sign or not a.strip() or not b.strip():
+        raise NetworkError(f"an arc has the form A->B; got {text!r}.")
+    return a.strip(), b.strip()
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class _Progress:
+    """Shows the step and the objective on a terminal; a pipe gets nothing."""
+
+    def __init__(self) -> None:
+        import sys
+
+        self._terminal = sys.stderr.isatty()
+
+    def __call__(self, step: int, objective: float) -> None:
+        if self._terminal:
+            typer.echo(f"\rstep {step}: {objective:.6g}   ", err=True, nl=False)
+
+    def end(self) -> None:
+        if self._terminal:
+            typer.echo("", err=True)
+
+
+def _say(found: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
+    net = found.network
+    if json:
+        screen.say_json(
+            {
+                "file": str(output),
+                "drawing": None if drawing is None else str(drawing),
+                "variables": list(net.names),
+                "arcs": [list(arc) for arc in net.arcs],
+                "cpdag": {"arcs": found.cpdag.arcs, "edges": found.cpdag.edges},
+                "score": found.score,
+                "method": found.history.method,
+                "reason": found.history.reason,
+            }
+        )
+        return
+    screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
+    screen.say(f"{found.history.method}, score {found.score:.6g}; {found.history.reason}")
+    for a, b in net.arcs:
+        screen.say(f"  {a} -> {b}")
+    if drawing is not None:
+        screen.say(f"{drawing}: the drawing")

@@ -1,0 +1,1 @@
+"""The same counts from Dask and Spark: one short file per engine."""

@@ -1,0 +1,135 @@
+"""Dask: pieces are read and counted by its workers. Frames are counted partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from dask.base import compute
+from dask.delayed import delayed
+
+from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_bare_worker
+from bayeskit.errors import TableError
+from bayeskit.table.scan import Scan
+from bayeskit.table.scan.pandas import open_scan as scan_pandas
+from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
+
+T = TypeVar("T")
+
+
+def open_scan(source: Any) -> Scan | None:
+    """Describe a Dask frame; its partitions are the pieces, and its own scheduler's workers count them."""
+    if not hasattr(source, "to_delayed") or not hasattr(source, "_meta"):
+        return None
+    schema = scan_pandas(source._meta).schema  # type: ignore[union-attr]
+    pieces = tuple(PartitionPiece(part, k) for k, part in enumerate(source.to_delayed()))
+    return Scan("a Dask frame", schema, pieces, engine=DaskEngine())
+
+
+def on(source: Scan, client: Any = None) -> Scan:
+    """Return the same table, read by Dask's workers: those of ``client``, or of the client or scheduler in force."""
+    return replace(source, engine=DaskEngine(client))
+
+
+def fit(model: Any, source: Scan, *, target: str, sample_weight: str | None = None, client: Any = None) -> Any:
+    """Fit a model on a table that Dask's workers read; the counts are those of one machine.
+
+    Parameters
+    ----------
+    model : classifier
+        Any model that learns from counts.
+    source : Scan
+        What :func:`bayeskit.scan` gave: files that the workers see too, or a Dask frame.
+    target : str
+        The column that holds the labels.
+    sample_weight : str, optional
+        The column that holds the row weights.
+    client : dask.distributed.Client, optional
+        Whose workers; by default those of the client or scheduler in force.
+    """
+    return model.fit(on(source, client), target=target, sample_weight=sample_weight)
+
+
+def predict(model: Any, source: Scan, *, probabilities: bool = False, client: Any = None) -> Iterator[pa.Table]:
+    """Let the workers answer the rows: a table for each piece, in order, with the answers as more columns."""
+    return iter(_per_piece(Scorer(model, probabilities), source, client, _answered))
+
+
+def score(model: Any, source: Scan, *, target: str, client: Any = None) -> float:
+    """Return the share of rows whose class is predicted right, counted by the workers."""
+    parts = _per_piece(hits(model, target), source, client, _listed)
+    return mean_of([pair for part in parts for pair in part])
+
+
+@dataclass(frozen=True)
+class PartitionPiece:
+    """A partition of a frame, not computed yet."""
+
+    partition: Any  # dask.delayed
+    number: int
+    n_rows: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The partition."""
+        return f"partition {self.number} of the Dask frame"
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read the partition, which Dask has computed where a worker reads it."""
+        frame = self.partition.compute() if hasattr(self.partition, "dask") else self.partition
+        scan = scan_pandas(frame)
+        assert scan is not None
+        return scan.pieces[0].batches(columns)
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """Dask's workers."""
+
+    client: Any = None
+
+    def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
+        """Give runs of pieces to the workers, and merge their parts here, in order."""
+        shared = delayed(task, pure=False)  # goes to each worker once
+        groups = groups_of(readers, self._n_cores())
+        # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
+        parts = self.compute([delayed(_run)(shared, group) for group in groups])
+        for group in groups:
+            on_rows(sum(reader.piece.n_rows or 0 for reader in group))
+        merged: T | None = merge_tree(iter(parts), merge)
+        if merged is None:
+            raise TableError("the table has no pieces, so there is nothing to learn from.")
+        return merged
+
+    def compute(self, jobs: list[Any]) -> Sequence[Any]:
+        """Run delayed jobs on the client, or on the scheduler in force."""
+        try:
+            if self.client is not None:
+                return self.client.gather(self.client.compute(jobs))  # type: ignore[no-any-return]
+            return compute(*jobs)  # type: ignore[no-any-return, no-untyped-call]
+        except ModuleNotFoundError as error:
+            refuse_bare_worker(error, "Dask")
+            raise
+
+    def _n_cores(self) -> int:
+        return sum(self.client.ncores().values()) if self.client is not None else 2
+
+
+def _per_piece(function: Any, source: Scan, client: Any, read: Any) -> Sequence[Any]:
+    shared = delayed(function, pure=False)
+    readers = [PieceReader(number, piece, source.names) for number, piece in enumerate(source.pieces)]
+    return DaskEngine(client).compute([delayed(read)(shared, reader) for reader in readers])
+
+
+def _run(task: Any, readers: Any) -> Any:
+    return task(readers)
+
+
+def _answered(scorer: Any, reader: PieceReader) -> pa.Table:
+    return pa.Table.from_batches([scorer(batch) for batch in reader])
+
+
+def _listed(function: Any, reader: PieceReader) -> list[Any]:
+    return [function(batch) for batch in reader]

@@ -1,0 +1,179 @@
+"""Spark: its executors read files by themselves, as (file, row group); frames are counted where their rows are."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_bare_worker
+from bayeskit.errors import TableError
+from bayeskit.table.scan import Scan
+from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
+
+T = TypeVar("T")
+
+_PART = "place bigint, part binary"
+
+
+def open_scan(source: Any) -> Scan | None:
+    """Describe a Spark frame; its executors count its partitions."""
+    if not hasattr(source, "mapInArrow"):
+        return None
+    schema = source.limit(0).toArrow().schema
+    return Scan("a Spark frame", schema, (FramePiece(source),), engine=SparkEngine(source.sparkSession))
+
+
+def on(source: Scan, session: Any) -> Scan:
+    """Return the same table, read by the executors of a session."""
+    return replace(source, engine=SparkEngine(session))
+
+
+def fit(model: Any, source: Scan, *, target: str, session: Any = None, sample_weight: str | None = None) -> Any:
+    """Fit a model on a table that Spark's executors read; the counts are those of one machine.
+
+    Parameters
+    ----------
+    model : classifier
+        Any model that learns from counts.
+    source : Scan
+        What :func:`bayeskit.scan` gave: files that the executors see too, or a Spark frame.
+    target : str
+        The column that holds the labels.
+    session : SparkSession, optional
+        Whose executors; a frame has its own.
+    sample_weight : str, optional
+        The column that holds the row weights.
+    """
+    return model.fit(_with_session(source, session), target=target, sample_weight=sample_weight)
+
+
+def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
+    """Return the Spark frame with the model's answers as more columns; nothing is computed before it is used."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    scorer = Scorer(model, probabilities)
+    schema = frame.limit(0).toArrow().schema
+    for field in scorer.fields():
+        schema = schema.append(field)
+    return frame.mapInArrow(scorer.batches, from_arrow_schema(schema))
+
+
+def score(model: Any, frame: Any, *, target: str) -> float:
+    """Return the share of rows of a Spark frame whose class is predicted right, counted by the executors."""
+    counted = _collect(frame, _Each(hits(model, target)))
+    return mean_of([pair for part in counted for pair in part])
+
+
+@dataclass(frozen=True)
+class FramePiece:
+    """All partitions of a frame; only the engine of its session can read them."""
+
+    frame: Any
+    name: str = "the Spark frame"
+    n_rows: int | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Bring the rows here: for small frames, such as those of an example."""
+        return iter(self.frame.select(*[f"`{name.replace('`', '``')}`" for name in columns]).toArrow().to_batches())
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """The executors of a session."""
+
+    session: Any
+
+    def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
+        """Give runs of pieces, or the partitions of a frame, to the executors; merge their parts here, in order."""
+        parts: list[Any] = []
+        files = [reader for reader in readers if not isinstance(reader.piece, FramePiece)]
+        for reader in readers:
+            if isinstance(reader.piece, FramePiece):
+                quoted = [f"`{name.replace('`', '``')}`" for name in reader.columns]
+                parts += _collect(reader.piece.frame.select(*quoted), _OnPartition(task, reader.columns))
+        if files:
+            groups = groups_of(files, self._n_cores())
+            parts += _collect(self.session.range(0, len(groups), 1, len(groups)), _OnGroups(task, groups))
+            on_rows(sum(reader.piece.n_rows or 0 for reader in files))
+        merged: T | None = merge_tree(iter(parts), merge)
+        if merged is None:
+            raise TableError("the table has no rows, so there is nothing to learn from.")
+        return merged
+
+    def _n_cores(self) -> int:
+        try:
+            return int(self.session.sparkContext.defaultParallelism)
+        except Exception:  # a session over Spark Connect does not say
+            return 8
+
+
+@dataclass(frozen=True)
+class _OnPartition:
+    task: Any
+    columns: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None  # executors have one
+        number = context.partitionId()
+        yield number, self.task([_Stream(number, self.columns, batches)])
+
+
+@dataclass(frozen=True)
+class _Stream:
+    number: int
+    columns: tuple[str, ...]
+    stream: Iterator[pa.RecordBatch]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self.stream)
+
+
+@dataclass(frozen=True)
+class _OnGroups:
+    task: Any
+    groups: list[list[PieceReader]]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                yield place, self.task(self.groups[place])
+
+
+@dataclass(frozen=True)
+class _Each:
+    function: Any
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
+        yield 0, [self.function(batch) for batch in batches]
+
+
+@dataclass(frozen=True)
+class _Pickled:
+    function: Any
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for place, part in self.function(batches):
+            yield pa.record_batch([pa.array([place], pa.int64()), pa.array([pickle.dumps(part)])], ["place", "part"])
+
+
+def _collect(frame: Any, function: Any) -> list[Any]:
+    """Run a function on each partition and return its parts in the order of their places."""
+    try:
+        rows = frame.mapInArrow(_Pickled(function).__call__, _PART).collect()
+    except Exception as error:
+        refuse_bare_worker(error, "Spark")
+        raise
+    return [pickle.loads(row.part) for row in sorted(rows, key=lambda row: row.place)]
+
+
+def _with_session(source: Scan, session: Any) -> Scan:
+    if session is None and not isinstance(source.engine, SparkEngine):
+        raise TableError("files are read by the executors of a session: pass session=spark.")
+    return source if session is None else on(source, session)

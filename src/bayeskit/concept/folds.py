@@ -1,0 +1,65 @@
+"""Folds of any table, each with some rows of every class that has enough of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.table.read import Source
+
+Rows = NDArray[np.int64]
+
+
+def stratified_folds(y: NDArray[Any], n_folds: int, rng: np.random.RandomState | None) -> Iterator[tuple[Rows, Rows]]:
+    """Give the rows to fit to and the rows held out, fold after fold.
+
+    The rows of a class are dealt out one by one, in their order or in a random one. A class with one row is never held
+    out, since nothing could be learned of it; a fold without rows is left out.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in stratified_folds(np.array([0, 0, 1, 1, 1]), 2, None)]
+    [[0, 2, 4], [1, 3]]
+    """
+    fold = np.full(len(y), -1)
+    for c in np.unique(y):
+        rows = np.flatnonzero(y == c)
+        if len(rows) > 1:
+            fold[rows if rng is None else rng.permutation(rows)] = np.arange(len(rows)) % n_folds
+    for k in range(n_folds):
+        if (fold == k).any():
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def rows_of(X: Any, rows: Rows) -> Any:
+    """Return some rows of a table, in the kind that it came in."""
+    if isinstance(X, Source):
+        return X.take(rows)
+    if isinstance(X, Mapping):
+        return {name: _cells_of(column, rows) for name, column in X.items()}
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.to_native(nw.from_native(X, eager_only=True)[rows.tolist()])
+    return _cells_of(X, rows)
+
+
+def _cells_of(column: Any, rows: Rows) -> Any:
+    if isinstance(column, list | tuple):
+        return [column[i] for i in rows]
+    if nw.dependencies.is_into_series(column):
+        return nw.to_native(nw.from_native(column, series_only=True)[rows.tolist()])
+    return np.asarray(column)[rows]
+
+
+def without_column(X: Any, name: str) -> Any:
+    """Return a table without one column, in the kind that it came in."""
+    if isinstance(X, Mapping):
+        return {other: column for other, column in X.items() if other != name}
+    if nw.dependencies.is_into_dataframe(X):
+        return nw.to_native(nw.from_native(X, eager_only=True).drop(name))
+    if isinstance(X, list) and X and isinstance(X[0], Mapping):
+        return [{other: cell for other, cell in row.items() if other != name} for row in X]
+    return X.without(name)

@@ -1,0 +1,197 @@
+"""Least squares: the maximum likelihood line under Gaussian noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.explain.cells import as_table, hidden_copies, read_row
+from bayeskit.explain.model_summary import ModelSummary, listed
+from bayeskit.explain.rendering import cell, pad, width
+from bayeskit.io.expect import expect_array
+from bayeskit.learn.checks import refuse_target_among_features, split_target
+from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.learn.parameters import refuse_parameters
+from bayeskit.learn.schema import learn_schema
+from bayeskit.learn.table_model import TableModel
+from bayeskit.table.labels import read_weight
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True, repr=False)
+class LinearExplanation:
+    """A prediction as a sum: what it is for the mean row, and what each feature adds; prints as text."""
+
+    base: float
+    features: tuple[str, ...]
+    values: tuple[Any, ...]
+    terms: NDArray[np.float64]  # (n_features,)
+
+    @property
+    def prediction(self) -> float:
+        """The base plus all terms."""
+        return float(self.base + self.terms.sum())
+
+    def __repr__(self) -> str:
+        labels = [
+            f"{name} (not used)" if value is None else f"{name} = {cell(value)}"
+            for name, value in zip(self.features, self.values, strict=True)
+        ]
+        places = max(map(width, ["prediction", *labels]))
+        lines = [f"{pad('mean row', places)}  {self.base:>12.6g}"]
+        lines += [f"{pad(label, places)}  {term:>+12.6g}" for label, term in zip(labels, self.terms, strict=True)]
+        return "\n".join([*lines, f"{pad('prediction', places)}  {self.prediction:>12.6g}"])
+
+
+class LeastSquares(RegressorMixin, TableModel):
+    r"""Fit a linear function by least squares, which is maximum likelihood under Gaussian noise of one variance.
+
+    .. math:: d_i = w_0 + \sum_k w_k x_{ik} + e_i, \; e_i \sim N(0, \sigma^2): \quad
+              h_{ML} = \operatorname{argmin}_h \sum_i (d_i - h(x_i))^2, \quad
+              \hat\sigma^2 = \frac{1}{m} \sum_i (d_i - h_{ML}(x_i))^2
+
+    Numbers are inputs as they are; a column of values gives one 0-1 input for each value but the first. A missing cell,
+    or a value that the fit did not have, takes the mean of the fit and so adds nothing. Where inputs depend on each
+    other, of all functions that fit equally well the one with the smallest weights (around the mean row) is taken.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_inputs,)
+        w₁ … w_n.
+    intercept_ : float
+        w₀.
+    input_names_ : tuple of str
+        What each weight belongs to: a column, or "column = value".
+    noise_ : float
+        The maximum likelihood σ.
+
+    References
+    ----------
+    Mitchell (1997), Machine Learning, section 6.4.
+
+    Examples
+    --------
+    >>> model = LeastSquares().fit({"x": [0.0, 1.0, 2.0, 3.0]}, [1.0, 3.0, 5.0, 7.0])
+    >>> round(model.intercept_, 6), model.coef_.round(6)
+    (1.0, array([2.]))
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {}
+
+    def __init__(self, *, kinds: Any = None) -> None:
+        self.kinds = kinds
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+        """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
+        refuse_parameters(self, self._rules)
+        source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
+        schema = learn_schema(source, self.kinds, weight=weight)
+        design, inputs = DesignMatrix.learn(source, schema, weight)
+        root = np.ones(len(d)) if weight is None else np.sqrt(weight)
+        mean = float(np.average(d, weights=weight))
+        # Around the mean row the intercept parts from the weights, and large offsets do no harm.
+        centred = (inputs - design.means) * root[:, None]
+        # Directions that centring or copies of a column leave at rounding size count as none.
+        smallest = np.finfo(np.float64).eps * max(centred.shape)
+        w = linalg.lstsq(centred, (d - mean) * root, cond=smallest, lapack_driver="gelsd")[0]
+        residual = d - mean - (inputs - design.means) @ w
+        self._design = design
+        self.coef_ = w
+        self.intercept_ = mean - float(design.means @ w)
+        self.input_names_ = design.names
+        self.noise_ = float(np.sqrt(np.average(residual**2, weights=weight)))
+        self._note_columns(schema, target)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return h(x) of each row."""
+        self._refuse_unfitted()
+        return self._design.inputs(self._read_features(X)) @ self.coef_ + self.intercept_
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
+        """Return R², the share of the squared deviations from the mean that the function explains."""
+        if target is not None:
+            self._refuse_unfitted()
+            y = split_target(X, target)[1]
+        return float(super().score(X, y, sample_weight))
+
+    def log_likelihood(self, X: Any, y: Any, noise: float | None = None) -> float:
+        r"""Return Σ log N(d_i; h(x_i), σ²), with σ = ``noise_`` or as given."""
+        self._refuse_unfitted()
+        sigma = self.noise_ if noise is None else noise
+        if not sigma > 0.0:
+            raise BayeskitError(f"the likelihood needs noise above 0; got {sigma:g}. Pass noise=.")
+        residual = np.asarray(y, dtype=np.float64) - self.predict(X)
+        return float(-0.5 * np.sum((residual / sigma) ** 2) - len(residual) * np.log(sigma * np.sqrt(2 * np.pi)))
+
+    def explain(self, row: Any) -> LinearExplanation:
+        """Explain one row: the prediction for the mean row, and what each feature adds."""
+        self._refuse_unfitted()
+        read = read_row(self, row)
+        table = as_table(self, read, hidden_copies(read, read.missing[None, :]))
+        inputs = self._design.inputs(self._read_features(table))[0] - self._design.means
+        terms = np.zeros(len(self.schema_))
+        np.add.at(terms, self._design.columns, inputs * self.coef_)
+        base = float(self.intercept_ + self._design.means @ self.coef_)
+        return LinearExplanation(base, read.names, read.values, terms)
+
+    def summary(self) -> ModelSummary:
+        """Return the weights and the noise, to print."""
+        self._refuse_unfitted()
+        names = ("(intercept)", *self.input_names_)
+        weights = np.array([self.intercept_, *self.coef_])
+        facts = {"weights": dict(zip(names, weights.tolist(), strict=True)), "noise": self.noise_}
+        body = f"noise {self.noise_:.6g}\n{listed(names, weights[:, None], ('weight',))}"
+        return ModelSummary(f"LeastSquares: {len(self.schema_)} features, {len(names)} weights", facts, body)
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        numbers = np.array([self.intercept_, self.noise_])
+        return {}, {"input_means": self._design.means, "coef": self.coef_, "numbers": numbers}
+
+    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._design = DesignMatrix.from_arrays(schema, arrays)
+        self.coef_ = expect_array(arrays, "coef", np.float64, (len(self._design.means),))
+        self.intercept_, self.noise_ = expect_array(arrays, "numbers", np.float64, (2,)).tolist()
+        self.input_names_ = self._design.names
+
+
+def _read(
+    X: Any, y: Any, sample_weight: Any, target: str | None, who: str
+) -> tuple[Source, NDArray[np.float64], NDArray[np.float64] | None]:
+    if target is not None:
+        if y is not None:
+            raise TableError(f"give the numbers once: either y or target='{target}'.")
+        source, y = split_target(X, target)
+    elif y is None:
+        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    else:
+        source = read_table(X)
+        refuse_target_among_features(X, source, y)
+    d = read_numbers(y, source.n_rows)
+    weight = read_weight(sample_weight, source.n_rows)
+    if weight is not None and not weight.all():  # a row of weight 0 is as if it were not there
+        rows = np.flatnonzero(weight)
+        source, d, weight = source.take(rows), d[rows], weight[rows]
+    return source, d, weight
+
+
+def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Read the number that belongs to each row; what is missing or infinite is refused with its row."""
+    try:
+        d = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TableError(f"y must be a column of numbers, one for each row: {error}") from error
+    if len(d) != n_rows:
+        raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(d)}]")
+    bad = ~np.isfinite(d)
+    if bad.any():
+        raise TableError(f"Input y contains NaN or infinity: row {int(bad.argmax())}; leave such rows out.")
+    return d

@@ -1,0 +1,77 @@
+r"""How many bits a decision tree and the labels given the tree take (Quinlan & Rivest 1989).
+
+Sender and receiver know the table without its labels. The sender writes the tree from the root down, and with each leaf
+the labels of its rows; every item is one of N equally long choices and takes :math:`\log_2 N` bits.
+
+* First of all: N = 3, whether a column of values is parted into all its values, into one value and the others, or into
+  two groups of values.
+* Leaf or test: N = 2. Nothing is written where no column parts the rows.
+* Test: which of the columns that part the rows of the node; then, for a column of numbers, which cut between two of the
+  m different numbers that occur, N = m − 1, and to which side missing cells go where there are any, N = 2; for a column
+  of values that is parted into one value and the others, which of its m values, N = m (1 where m = 2); for two groups,
+  which of the ways to part m values in two, :math:`N = 2^{m-1} - 1`. (Columns of 62 values or more have no groups; they
+  are parted into one value and the others.)
+* Leaf: its class, N = K.
+* Labels: the number e of exceptions, rows of another class than the leaf's, :math:`0 \le e \le b = n - \lceil n/K
+  \rceil`; which of the n rows they are, :math:`\binom{n}{e}`; and for K > 2 how many exceptions have each of the other
+  classes, :math:`\binom{e + K - 2}{K - 2}`, and in which order these come.
+
+For two classes the labels of a leaf take :math:`L(n, e, b) = \log_2 (b + 1) + \log_2 \binom{n}{e}` bits, the paper's
+formula. L(h) is the sum over tests and classes of leaves, L(D | h) that over the labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bayeskit.concept.mdl.tree import SPLITS, Test, Tree
+
+Bits = NDArray[np.float64]
+# Which of the three ways to part a column of values: one choice for the whole tree.
+SPLITS_BITS = float(np.log2(len(SPLITS)))
+
+
+def log2_factorial(n: NDArray[np.float64] | float) -> Bits:
+    """Return log₂ n!, for weights that are no whole numbers by the gamma function."""
+    return np.asarray(gammaln(n + 1.0) / np.log(2.0))
+
+
+def label_bits(counts: NDArray[np.float64]) -> Bits:
+    """Return the bits of the labels of leaves, given the rows of each class; shape (n_leaves, n_classes) → (n_leaves,).
+
+    Examples
+    --------
+    >>> label_bits(np.array([[8.0, 0.0], [6.0, 2.0]])).round(4)  # log₂ 5, and log₂ 5 + log₂ 28
+    array([2.3219, 7.1293])
+    """
+    n, most = counts.sum(axis=1), counts.max(axis=1)
+    k = counts.shape[1]
+    e = np.maximum(n - most, 0.0)
+    whole = (counts == np.floor(counts)).all()
+    bound = n - np.ceil(n / k) if whole else n - n / k
+    bits = np.log2(bound + 1.0) + log2_factorial(n) - log2_factorial(e) - log2_factorial(most)
+    if k > 2:
+        others = log2_factorial(counts).sum(axis=1) - log2_factorial(most)
+        compositions = log2_factorial(e + k - 2) - log2_factorial(e) - log2_factorial(float(k - 2))
+        bits = bits + np.where(e > 0.0, compositions + log2_factorial(e) - others, 0.0)
+    return np.asarray(bits)
+
+
+def leaf_bits(tree: Tree) -> Bits:
+    """Return what each node adds to L(h) as a leaf: one bit for "leaf" where it could be a test, and its class."""
+    return np.asarray((tree.n_usable > 0) + np.log2(tree.counts.shape[1]))
+
+
+def test_bits(tree: Tree) -> Bits:
+    """Return what each node adds to L(h) as a test, its children not counted; 0 for leaves."""
+    bits = 1.0 + np.log2(np.maximum(tree.n_usable, 1)) + np.log2(tree.n_choices.astype(np.float64))
+    return np.where(tree.test == Test.LEAF, 0.0, bits)
+
+
+def tree_length(tree: Tree) -> tuple[float, float]:
+    """Return L(h) and L(D | h) of a tree in bits."""
+    leaf = tree.test == Test.LEAF
+    h = SPLITS_BITS + test_bits(tree).sum() + leaf_bits(tree)[leaf].sum()
+    return float(h), float(label_bits(tree.counts[leaf]).sum())

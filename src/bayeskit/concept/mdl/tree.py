@@ -1,0 +1,143 @@
+"""A decision tree as arrays, one entry per node; a parent comes before its children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import grow_tree
+
+SPLITS = ("values", "one-value", "groups")
+# A group of values is a number with one bit per value; a wider column is parted into one value and the others.
+WIDEST_GROUP = 62
+Rows = NDArray[np.int64]
+
+
+class Test(IntEnum):
+    """What a node asks of its column."""
+
+    LEAF = 0  # nothing
+    EVERY_VALUE = 1  # one child for each value that occurs, a missing cell being a value too
+    ONE_VALUE = 2  # the first child has the value, the second all others
+    CUT = 3  # the first child has the ranks up to the value, the second those above it
+    GROUP = 4  # each child has a group of values; the last value that occurs is in the second
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """A table as both sender and receiver of a tree know it: whole numbers, the labels left out.
+
+    A column of values holds codes 0 … size − 1; a column of numbers holds their ranks among its different numbers. The
+    code ``size`` marks a missing cell.
+    """
+
+    codes: NDArray[np.uint32]  # (n_features, n_rows)
+    sizes: NDArray[np.int64]  # (n_features,)
+    ordered: NDArray[np.int64]  # (n_features,): 1 for a column of numbers
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The nodes of a tree; node 0 is the root."""
+
+    test: NDArray[np.int8]  # (n_nodes,)
+    feature: NDArray[np.int64]
+    value: NDArray[np.int64]  # the value of ONE_VALUE, the last rank of the first child of CUT, the first GROUP's bits
+    # CUT: missing cells go to the first child (1) or the second (0). ONE_VALUE: 0 where some cells are missing, which
+    # are then a value like others. −1 where no cell is missing.
+    missing_first: NDArray[np.int8]
+    first_child: NDArray[np.int64]
+    n_children: NDArray[np.int64]
+    branch: NDArray[np.int64]  # the value that leads from a test of EVERY_VALUE here; the bits of a GROUP's values
+    n_usable: NDArray[np.int64]  # columns that could part the rows of the node
+    n_choices: NDArray[np.int64]  # tests of the chosen column
+    counts: NDArray[np.float64]  # (n_nodes, n_classes): rows of each class, or their weight
+
+    @classmethod
+    def grow(
+        cls,
+        table: CodedTable,
+        y: NDArray[np.uint32],
+        weight: NDArray[np.float64] | None,
+        n_classes: int,
+        splits: str,
+    ) -> Tree:
+        """Grow a tree until every leaf is pure or no column parts its rows."""
+        return cls(**grow_tree(table.codes, table.sizes, table.ordered, y, weight, n_classes, SPLITS.index(splits)))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.test)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int((self.test == Test.LEAF).sum())
+
+    @property
+    def depth(self) -> int:
+        """The most tests from the root to a leaf."""
+        depth = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in np.flatnonzero(self.test).tolist():
+            depth[self.children(node)] = depth[node] + 1
+        return int(depth.max())
+
+    def children(self, node: int) -> slice:
+        """Return where the children of a node stand."""
+        first = int(self.first_child[node])
+        return slice(first, first + int(self.n_children[node]))
+
+    def sides(self, node: int, cells: NDArray[Any], missing: int) -> Rows:
+        """Return which child each cell leads to, or −1 where none does: an unknown value, or a missing cell.
+
+        ``missing`` is the code of a missing cell; unknown values have any code above it.
+        """
+        test = self.test[node]
+        if test == Test.EVERY_VALUE:
+            branches = self.branch[self.children(node)]  # rising
+            place = np.minimum(np.searchsorted(branches, cells), len(branches) - 1)
+            return np.asarray(np.where(branches[place] == cells, place, -1))
+        if test == Test.GROUP:
+            groups = self.branch[self.children(node)]
+            bit = np.minimum(cells, WIDEST_GROUP)  # an unknown value has a bit that no group holds
+            return np.asarray(np.where(groups[0] >> bit & 1, 0, np.where(groups[1] >> bit & 1, 1, -1)))
+        if test == Test.ONE_VALUE:
+            known = (cells < missing) | ((cells == missing) & (self.missing_first[node] >= 0))
+            return np.asarray(np.where(cells == self.value[node], 0, np.where(known, 1, -1)))
+        first = self.missing_first[node]
+        lost = -1 if first < 0 else 0 if first else 1
+        return np.asarray(np.where(cells >= missing, lost, np.where(cells <= self.value[node], 0, 1)))
+
+    def cut_back(self, is_leaf: NDArray[np.bool_]) -> Tree:
+        """Return the tree in which some nodes are leaves, without what was below them."""
+        keep = np.zeros(self.n_nodes, dtype=bool)
+        keep[0] = True
+        for node in range(self.n_nodes):
+            if keep[node] and not is_leaf[node]:
+                keep[self.children(node)] = True
+        kept = np.flatnonzero(keep)
+        place = np.cumsum(keep) - 1
+        leaf = is_leaf[kept]
+        first = np.where(leaf, 0, self.first_child[kept])
+        return Tree(
+            np.where(leaf, np.int8(Test.LEAF), self.test[kept]).astype(np.int8),
+            np.where(leaf, -1, self.feature[kept]),
+            np.where(leaf, -1, self.value[kept]),
+            np.where(leaf, np.int8(-1), self.missing_first[kept]).astype(np.int8),
+            np.where(leaf, -1, place[first]),
+            np.where(leaf, 0, self.n_children[kept]),
+            self.branch[kept],
+            self.n_usable[kept],
+            np.where(leaf, 1, self.n_choices[kept]),
+            self.counts[kept],
+        )

@@ -1,0 +1,311 @@
+"""A sigmoid unit: probabilities learned by gradient ascent to maximum likelihood."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+from scipy.special import expit, log_expit
+from sklearn.exceptions import ConvergenceWarning
+
+from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.concept.least_squares import read_numbers
+from bayeskit.counts.table import read_classes
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.explain.model_summary import ModelSummary, listed
+from bayeskit.io.expect import expect_array
+from bayeskit.learn.design_matrix import DesignMatrix, Matrix
+from bayeskit.learn.labelled import read_labelled
+from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
+from bayeskit.learn.schema import learn_schema
+from bayeskit.table.labels import read_weight
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
+
+Vector = NDArray[np.float64]
+
+
+class SigmoidUnit(TableClassifier):
+    r"""A unit h(x) = σ(w₀ + Σ w_k x_k) that learns the probability of a class.
+
+    The cross-entropy is the log-likelihood of 0-1 labels whose probability is h(x), and its gradient gives the rule of
+    the textbook; that of the squared error has the factor h (1 − h) besides:
+
+    .. math::
+        \text{cross-entropy:} \quad \Delta w_{jk} &= \eta \sum_i (d_i - h(x_i)) \, x_{ijk} \\
+        \text{squared error:} \quad \Delta w_{jk} &= \eta \sum_i h(x_i) (1 - h(x_i)) (d_i - h(x_i)) \, x_{ijk}
+
+    With two classes there is one unit, for the second; with more there is one for each class, and their outputs are
+    divided by their sum. Columns are read as in :class:`~bayeskit.LeastSquares`.
+
+    Parameters
+    ----------
+    rule : {"cross-entropy", "squared-error"}, default "cross-entropy"
+        What is maximised: the likelihood, or minus the squared error.
+    solver : {"gradient", "lbfgs"}, default "gradient"
+        The rule itself, step by step on standardised inputs; or SciPy's L-BFGS on the same objective, which gets to the
+        end where steps are many.
+    learning_rate : float or "auto", default "auto"
+        η; "auto" is 1 over the largest curvature that the objective can have, so that no step lowers it.
+    max_iter : int, default 1000
+        The most steps.
+    tol : float, default 1e-4
+        It stops when no entry of the gradient, divided by the rows, is larger.
+    kinds : dict of column to kind, or one kind for all, optional
+        Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_units, n_inputs)
+        w_jk of each unit.
+    intercept_ : array of shape (n_units,)
+        w₀ of each unit.
+    input_names_ : tuple of str
+        What each weight belongs to: a column, or "column = value".
+    objective_ : list of arrays
+        The objective of each unit, per row, before each step and at the end.
+    n_iter_ : int
+        The steps of the unit that took most.
+
+    References
+    ----------
+    Mitchell (1997), Machine Learning, section 6.5.1.
+
+    Examples
+    --------
+    >>> unit = SigmoidUnit(solver="lbfgs", tol=1e-8).fit({"x": [1, 2, 3, 4]}, [0, 1, 0, 1])
+    >>> unit.predict_proba({"x": [2.5]}).round(6)
+    array([[0.5, 0.5]])
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "rule": one_of("cross-entropy", "squared-error"),
+        "solver": one_of("gradient", "lbfgs"),
+        "learning_rate": (
+            "'auto' or a finite number above 0",
+            lambda eta: eta == "auto" if isinstance(eta, str) else at_least(0)[1](eta) and eta > 0,
+        ),
+        "max_iter": at_least(1, whole=True),
+        "tol": at_least(0),
+    }
+
+    def __init__(
+        self,
+        *,
+        rule: str = "cross-entropy",
+        solver: str = "gradient",
+        learning_rate: float | str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        kinds: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.kinds = kinds
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+        """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
+        refuse_parameters(self, self._rules)
+        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        n_classes = len(rows.classes)
+        units = [1] if n_classes == 2 else list(range(n_classes))
+        wanted = np.stack([(rows.y == c).astype(np.float64) for c in units]) if n_classes > 1 else np.empty((0, 0))
+        self._fit(rows.source, wanted, rows.weight, rows.classes, rows.target)
+        return self
+
+    def fit_frequencies(self, X: Any, frequency: Any, sample_weight: Any = None) -> Self:
+        """Learn from the share of positive labels at each x: the fit is that to the raw 0-1 rows.
+
+        Parameters
+        ----------
+        X : table
+            One row for each x.
+        frequency : array of shape (n_rows,)
+            How often the label was 1 there, between 0 and 1.
+        sample_weight : array of shape (n_rows,), optional
+            How many raw rows stand behind each x.
+        """
+        refuse_parameters(self, self._rules)
+        source = read_table(X)
+        wanted = read_numbers(frequency, source.n_rows)
+        outside = ~((wanted >= 0.0) & (wanted <= 1.0))
+        if outside.any():
+            row = int(outside.argmax())
+            raise TableError(f"frequency, row {row}: a share lies between 0 and 1; got {wanted[row]:g}.")
+        weight = read_weight(sample_weight, source.n_rows)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            source, wanted, weight = source.take(kept), wanted[kept], weight[kept]
+        self._fit(source, wanted[None, :], weight, np.array([0, 1]), None)
+        return self
+
+    def _fit(
+        self, source: Source, wanted: Matrix, weight: Vector | None, classes: NDArray[Any], target: str | None
+    ) -> None:
+        schema = learn_schema(source, self.kinds, weight=weight)
+        design, inputs = DesignMatrix.learn(source, schema, weight)
+        w = np.ones(len(inputs)) if weight is None else weight
+        share = w / w.sum()
+        # Inputs of one size: the maximum is the same, and the way to it is much shorter.
+        spread = np.sqrt(share @ (inputs - design.means) ** 2)
+        spread = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(design.means)), spread, 1.0)
+        standard = np.column_stack([np.ones(len(inputs)), (inputs - design.means) / spread])
+        found = [self._climb(standard, d, share) for d in wanted]
+        weights = np.array([v[1:] / spread for v, _ in found]).reshape(len(found), len(spread))
+        self.coef_ = weights
+        self.intercept_ = np.array([v[0] for v, _ in found]) - weights @ design.means
+        self.objective_ = [path for _, path in found]
+        self.n_iter_ = max((len(path) - 1 for path in self.objective_), default=1)
+        self.input_names_ = design.names
+        self._design = design
+        self.classes_ = classes
+        self._note_columns(schema, target)
+
+    def _climb(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        """Return the weights of one unit, and the objective on the way."""
+        start = np.zeros(x.shape[1])
+        if self.solver == "lbfgs":
+            return self._climb_by_lbfgs(x, d, share, start)
+        eta = self._rate(x, share)
+        v, path = start, []
+        for _ in range(self.max_iter):
+            value, gradient = objective(v, x, d, share, self.rule)
+            path.append(value)
+            if np.abs(gradient).max() <= self.tol:
+                return v, np.array(path)
+            v = v + eta * gradient
+        path.append(objective(v, x, d, share, self.rule)[0])
+        self._warn()
+        return v, np.array(path)
+
+    def _climb_by_lbfgs(self, x: Matrix, d: Vector, share: Vector, start: Vector) -> tuple[Vector, NDArray[np.float64]]:
+        def down(v: Vector) -> tuple[float, Vector]:
+            value, gradient = objective(v, x, d, share, self.rule)
+            return -value, -gradient
+
+        path = [objective(start, x, d, share, self.rule)[0]]
+        options: Any = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0.0, "maxcor": 30}
+        minimize: Any = optimize.minimize  # its types know no function that gives value and gradient at once
+        result = minimize(
+            down,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options=options,
+            # The name asks SciPy for the value as well, which it has at hand.
+            callback=lambda intermediate_result: path.append(-float(intermediate_result.fun)),
+        )
+        if result.nit >= self.max_iter:
+            self._warn()
+        return np.asarray(result.x), np.array(path)
+
+    def _rate(self, x: Matrix, share: Vector) -> float:
+        if not isinstance(self.learning_rate, str):
+            return float(self.learning_rate)
+        # σ′ ≤ 1/4, so that the curvature of the cross-entropy is at most λ_max / 4; that of the squared error is less.
+        return 4.0 / float(np.linalg.eigvalsh((x * share[:, None]).T @ x)[-1])
+
+    def _warn(self) -> None:
+        warn_caller(
+            f"SigmoidUnit took max_iter={self.max_iter} steps and the gradient is still above tol={self.tol:g}. Where "
+            "the classes can be parted without error there is no maximum: the weights grow for ever. Otherwise raise "
+            "max_iter or pass solver='lbfgs'.",
+            ConvergenceWarning,
+        )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return w₀ + Σ w_k x_k of each unit: shape (n_rows,) with two classes, (n_rows, n_classes) with more."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _scores(self, X: Any) -> Matrix:
+        self._refuse_unfitted()
+        return self._design.scores(self._read_features(X), self.coef_, self.intercept_)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(c | x), of shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        if len(self.classes_) == 1:
+            return np.ones((len(scores), 1))
+        if len(self.classes_) == 2:
+            return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
+        # In logarithms, since all units may say nearly 0.
+        log_output = log_expit(scores)
+        output = np.exp(log_output - log_output.max(axis=1, keepdims=True))
+        return np.asarray(output / output.sum(axis=1, keepdims=True))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(c | x), of shape (n_rows, n_classes)."""
+        self._refuse_unfitted()
+        if len(self.classes_) == 2:
+            scores = self._scores(X)[:, 0]
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return super().predict_log_proba(X)
+
+    def summary(self) -> ModelSummary:
+        """Return the weights of each unit, to print."""
+        self._refuse_unfitted()
+        names = ("(intercept)", *self.input_names_)
+        classes = [str(label) for label in self.classes_.tolist()]
+        units = tuple(classes[1:] if len(classes) == 2 else classes[: len(self.coef_)])
+        weights = np.column_stack([self.intercept_, self.coef_]).T if units else np.empty((len(names), 0))
+        facts = {
+            "classes": classes,
+            "weights": {
+                unit: dict(zip(names, own.tolist(), strict=True)) for unit, own in zip(units, weights.T, strict=True)
+            },
+            "steps": self.n_iter_,
+        }
+        title = f"SigmoidUnit: {len(self.schema_)} features, {len(classes)} classes"
+        return ModelSummary(
+            title, facts, f"weights of each unit, by the class it stands for\n{listed(names, weights, units)}"
+        )
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = classes_to_parts(self.classes_)
+        own = {"input_means": self._design.means, "coef": self.coef_, "intercept": self.intercept_}
+        return {**meta, "n_iter": self.n_iter_}, {
+            **arrays,
+            **own,
+            "objective": np.array([p[-1] for p in self.objective_]),
+        }
+
+    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self.classes_ = read_classes(meta, arrays)
+        n_units = {1: 0, 2: 1}.get(len(self.classes_), len(self.classes_))
+        self._design = DesignMatrix.from_arrays(schema, arrays)
+        self.coef_ = expect_array(arrays, "coef", np.float64, (n_units, len(self._design.means)))
+        self.intercept_ = expect_array(arrays, "intercept", np.float64, (n_units,))
+        self.objective_ = [np.array([v]) for v in expect_array(arrays, "objective", np.float64, (n_units,))]
+        self.n_iter_ = meta["n_iter"]
+        self.input_names_ = self._design.names
+        if not isinstance(self.n_iter_, int):
+            raise BayeskitError("the number of steps is not a whole number.")
+
+
+def objective(v: Vector, x: Matrix, d: Vector, share: Vector, rule: str) -> tuple[float, Vector]:
+    r"""Return the objective of a unit per row, and its gradient.
+
+    The objective is Σ d log h + (1 − d) log(1 − h), the cross-entropy, or −½ Σ (d − h)².
+
+    Parameters
+    ----------
+    v : array of shape (n_inputs + 1,)
+        The weights; the first input is 1.
+    x : array of shape (n_rows, n_inputs + 1)
+        The inputs.
+    d : array of shape (n_rows,)
+        What the unit should say: 0-1 labels, or frequencies.
+    share : array of shape (n_rows,)
+        The rows' weights, which sum to 1.
+    """
+    score = x @ v
+    h = expit(score)
+    if rule == "cross-entropy":
+        return float(share @ (d * log_expit(score) + (1.0 - d) * log_expit(-score))), (share * (d - h)) @ x
+    return float(-0.5 * share @ (d - h) ** 2), (share * h * (1.0 - h) * (d - h)) @ x

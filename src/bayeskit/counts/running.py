@@ -1,0 +1,144 @@
+"""A growing sum of family counts: a batch of few rows is added at the cost of its rows, not of all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.families import MOST_ROWS_OF_INT32, Families, FamilyCounts, Kind, sizes_of
+from bayeskit.counts.memory import refuse_too_large, table_cells
+from bayeskit.counts.table import TableCounts
+from bayeskit.table.column import Coded, code_bytes
+from bayeskit.table.schema import Schema
+
+# Rows wait while their codes take at most this share of the memory of the tables: what walking over all tables costs
+# is then little beside what counting the rows costs.
+_WAITING_SHARE = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Rows that wait to be counted: a copy of their codes, in the terms of the schema and classes of their batch."""
+
+    schema: Schema
+    classes: NDArray[Any]
+    columns: tuple[NDArray[Any], ...]
+    y: NDArray[Any]  # (n_rows,)
+    weight: NDArray[np.float64] | None  # (n_rows,)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that they take."""
+        weight = 0 if self.weight is None else self.weight.nbytes
+        return sum(column.nbytes for column in self.columns) + self.y.nbytes + weight
+
+    def codes(self, j: int, schema: Schema) -> NDArray[Any]:
+        """Return the codes of one column in the terms of a schema that covers this one."""
+        return Coded(self.columns[j], self.schema[j].values).codes_for(schema[j].code_of)
+
+    def class_codes(self, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return the class of each row as a position among classes that cover these."""
+        places = np.searchsorted(classes, self.classes)
+        return np.asarray(places[self.y], dtype=f"u{code_bytes(len(classes))}")
+
+
+@dataclass(frozen=True, eq=False)
+class RunningFamilies:
+    """Family counts, and coded rows that came since and are not in the tables yet.
+
+    Tables of pairs are large: 60 columns of 40 values and 2 classes have 5.7 million cells. Adding a thousand rows to
+    them would mostly be walking over cells. So rows wait, and :attr:`total` counts all of them in one pass. Nothing
+    changes in place: :meth:`plus` returns another sum.
+    """
+
+    counted: FamilyCounts
+    alone: TableCounts  # of all rows, those that wait too
+    waiting: tuple[CodedRows, ...] = ()
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+        return self.alone.schema
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels."""
+        return self.alone.classes
+
+    @property
+    def n_class(self) -> NDArray[Any]:
+        """Rows of each class, or their weight."""
+        return self.alone.n_class
+
+    @property
+    def kind(self) -> Kind:
+        """Which families are counted: all pairs, all triples, or given ones."""
+        return self.counted.kind
+
+    @property
+    def families(self) -> Families:
+        """The families that are counted."""
+        return self.counted.families
+
+    def declare(self, classes: NDArray[Any]) -> RunningFamilies:
+        """Return the sum with classes announced that may have no row yet."""
+        return replace(self, alone=self.alone.declare(classes))
+
+    def plus(
+        self,
+        alone: TableCounts,
+        columns: Sequence[NDArray[Any]],
+        y: NDArray[Any],
+        weight: NDArray[np.float64] | None,
+        limit: float,
+    ) -> RunningFamilies:
+        """Add rows: their counts column by column, and their codes under the schema of those counts.
+
+        More than ``limit`` bytes of tables are refused, before anything is taken over.
+        """
+        total = self.alone + alone
+        weighted = weight is not None or self._dtype(total).itemsize == 8
+        families = self.families if self.kind == "given" else self.kind
+        sizes = sizes_of(total.schema)
+        refuse_too_large(sizes, total.n_classes, families, total.schema, limit, weighted=weighted)
+        # Copies: the codes may lie in the array of the caller, who may write into it.
+        rows = CodedRows(alone.schema, alone.classes, tuple(map(np.array, columns)), y.copy(), _copy(weight))
+        start = self if "total" not in self.__dict__ else RunningFamilies(self.total, self.alone)
+        new = RunningFamilies(start.counted, total, (*start.waiting, rows))
+        n_bytes = table_cells(sizes, families)[1] * total.n_classes * (8 if weighted else 4)
+        if sum(part.n_bytes for part in new.waiting) > _WAITING_SHARE * n_bytes:
+            new = RunningFamilies(new.total, total)
+        return new
+
+    def _dtype(self, alone: TableCounts) -> np.dtype[Any]:
+        dtype = self.counted.cells.dtype
+        if any(rows.weight is not None for rows in self.waiting):
+            return np.dtype(np.float64)
+        return np.dtype(np.int64) if dtype == np.int32 and alone.n_rows > MOST_ROWS_OF_INT32 else dtype
+
+    @cached_property
+    def total(self) -> FamilyCounts:
+        """The counts of all rows; the rows that waited are counted when this is first asked for."""
+        alone, waiting = self.alone, self.waiting
+        before = self.counted.under(alone, self._dtype(alone))
+        if not waiting:
+            return before
+        columns = [np.concatenate([rows.codes(j, alone.schema) for rows in waiting]) for j in range(len(alone.schema))]
+        y = np.concatenate([rows.class_codes(alone.classes) for rows in waiting])
+        weight = None
+        if any(rows.weight is not None for rows in waiting):
+            weight = np.concatenate([np.ones(len(r.y)) if r.weight is None else r.weight for r in waiting])
+        families = self.families if self.kind == "given" else self.kind
+        more = FamilyCounts.of(alone, columns, y, families, weight)
+        dtype = before.cells.dtype
+        cells = more.cells.astype(dtype, copy=False)
+        return replace(before, cells=np.add(before.cells, cells, out=cells))  # into the new ones, which nobody has yet
+
+
+def _copy(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    return None if weight is None else weight.copy()

@@ -1,0 +1,258 @@
+"""Maximum likelihood of logistic models: gradient ascent, Newton's method and L-BFGS over one fused kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, optimize
+
+from bayeskit._kernels import logistic_gradient, logistic_hessian, n_threads
+
+Matrix = NDArray[np.float64]
+
+# Rows whose inputs are looked at for their correlations; more would only change how quickly a solver gets there.
+_SAMPLE = 20_000
+# Cells times coefficients of a problem so small that Newton steps at the end cost next to nothing: rows that come in
+# another order, or as weights, then give the same digits.
+_SMALL = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticProblem:
+    r"""The penalised log-likelihood of units over centred inputs, as something to minimise, per row.
+
+    .. math:: f(W) = -\frac1n \Big( \sum_i w_i \log P(y_i \mid x_i) - \tfrac{\lambda}2 \sum_{uj} W_{uj}^2 \Big), \quad
+              P(c \mid x) \propto e^{W_c \cdot (x - m) + b_c}
+
+    The last column of W is the intercept, which is not penalised. One unit stands for the second of two classes.
+    """
+
+    table: NDArray[Any]  # (n_rows, n_inputs); NaN is a cell that takes the centre
+    y: NDArray[Any]  # (n_rows,) class codes
+    weight: NDArray[np.float64] | None
+    center: NDArray[np.float64]  # (n_inputs,)
+    scale: NDArray[np.float64]  # (n_inputs,): deviations, the units in which a gradient is judged
+    n_units: int
+    l2: float
+
+    @property
+    def total(self) -> float:
+        """Rows, or their weight."""
+        return float(len(self.y) if self.weight is None else self.weight.sum())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Units, and inputs with the intercept."""
+        return self.n_units, self.table.shape[1] + 1
+
+    def value(self, coef: Matrix) -> tuple[float, Matrix]:
+        """Return f and its gradient."""
+        threads = n_threads(self.table.size * self.n_units)
+        loss, gradient = logistic_gradient(self.table, self.y, self.weight, coef, self.center, threads)
+        if self.l2:
+            loss += 0.5 * self.l2 * float((coef[:, :-1] ** 2).sum())
+            gradient[:, :-1] += self.l2 * coef[:, :-1]
+        return loss / self.total, gradient / self.total
+
+    def hessian(self, coef: Matrix) -> Matrix:
+        """Return the second derivatives of f, of shape (n_units · n_inputs, n_units · n_inputs)."""
+        units, inputs = self.shape
+        threads = n_threads(self.table.size * units * inputs)
+        matrix = logistic_hessian(self.table, self.weight, coef, self.center, threads)
+        if self.l2:
+            diagonal = np.full((units, inputs), self.l2)
+            diagonal[:, -1] = 0.0
+            matrix[np.diag_indices_from(matrix)] += diagonal.ravel()
+        return matrix / self.total
+
+    def part(self, step: int) -> LogisticProblem:
+        """Return the problem of every so-manieth row."""
+        weight = None if self.weight is None else np.ascontiguousarray(self.weight[::step])
+        return replace(self, table=self.table[::step], y=self.y[::step], weight=weight)
+
+    def correlations(self) -> Matrix:
+        """Return Σ x xᵀ / n over centred inputs with the intercept, of evenly spaced rows."""
+        step = -(-len(self.table) // _SAMPLE)
+        x = np.nan_to_num(np.asarray(self.table[::step], dtype=np.float64) - self.center)
+        w = np.ones(len(x)) if self.weight is None else self.weight[::step]
+        x = np.column_stack([x, np.ones(len(x))])
+        return np.asarray((x * (w / max(w.sum(), 1e-300))[:, None]).T @ x)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where a solver came to an end, and its way there."""
+
+    coef: Matrix  # (n_units, n_inputs + 1), for centred inputs
+    objective: NDArray[np.float64]  # (n_steps + 1,): −f before each step and at the end
+    path: list[Matrix]  # the coefficients there
+    gradient: float  # the largest entry, per row and for inputs of deviation 1
+    converged: bool
+
+
+def solve(
+    problem: LogisticProblem, solver: str, tol: float, max_iter: int, learning_rate: float | str = "auto"
+) -> Optimum:
+    """Maximise the likelihood from zero, until no entry of the gradient (inputs of deviation 1) is above ``tol``."""
+    ways: dict[str, Callable[..., Optimum]] = {"gradient": _ascend, "newton": _newton, "lbfgs": _lbfgs}
+    extra = (learning_rate,) if solver == "gradient" else ()
+    return ways[solver](problem, tol, max_iter, *extra)
+
+
+def _size(problem: LogisticProblem, gradient: Matrix) -> float:
+    unit = np.append(problem.scale, 1.0)
+    return float(np.abs(gradient / unit).max(initial=0.0))
+
+
+def _ascend(problem: LogisticProblem, tol: float, max_iter: int, learning_rate: float | str) -> Optimum:
+    unit = np.append(problem.scale, 1.0)
+    eta = _rate(problem, unit) if isinstance(learning_rate, str) else learning_rate
+    coef = np.zeros(problem.shape)
+    value, gradient = problem.value(coef)
+    path, objective = [coef], [-value]
+    while _size(problem, gradient) > tol and len(path) <= max_iter:
+        # The textbook's rule on inputs of deviation 1: w ← w + η Σ (d − p) x, written back for the inputs as they are.
+        coef = coef - eta * gradient / unit**2
+        value, gradient = problem.value(coef)
+        path.append(coef)
+        objective.append(-value)
+    size = _size(problem, gradient)
+    return Optimum(coef, np.array(objective), path, size, size <= tol)
+
+
+def _rate(problem: LogisticProblem, unit: Matrix) -> float:
+    # P (1 − P) ≤ ¼, and the matrix of a softmax has no eigenvalue above ½ (Böhning 1992): no step then goes down.
+    most = float(np.linalg.eigvalsh(problem.correlations() / unit[:, None] / unit)[-1])
+    return 1.0 / float(
+        (0.25 if problem.n_units == 1 else 0.5) * 1.5 * most + problem.l2 / problem.total / unit.min() ** 2
+    )
+
+
+def _newton(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
+    coef = np.zeros(problem.shape)
+    value, gradient = problem.value(coef)
+    path, objective = [coef], [-value]
+    ahead = True
+    while ahead and _size(problem, gradient) > tol and len(path) <= max_iter:
+        step = newton_step(problem, coef, gradient)
+        ahead = False
+        for _ in range(40):  # halved until it goes up, which a full step far from the optimum need not
+            new, slope = problem.value(coef - step)
+            if new <= value or _size(problem, slope) < 0.5 * _size(problem, gradient):
+                coef, value, gradient, ahead = coef - step, new, slope, True
+                break
+            step = step / 2
+        path.append(coef)
+        objective.append(-value)
+    size = _size(problem, gradient)
+    return Optimum(coef, np.array(objective), path, size, size <= tol)
+
+
+def newton_step(problem: LogisticProblem, coef: Matrix, gradient: Matrix) -> Matrix:
+    """Return H⁻¹ g; directions in which the likelihood does not change get no step."""
+    units, inputs = problem.shape
+    unit = np.tile(np.append(problem.scale, 1.0), units)
+    matrix = problem.hessian(coef) / unit[:, None] / unit
+    values, vectors = linalg.eigh(matrix)
+    # Adding the same to all classes changes nothing, nor does a move along inputs that depend on each other.
+    steep = values > 1e-13 * max(float(values[-1]), 1e-300) * len(values)
+    inside = vectors[:, steep].T @ (gradient.ravel() / unit)
+    return np.asarray((vectors[:, steep] @ (inside / values[steep]) / unit).reshape(units, inputs))
+
+
+def has_maximum(problem: LogisticProblem, n_classes: int) -> bool:
+    r"""Say whether the likelihood certainly has a maximum; False where it is not known.
+
+    With the gradient g and the second derivatives H at some point, and R the largest √(x' H⁻¹ x) of a row, there is a
+    maximum nearby when √(g' H⁻¹ g) R ≤ ½, since the third derivatives are bounded by R times the second (Bach 2010,
+    Self-concordant analysis for logistic regression, proposition 2).
+    """
+    units, inputs = problem.shape
+    if len(np.unique(problem.y)) < n_classes:
+        return False
+    optimum = _newton(problem, 1e-9, 40) if units * inputs <= 300 else _lbfgs(problem, 1e-9, 300)
+    # Of all classes but one: adding the same to all of them changes nothing.
+    kept = np.arange(inputs * (units if n_classes == 2 else units - 1))
+    unit = np.tile(np.append(problem.scale, 1.0), units)[kept]
+    matrix = problem.hessian(optimum.coef)[np.ix_(kept, kept)] / unit[:, None] / unit
+    gradient = problem.value(optimum.coef)[1].ravel()[kept] / unit
+    least = float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0])
+    if least <= 1e-13 * float(np.trace(matrix)):
+        return False
+    longest = 0.0
+    for begin in range(0, len(problem.table), 1 << 14):
+        x = (np.asarray(problem.table[begin : begin + (1 << 14)], dtype=np.float64) - problem.center) / problem.scale
+        longest = max(longest, float(np.nansum(x**2, axis=1).max(initial=0.0)))
+    radius = np.sqrt(2.0 * (longest + 1.0) / least)
+    return bool(np.sqrt(gradient @ np.linalg.solve(matrix, gradient)) * radius <= 0.5)
+
+
+def _polished(problem: LogisticProblem, coef: Matrix, size: float, tol: float) -> tuple[Matrix, float]:
+    """Return coefficients after a few Newton steps, where a search along a line ends at the rounding of the value."""
+    for _ in range(3):
+        if size <= tol or coef.size > 2000:
+            break
+        new = coef - newton_step(problem, coef, problem.value(coef)[1])
+        gradient = _size(problem, problem.value(new)[1])
+        if not gradient < size:
+            break
+        coef, size = new, gradient
+    return coef, size
+
+
+def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
+    unit = np.append(problem.scale, 1.0)
+    # The second derivatives of each unit at zero, where all classes are as likely.
+    at_zero = 0.25 if problem.n_units == 1 else (1.0 - 1.0 / problem.n_units) / problem.n_units
+    share = at_zero * problem.correlations() / unit[:, None] / unit
+    share[np.diag_indices_from(share)] += 1e-9 * len(share) + problem.l2 / problem.total / unit**2
+    # In coordinates in which these are the identity the first step is nearly Newton's, and the way is short: W = V L⁻¹.
+    back = linalg.solve_triangular(linalg.cholesky(share, lower=True), np.diag(1.0 / unit), lower=True)
+    shape = problem.shape
+    path: list[Matrix] = []
+    objective: list[float] = []
+
+    def down(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, gradient = problem.value(v.reshape(shape) @ back)
+        if not path:
+            path.append(v.reshape(shape) @ back)
+            objective.append(-value)
+        size = _size(problem, gradient)
+        if size <= tol:  # judged for inputs of deviation 1, whatever the coordinates
+            raise _FoundError(v, value, size)
+        return value, (gradient @ back.T).ravel()
+
+    def note(intermediate_result: Any) -> None:
+        path.append(intermediate_result.x.reshape(shape) @ back)
+        objective.append(-float(intermediate_result.fun))
+
+    options: Any = {"maxiter": max_iter, "gtol": 0.0, "ftol": 0.0, "maxcor": 20, "maxls": 40, "maxfun": 100 * max_iter}
+    minimize: Any = optimize.minimize
+    try:
+        result = minimize(down, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options, callback=note)
+        coef = result.x.reshape(shape) @ back
+        size = _size(problem, problem.value(coef)[1])
+        if size > tol and result.nit < max_iter:
+            coef, size = _polished(problem, coef, size, tol)
+            path[-1], objective[-1] = coef, -problem.value(coef)[0]
+    except _FoundError as end:
+        coef, size = end.v.reshape(shape) @ back, end.size
+        value = end.value
+        if problem.table.size * coef.size <= _SMALL:
+            coef, size = _polished(problem, coef, size, 0.0)
+            value = problem.value(coef)[0]
+        path.append(coef)
+        objective.append(-value)
+    return Optimum(coef, np.array(objective), path, size, size <= tol)
+
+
+class _FoundError(Exception):
+    """The gradient is small enough: SciPy can be told so only by an exception."""
+
+    def __init__(self, v: NDArray[np.float64], value: float, size: float) -> None:
+        super().__init__()
+        self.v, self.value, self.size = v.copy(), value, size

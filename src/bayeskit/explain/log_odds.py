@@ -1,0 +1,252 @@
+"""The log-odds of two classes, as the features of a row are revealed one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.decide.protocol import AdditiveModel, CellReader, HidingModel
+from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
+from bayeskit.explain import rendering
+from bayeskit.explain.cells import Row, as_table, feature_names, hidden_copies, read_row
+from bayeskit.explain.explanation import Explanation, Explanations
+
+
+def explain(
+    model: Any, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None
+) -> Explanation:
+    """Explain one row: prior log-odds, and the change of log-odds as each feature is revealed.
+
+    Parameters
+    ----------
+    model : classifier
+        Any fitted classifier with ``predict_proba`` that accepts missing cells. For naive Bayes the terms are the
+        weights of evidence log P(x_i | a) / P(x_i | b), whatever the order.
+    row : dict, list, 1-D array, Series, or table with one row
+        What to explain. A dict may leave features out.
+    classes : (a, b), optional
+        The classes to compare; by default the most probable one and the runner-up.
+    order : sequence of str, optional
+        The names of all features in the order in which to reveal them; by default that of the table.
+
+    Examples
+    --------
+    >>> from bayeskit import NaiveBayes, datasets
+    >>> model = NaiveBayes(smoothing=0).fit(datasets.load_tennis(), target="play")
+    >>> explain(model, {"outlook": "sunny", "humidity": "high", "wind": "strong"})
+    log-odds of no over yes
+    prior                      -0.588          │
+    outlook = sunny            +0.993          ├████████
+    temperature (not used)                     │
+    humidity = high            +0.875          ├███████
+    wind = strong              +0.588          ├█████
+    posterior                  +1.869  P(no) = 0.866
+    """
+    read = read_row(model, row)
+    places = _places(order, read.names)
+    if isinstance(model, AdditiveModel):
+        prior, terms, used = model.log_joint_terms(as_table(model, read, hidden_copies(read, _nothing(read))))
+        log_joint = prior + terms.sum(axis=1)
+        a, b = _pairs(log_joint, classes, model.classes_)[0]
+        return _explanation(model, read, (a, b), prior, terms[0], used[0], _share(log_joint[0], a), places)
+    if isinstance(model, HidingModel):
+        return _explain_hiding(model, read, classes, places)
+    hidden = _revealing(read, places)
+    log_proba = _log_proba(model, as_table(model, read, hidden_copies(read, hidden)))  # (n_features + 1, n_classes)
+    a, b = _pairs(log_proba[-1:], classes, model.classes_)[0]
+    changes = np.zeros((len(read.names), log_proba.shape[1]))
+    changes[places] = _steps(log_proba, (a, b))
+    table = as_table(model, read, hidden_copies(read, _nothing(read)))
+    used = model.used_cells(table)[0] if isinstance(model, CellReader) else ~read.missing
+    return _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(log_proba[-1, a])), places)
+
+
+def _explain_hiding(model: HidingModel, read: Row, classes: tuple[Any, Any] | None, places: list[int]) -> Explanation:
+    """Explain a row by a model that tells hidden cells from missing ones: only cells that were left out stay hidden."""
+    hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
+    for step, j in enumerate(places):
+        hidden[step + 1 :, j] = read.absent[j]
+    none_missing = np.zeros((len(hidden), len(places)), dtype=bool)
+    table = as_table(model, read, hidden_copies(read, none_missing))
+    log_proba = model.log_posterior_hiding(table, hidden, floor=False)  # (n_features + 1, n_classes)
+    a, b = _pairs(log_proba[-1:], classes, model.classes_)[0]
+    last = as_table(model, read, hidden_copies(read, none_missing[:1]))
+    end = model.log_posterior_hiding(last, hidden[-1:], floor=True)[0]
+    changes = np.zeros((len(read.names), log_proba.shape[1]))
+    changes[places] = _steps(log_proba, (a, b))
+    used = model.used_cells(last)[0] & ~read.absent if isinstance(model, CellReader) else ~read.absent
+    found = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
+    return replace(found, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
+
+
+def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
+    """Explain every row of a table, features revealed in the order of the table; see :func:`explain`."""
+    names, _ = feature_names(model)
+    if not isinstance(model, AdditiveModel):
+        return _collect([explain(model, row, classes) for row in _rows_of(X)], names)
+    prior, terms, used = model.log_joint_terms(X)  # (n_classes,), (n_rows, n_features, n_classes), (n_rows, n_features)
+    log_joint = prior + terms.sum(axis=1)
+    pairs = _pairs(log_joint, classes, model.classes_)
+    rows = np.arange(len(pairs))
+    first, second = pairs.T
+    with np.errstate(invalid="ignore"):
+        changes = terms[rows, :, first] - terms[rows, :, second]
+    # Infinite terms of both signs cancel to NaN as well: then neither class can give the row.
+    with np.errstate(invalid="ignore"):
+        undefined = np.isnan(changes.sum(axis=1))
+    if undefined.any():
+        raise ImpossibleEvidenceError(
+            f"row {int(undefined.argmax())}: neither of its two classes can give it, so they have no odds; pass "
+            "smoothing > 0 to the model, or other classes."
+        )
+    share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    probability = share[rows, first] / share.sum(axis=1)
+    values = _columns_of(X, names, len(rows))
+    first_over_second, labels = prior[first] - prior[second], np.asarray(model.classes_)[pairs]
+    return Explanations(labels, first_over_second, names, values, changes, used, probability, _edges_of(model))
+
+
+def _edges_of(model: Any) -> dict[str, tuple[float, ...]]:
+    schema = getattr(model, "schema_", ())
+    return {variable.name: variable.edges for variable in schema if variable.kind == "binned" and variable.edges}
+
+
+def _explanation(
+    model: Any,
+    row: Row,
+    pair: tuple[int, int],
+    prior: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    used: NDArray[np.bool_],
+    probability: float,
+    places: list[int],
+) -> Explanation:
+    a, b = pair
+    with np.errstate(invalid="ignore"):
+        changes = terms[:, a] - terms[:, b]
+    if np.isnan(changes).any() or (np.isposinf(changes).any() and np.isneginf(changes).any()):
+        raise ImpossibleEvidenceError(
+            f"neither {model.classes_[a]!r} nor {model.classes_[b]!r} can give this row, so they have no odds; "
+            "pass smoothing > 0 to the model, or other classes."
+        )
+    return Explanation(
+        (rendering.plain(model.classes_[a]), rendering.plain(model.classes_[b])),
+        float(prior[a] - prior[b]),
+        tuple(row.names[j] for j in places),
+        tuple(row.values[j] for j in places),
+        changes[places],
+        np.asarray(used)[places],
+        probability,
+        _edges_of(model),
+    )
+
+
+def _nothing(row: Row) -> NDArray[np.bool_]:
+    return row.missing[None, :]
+
+
+def _revealing(row: Row, places: list[int]) -> NDArray[np.bool_]:
+    """Return which cells are hidden in each step: all at first, then one less each time; missing ones always."""
+    hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
+    for step, j in enumerate(places):
+        hidden[step + 1 :, j] = row.missing[j]
+    return hidden
+
+
+def _steps(log_proba: NDArray[np.float64], pair: tuple[int, int]) -> NDArray[np.float64]:
+    """Return the change of each class's log-probability at each step.
+
+    Once a class is ruled out its log-probability stays at −inf, which is no further change.
+    """
+    with np.errstate(invalid="ignore"):
+        changes = np.diff(log_proba, axis=0)
+    changes[np.isneginf(log_proba[1:]) & np.isneginf(log_proba[:-1])] = 0.0
+    return changes
+
+
+def _log_proba(model: Any, table: Any) -> NDArray[np.float64]:
+    if not hasattr(model, "predict_proba"):
+        raise BayeskitError(f"explain needs a classifier with predict_proba; {type(model).__name__} has none.")
+    try:
+        if hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(table), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(model.predict_proba(table), dtype=np.float64))
+    except ValueError as error:
+        raise BayeskitError(
+            f"explain hides cells one by one, and this {type(model).__name__} does not accept missing cells: {error}"
+        ) from error
+
+
+def _pairs(log_joint: NDArray[np.float64], classes: Sequence[Any] | None, known: Any) -> NDArray[np.int64]:
+    """Return the numbers of the two classes to compare in each row, shape (n_rows, 2)."""
+    if len(known) < 2:
+        raise BayeskitError(f"odds need two classes; the model knows {list(known)} only.")
+    if classes is None:
+        return np.argsort(-log_joint, axis=1, kind="stable")[:, :2]
+    names = np.asarray(known).tolist()
+    if len(classes) != 2 or len(set(classes)) != 2:
+        raise BayeskitError(f"classes must be two different classes (a, b) of {names}; got {classes!r}.")
+    for name in classes:
+        if name not in names:
+            raise BayeskitError(f"{name!r} is not a class; the classes are {names}.")
+    pair = np.array([names.index(name) for name in classes], dtype=np.int64)
+    return np.broadcast_to(pair, (len(log_joint), 2))
+
+
+def _places(order: Sequence[str] | None, names: tuple[str, ...]) -> list[int]:
+    if order is None:
+        return list(range(len(names)))
+    if sorted(order) != sorted(names):
+        raise BayeskitError(f"order must name every feature once: {', '.join(names)}; got {list(order)!r}.")
+    return [names.index(name) for name in order]
+
+
+def _share(log_joint: NDArray[np.float64], number: int) -> float:
+    peak = log_joint.max()
+    if np.isneginf(peak):
+        raise ImpossibleEvidenceError("no class can give this row; pass smoothing > 0 to the model.")
+    share = np.exp(log_joint - peak)
+    return float(share[number] / share.sum())
+
+
+def _rows_of(X: Any) -> Iterator[Any]:
+    if isinstance(X, dict):
+        n_rows = len(next(iter(X.values())))
+        return ({name: column[i] for name, column in X.items()} for i in range(n_rows))
+    if hasattr(X, "iloc"):
+        return (X.iloc[i : i + 1] for i in range(len(X)))
+    if hasattr(X, "columns") or hasattr(X, "schema"):
+        return (X[i : i + 1] for i in range(len(X)))
+    return iter(np.asarray(X))
+
+
+def _columns_of(X: Any, names: tuple[str, ...], n_rows: int) -> list[NDArray[Any]]:
+    """Return the columns of a table as they are; they are read only when a row is shown."""
+    if isinstance(X, np.ndarray):
+        return [X[:, j] for j in range(X.shape[1])]
+    columns = [X[name] for name in names] if not isinstance(X, list) else list(zip(*X, strict=True))
+    return [np.asarray(column, dtype=object) for column in columns]
+
+
+def _collect(explanations: list[Explanation], names: tuple[str, ...]) -> Explanations:
+    if not explanations:
+        raise BayeskitError("there is no row to explain.")
+    pairs = np.empty((len(explanations), 2), dtype=object)
+    pairs[:] = [each.classes for each in explanations]
+    columns = [np.array([each.values[j] for each in explanations], dtype=object) for j in range(len(names))]
+    return Explanations(
+        pairs,
+        np.array([each.prior for each in explanations]),
+        names,
+        columns,
+        np.stack([each.terms for each in explanations]),
+        np.stack([each.used for each in explanations]),
+        np.array([each.probability for each in explanations]),
+        explanations[0].edges,
+        np.array([each.floor for each in explanations]),
+    )

@@ -1,0 +1,40 @@
+"""A summary of a model that is fitted whole: what it is, a few facts, and itself as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.explain.rendering import pad, width
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A summary of a fitted model; prints as text, and ``to_json`` gives the facts as plain values."""
+
+    title: str
+    facts: Mapping[str, Any]
+    body: str
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.body}"
+
+    __repr__ = __str__
+
+    def to_json(self) -> dict[str, Any]:
+        """Return title and facts for a JSON file."""
+        return {"model": self.title.split(":")[0], **self.facts}
+
+
+def listed(names: tuple[str, ...], numbers: NDArray[np.float64], heads: tuple[str, ...]) -> str:
+    """Return a table of numbers, one line per name: (n_names, n_heads)."""
+    places = max([width(name) for name in names] + [1])
+    columns = [max(12, width(head)) for head in heads]
+    lines = ["  ".join([" " * places, *(f"{head:>{n}}" for head, n in zip(heads, columns, strict=True))])]
+    for name, row in zip(names, numbers, strict=True):
+        lines.append("  ".join([pad(name, places), *(f"{x:>{n}.6g}" for x, n in zip(row, columns, strict=True))]))
+    return "\n".join(f"  {line}".rstrip() for line in lines)

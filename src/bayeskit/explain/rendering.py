@@ -1,0 +1,130 @@
+"""Explanations made to be read: in a terminal (rich where it is installed), as plain text, and in a notebook."""
+
+from __future__ import annotations
+
+import html
+import sys
+import unicodedata
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayeskit.explain.explanation import Explanation
+
+_AXIS = "position:relative;width:12em;height:1em;background:linear-gradient(#999,#999) center/1px 100% no-repeat"
+BAR = 8  # characters on each side of the axis
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as a Python value."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def cell(value: Any) -> str:
+    """Return a value as short text."""
+    value = plain(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def width(text: str) -> int:
+    """Return the width of a text in terminal cells; a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def pad(text: str, places: int) -> str:
+    """Return the text padded with spaces to a width in terminal cells."""
+    return text + " " * (places - width(text))
+
+
+def text(explanation: Explanation) -> str:
+    """Return the explanation as plain text, one line per feature, with a bar towards the class that it supports."""
+    lines = _lines(explanation)
+    places = max(24, *(width(label) for label, *_ in lines))
+    body = [f"{pad(label, places)}  {number:>7}  {bar}".rstrip() for label, number, bar, _ in lines]
+    return "\n".join([_title(explanation), *body])
+
+
+def in_terminal(explanation: Explanation) -> str:
+    """Return the explanation with colours, when rich is installed and the output is a terminal; "" otherwise."""
+    if not sys.stdout.isatty():
+        return ""
+    try:
+        from rich.console import Console
+    except ImportError:
+        return ""
+    page = StringIO()
+    Console(file=page, force_terminal=True).print(rich_table(explanation))
+    return page.getvalue().rstrip("\n")
+
+
+def rich_table(explanation: Explanation) -> Any:
+    """Return the explanation as a rich table."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(_title(explanation)), title_justify="left", box=None, show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    for label, number, bar, sign in _lines(explanation):
+        style = {1: "green", -1: "red", 0: "dim", None: "bold"}[sign]
+        table.add_row(escape(label), number, escape(bar), style=style)
+    return table
+
+
+def html_table(explanation: Explanation) -> str:
+    """Return the explanation as an HTML table; all names and values are escaped."""
+    longest = _longest(explanation)
+    rows = []
+    for (label, number, bar, sign), term in zip(_lines(explanation), _numbers(explanation), strict=True):
+        share = 0.0 if sign is None or not longest else 50 * min(abs(term) / longest, 1.0)
+        side, colour = ("left", "#2a7f3f") if term > 0 else ("right", "#b3372f")
+        drawn = html.escape(bar.strip("│ "))
+        if sign is not None:
+            inner = f"position:absolute;{side}:50%;width:{share:.1f}%;height:100%;background:{colour}"
+            drawn = f'<div style="{_AXIS}"><div style="{inner}"></div></div>'
+        rows.append(
+            f'<tr><td style="text-align:left">{html.escape(label)}</td><td style="text-align:right">'
+            f"{html.escape(number)}</td><td>{drawn}</td></tr>"
+        )
+    return f"<table><caption>{html.escape(_title(explanation))}</caption><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _title(explanation: Explanation) -> str:
+    first, second = explanation.classes
+    return f"log-odds of {first} over {second}"
+
+
+def _longest(explanation: Explanation) -> float:
+    finite = np.abs(explanation.terms[np.isfinite(explanation.terms)])
+    return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+
+
+def _numbers(explanation: Explanation) -> list[float]:
+    floor = [explanation.floor] if explanation.floor else []
+    return [explanation.prior, *explanation.terms.tolist(), *floor, explanation.log_odds]
+
+
+def _lines(explanation: Explanation) -> list[tuple[str, str, str, int | None]]:
+    """Return label, number, bar and sign of each line; the sign of prior and posterior is None."""
+    longest = _longest(explanation)
+    lines: list[tuple[str, str, str, int | None]] = [
+        ("prior", f"{explanation.prior:+.3f}", " " * BAR + "│", None),
+    ]
+    for label, term, used in zip(explanation.labels(), explanation.terms.tolist(), explanation.used, strict=True):
+        sign = int(np.sign(term)) if used else 0
+        lines.append((label, f"{term:+.3f}" if used else "", _bar(term, longest), sign))
+    if explanation.floor:
+        sign = int(np.sign(explanation.floor))
+        lines.append(("floor", f"{explanation.floor:+.3f}", _bar(explanation.floor, longest), sign))
+    end = f"P({explanation.classes[0]}) = {explanation.probability:.3f}"
+    return [*lines, ("posterior", f"{explanation.log_odds:+.3f}", end, None)]
+
+
+def _bar(term: float, longest: float) -> str:
+    length = round(min(abs(term) / longest, 1.0) * BAR)
+    if term < 0:
+        return " " * (BAR - length) + "█" * length + "┤"
+    return " " * BAR + ("├" if term > 0 else "│") + "█" * length

@@ -1,0 +1,165 @@
+"""Why a text got its class: the words that spoke for and against it, shown in the text itself."""
+
+from __future__ import annotations
+
+import html
+import sys
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayeskit.explain import rendering
+from bayeskit.explain.explanation import Explanation
+
+# Below this share of the strongest word, a word is shown without a mark.
+_FAINT = 0.05
+_GREEN, _RED = (42, 127, 63), (179, 55, 47)
+
+
+class Word(NamedTuple):
+    """A token of a text: where it stands, what it adds to the log-odds, and whether the model knows it."""
+
+    token: str
+    begin: int
+    end: int
+    weight: float
+    used: bool
+
+
+class _WordTerms(Explanation):
+    """One line per different word, with how often it stands there."""
+
+    def labels(self) -> list[str]:
+        return [
+            f"{name}{f' × {n}' if n > 1 else ''}{'' if used else ' (not known)'}"
+            for name, n, used in zip(self.features, self.values, self.used, strict=True)
+        ]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TextExplanation:
+    r"""Why one class is more probable than another for one text.
+
+    .. math:: \log \frac{P(a \mid d)}{P(b \mid d)} = \log \frac{P(a)}{P(b)} + \sum_{i} w_i
+
+    Attributes
+    ----------
+    text : str
+        The text.
+    classes : (a, b)
+        The two classes; a weight above 0 speaks for a.
+    prior : float
+        The log-odds before a word is read. The Bernoulli model counts in it what the words say that are *not* there.
+    words : tuple of Word
+        The tokens in the order of the text.
+    probability : float
+        P(a given the text) among all classes.
+    """
+
+    text: str
+    classes: tuple[Any, Any]
+    prior: float
+    words: tuple[Word, ...]
+    probability: float
+
+    @property
+    def log_odds(self) -> float:
+        """The prior plus the weights of all words."""
+        return self.prior + float(sum(word.weight for word in self.words))
+
+    def by_word(self) -> Explanation:
+        """Return one term for each different word, the strongest first."""
+        weight: dict[str, float] = {}
+        n: dict[str, int] = {}
+        used: dict[str, bool] = {}
+        for word in self.words:
+            weight[word.token] = weight.get(word.token, 0.0) + word.weight
+            n[word.token] = n.get(word.token, 0) + 1
+            used[word.token] = word.used
+        order = sorted(weight, key=lambda token: -abs(weight[token]))
+        return _WordTerms(
+            self.classes,
+            self.prior,
+            tuple(order),
+            tuple(n[token] for token in order),
+            np.array([weight[token] for token in order]),
+            np.array([used[token] for token in order], dtype=bool),
+            self.probability,
+        )
+
+    def _shares(self) -> list[tuple[int, int, float, Word]]:
+        """Return the pieces of the text in order: begin, end, share of the strongest weight (0 between words), word."""
+        strongest = max((abs(word.weight) for word in self.words if np.isfinite(word.weight)), default=0.0) or 1.0
+        at: list[float] = [0.0] * len(self.text)
+        of: list[Word | None] = [None] * len(self.text)
+        # Tokens may overlap (pairs of ideographs, n-grams): a character shows the sum of what it takes part in.
+        for word in self.words:
+            for i in range(word.begin, min(word.end, len(self.text))):
+                at[i] += word.weight / strongest
+                of[i] = of[i] or word
+        pieces: list[tuple[int, int, float, Word]] = []
+        blank = Word("", 0, 0, 0.0, False)
+        for i, share in enumerate(at):
+            word = of[i] or blank
+            if pieces and pieces[-1][2] == share and pieces[-1][3] is word:
+                pieces[-1] = (pieces[-1][0], i + 1, share, word)
+            else:
+                pieces.append((i, i + 1, share, word))
+        return pieces
+
+    def marked(self) -> str:
+        """Return the text with ⁺ after words that speak for the first class, and ⁻ after those against it."""
+        out = []
+        for begin, end, share, _ in self._shares():
+            mark = "" if abs(share) < _FAINT else "⁺" if share > 0 else "⁻"
+            out.append(self.text[begin:end] + mark)
+        return "".join(out)
+
+    def to_html(self) -> str:
+        """Return the text with each word on the colour of its side, stronger where its weight is; all is escaped."""
+        out = []
+        for begin, end, share, word in self._shares():
+            piece = html.escape(self.text[begin:end])
+            if abs(share) >= _FAINT:
+                red, green, blue = _GREEN if share > 0 else _RED
+                style = f"background:rgba({red},{green},{blue},{min(abs(share), 1.0) * 0.6:.2f});border-radius:.2em"
+                title = html.escape(f"{word.token}: {word.weight:+.3f}", quote=True)
+                piece = f'<span style="{style}" title="{title}">{piece}</span>'
+            out.append(piece)
+        first, second = (html.escape(str(name)) for name in self.classes)
+        head = f"{first} <b>{self.log_odds:+.3f}</b> over {second}, P({first}) = {self.probability:.3f}"
+        return f'<div><p>{head}</p><p style="white-space:pre-wrap">{"".join(out)}</p></div>'
+
+    def __str__(self) -> str:
+        return f"{rendering.text(self.by_word())}\n{self.marked()}"
+
+    def __repr__(self) -> str:
+        return self._in_terminal() or str(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html() + rendering.html_table(self.by_word())
+
+    def _in_terminal(self) -> str:
+        if not sys.stdout.isatty():
+            return ""
+        try:
+            from rich.console import Console
+        except ImportError:
+            return ""
+        page = StringIO()
+        console = Console(file=page, force_terminal=True)
+        console.print(rendering.rich_table(self.by_word()))
+        console.print(self.rich_text())
+        return page.getvalue().rstrip("\n")
+
+    def rich_text(self) -> Any:
+        """Return the text as rich shows it: words in green or red, bold where they are strong."""
+        from rich.text import Text
+
+        shown = Text()
+        for begin, end, share, _ in self._shares():
+            style = "" if abs(share) < _FAINT else "green" if share > 0 else "red"
+            shown.append(self.text[begin:end], style=f"bold {style}" if style and abs(share) > 0.5 else style or None)
+        return shown

@@ -1,0 +1,31 @@
+"""Bernoulli columns: 0 and 1, both always possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayeskit.errors import TableError
+from bayeskit.kinds.categorical import CodedKind
+from bayeskit.kinds.kind import Training
+from bayeskit.table.column import Column
+from bayeskit.table.encode import distinct
+from bayeskit.table.schema import Variable
+
+
+class Bernoulli(CodedKind):
+    """Yes / no columns: a table of 0 and 1, whichever of them came."""
+
+    name = "bernoulli"
+    words = ("bernoulli",)
+    description = "a smoothed table of 0 and 1, both always possible"
+
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+        """Declare 0 and 1; a column that holds anything else is refused."""
+        for column, name in zip(columns, names, strict=True):
+            odd = [value for value in distinct(column, name) if value not in (0, 1)]
+            if odd:
+                raise TableError(
+                    f"column '{name}' cannot be bernoulli: it holds {odd[0]!r}; its values must be 0 and 1, or False "
+                    "and True."
+                )
+        return [Variable(name, self.name, (0, 1), declared=True) for name in names]

@@ -1,0 +1,72 @@
+"""Gaussian columns: a normal density in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.estimate.gaussian import gaussian, normal_parameters
+from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
+from bayeskit.table.schema import Variable
+
+# A density is summed on this many points, over so many deviations beyond the outermost means.
+GRID_POINTS = 2001
+GRID_DEVIATIONS = 9.0
+
+
+class Gaussian(Kind):
+    r"""Measurements.
+
+    .. math:: p(x \mid c) = \frac{1}{\sqrt{2π} σ_c} e^{-(x - μ_c)^2 / 2σ_c^2}
+
+    The parameters are three rows with one column per class: −½ log 2πσ², μ and 1 / 2σ².
+    """
+
+    name = "gaussian"
+    coded = False
+    description = "a normal density"
+    family = Family.GAUSSIAN
+    words = ("gaussian",)
+
+    def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
+        """Take mean and variance of each class from its moments."""
+        return normal_parameters(*gaussian(statistics.moments, settings.variance, settings.variance_prior))
+
+    def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
+        """Count a mean and a variance per class."""
+        return 2 * int(parameters.shape[1])
+
+    def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
+        """Return a fine grid over the densities of all classes."""
+        mean, deviation = self._mean_and_deviation(parameters)
+        low, high = (mean - GRID_DEVIATIONS * deviation).min(), (mean + GRID_DEVIATIONS * deviation).max()
+        points = np.linspace(low, high, GRID_POINTS)
+        # A narrow density is not lost between the points of a wide one: each class has a grid of its own as well.
+        own = [
+            np.linspace(m - GRID_DEVIATIONS * s, m + GRID_DEVIATIONS * s, GRID_POINTS)
+            for m, s in zip(mean, deviation, strict=True)
+        ]
+        points = np.unique(np.concatenate([points, *own]))
+        return Grid(tuple(points.tolist()), np.gradient(points), False)
+
+    def draw(
+        self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
+    ) -> Any:
+        """Draw from the normal distribution of the class."""
+        mean, deviation = self._mean_and_deviation(parameters)
+        return rng.normal(mean[c], deviation[c], size=size)
+
+    def table(self, variable: Variable, parameters: NDArray[np.float64]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+        """Return mean and standard deviation of each class."""
+        return ("mean", "deviation"), np.stack(self._mean_and_deviation(parameters))
+
+    def title(self, variable: Variable, target: str) -> str:
+        """Return the title, with a small p for a density."""
+        return f"p({variable.name} | {target})"
+
+    @staticmethod
+    def _mean_and_deviation(parameters: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return parameters[1], np.sqrt(0.5 / parameters[2])

@@ -1,0 +1,179 @@
+"""What every kind of column must say of itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import NaiveScorer, Score, n_threads
+from bayeskit.counts.moments import Moments
+from bayeskit.counts.numbers import NumberCounts
+from bayeskit.errors import BayeskitError
+from bayeskit.estimate.gaussian import VARIANCE_PRIOR, Variance
+from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.table.column import Column
+from bayeskit.table.encode import as_numbers, refuse_infinite
+from bayeskit.table.schema import Variable
+
+Unseen = Literal["ignore", "error", "smooth"]
+Cells = Literal["text", "truth", "number"]
+
+
+class Family(IntEnum):
+    """The log-densities that the scoring kernel computes itself, by the number it knows them by."""
+
+    TABLE = 0
+    GAUSSIAN = 1
+    POISSON = 2
+    NONE = 3
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a kind may look at besides its cells when it learns what a column is."""
+
+    bins: int = 10  # how many bins to cut at the most
+    y: NDArray[Any] | None = None  # (n_rows,): class codes
+    weight: NDArray[np.float64] | None = None  # (n_rows,): how often each row counts
+
+
+@dataclass(frozen=True)
+class Estimation:
+    """How statistics become parameters: the settings of a model, of which each kind takes what concerns it."""
+
+    smoothing: float | SymmetricSmoothing = 1.0
+    unseen: Unseen = "ignore"
+    variance: Variance = "posterior"
+    variance_prior: float = VARIANCE_PRIOR
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The statistics of all columns of one kind within each class, in the order of the columns."""
+
+    variables: tuple[Variable, ...]
+    n_class: NDArray[Any]  # (n_classes,): rows, or their weight
+    n_value: Sequence[NDArray[Any]]  # coded columns: a table of shape (n_values, n_classes) each
+    moments: Moments  # numeric columns: of shape (n_columns, n_classes)
+    numbers: NumberCounts  # numeric columns of a kind that counts numbers: how often each came
+
+
+class Grid(NamedTuple):
+    """Values of a column that stand for all it can take: sums over them are sums (or integrals) over the column.
+
+    ``weights`` are 1 for values that have a probability; for a density they are the widths of a fine grid, so that
+    density times width is a probability. ``exact`` says which of the two it is.
+    """
+
+    values: tuple[Any, ...]
+    weights: NDArray[np.float64]
+    exact: bool
+
+
+# Each kind by its name; see the registry.
+KINDS: dict[str, type[Kind]] = {}
+
+
+class Kind(ABC):
+    """One kind of column: what is believed of its cells within each class, and what can be done with that.
+
+    A kind is a file in this folder with a subclass that has a name; nothing else lists it. A subclass that is defined
+    elsewhere is known from then on too. ``parameters`` below are what
+    :meth:`estimate` returned for the column: for a kind that the scoring kernel computes (``family``), an array with
+    one column per class.
+    """
+
+    # The kind's name, as it stands in `Variable.kind`.
+    name: ClassVar[str]
+    # Whether its cells are codes of listed values, and not numbers.
+    coded: ClassVar[bool]
+    # One line for people: what P(x | c) is.
+    description: ClassVar[str]
+    # Which log-density of the scoring kernel it has; `Family.NONE` where `log_density` is the kind's own.
+    family: ClassVar[Family] = Family.NONE
+    # What a user may say to ask for it, in `kinds` or `numeric`.
+    words: ClassVar[tuple[str, ...]] = ()
+    # Whether it learns from how often each number came, and not from the moments alone.
+    counts_numbers: ClassVar[bool] = False
+    # Whether every finite number is a cell as it came, so that `read` need not be called.
+    any_number: ClassVar[bool] = True
+    # What the cells must be, for the message that refuses one.
+    holds: ClassVar[str] = "finite numbers"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            known = KINDS.get(cls.name)
+            if known is not None and known.__qualname__ != cls.__qualname__:
+                raise BayeskitError(f"there is a kind '{cls.name}' already; give the new one a name of its own.")
+            KINDS[cls.name] = cls
+
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+        """Say of columns that were asked for by ``word``, and are not wholly missing, what they are.
+
+        A numeric kind takes all columns of numbers whose cells it can :meth:`read`.
+        """
+        found = []
+        for column, name in zip(columns, names, strict=True):
+            numbers = as_numbers(column, name, word)
+            variable = Variable(name, self.name, numeric=True)
+            if not self.any_number:
+                self.read(variable, numbers)
+            found.append(variable)
+        return found
+
+    def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say of each number whether the kind cannot take it; a missing one it can."""
+        return np.asarray(np.isinf(numbers))
+
+    def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers that are summed up and scored; refuse the first that cannot be, by column and row."""
+        refuse_infinite(numbers, variable.name)
+        return numbers
+
+    @abstractmethod
+    def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[Any]:
+        """Turn the statistics of the kind's columns into parameters, one item per column."""
+
+    @abstractmethod
+    def n_parameters(self, variable: Variable, parameters: Any) -> int:
+        """Return the number of free parameters of a column, in all classes together."""
+
+    @abstractmethod
+    def grid(self, variable: Variable, parameters: Any) -> Grid:
+        """Return the values that the column can take, or a grid over its density."""
+
+    @abstractmethod
+    def draw(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
+        """Return cells drawn from P(x | c), for the class of number ``c``."""
+
+    @abstractmethod
+    def table(self, variable: Variable, parameters: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+        """Return the parameters to be read: names of the rows, and numbers of shape (n_rows, n_classes)."""
+
+    def title(self, variable: Variable, target: str) -> str:
+        """Return the title of :meth:`table`."""
+        return f"P({variable.name} | {target})"
+
+    def cells(self, variable: Variable) -> Cells:
+        """Say what the cells of a file must be read as."""
+        return "number"
+
+    def log_density(self, variable: Variable, parameters: Any, column: NDArray[Any]) -> NDArray[np.float64]:
+        """Return log P(x | c) of each cell, of shape (n_rows, n_classes); 0 for a missing cell.
+
+        The scoring kernel is asked, so that a density is written down once.
+        """
+        n_classes = parameters.shape[1]
+        size = variable.n_values if self.coded else 0
+        scorer = NaiveScorer(np.zeros(n_classes), parameters, [self.family], [0], [size])
+        scores: NDArray[np.float64] = scorer.score(
+            [column], True, Score.LOG_JOINT, False, None, n_threads(len(column))
+        )[0]
+        return scores

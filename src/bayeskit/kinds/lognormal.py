@@ -1,0 +1,72 @@
+"""Log-normal columns: amounts above zero whose logarithm is normal, such as prices, sizes and durations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.kinds.gaussian import GRID_DEVIATIONS, GRID_POINTS, Gaussian
+from bayeskit.kinds.kind import Family, Grid
+from bayeskit.table.encode import refuse_infinite
+from bayeskit.table.schema import Variable
+
+
+class LogNormal(Gaussian):
+    r"""Amounts above zero that differ by factors.
+
+    .. math:: p(x \mid c) = \frac{1}{x \sqrt{2π} σ_c} e^{-(\log x - μ_c)^2 / 2σ_c^2}
+
+    The logarithms are read, summed up and scored; their moments are a Gaussian column's.
+    """
+
+    name = "lognormal"
+    words = ("lognormal",)
+    description = "a log-normal density, for numbers above zero"
+    family = Family.NONE
+    any_number = False
+    holds = "numbers above zero"
+
+    def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers have no logarithm."""
+        return np.asarray(numbers <= 0)
+
+    def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the logarithms; refuse the first number that has none."""
+        refuse_infinite(numbers, variable.name)
+        odd = self.unfit(numbers)
+        if odd.any():
+            row = int(odd.argmax())
+            raise TableError(
+                f"column '{variable.name}', row {row}: a lognormal column holds {self.holds}; "
+                f"got {numbers[row].item()!r}. Leave the cell missing (NaN), or take another kind, such as 'kde'."
+            )
+        return np.log(np.asarray(numbers, dtype=np.float64))
+
+    def log_density(
+        self, variable: Variable, parameters: NDArray[np.float64], column: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Return the normal log-density of log x less log x, the change of scale."""
+        normal = Gaussian().log_density(variable, parameters, column)
+        return np.asarray(normal - np.nan_to_num(column)[:, None])
+
+    def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
+        """Return points that lie evenly on the scale of log x, with the widths that they have on the scale of x."""
+        mean, deviation = self._mean_and_deviation(parameters)
+        low, high = mean - GRID_DEVIATIONS * deviation, mean + GRID_DEVIATIONS * deviation
+        ends = [(low.min(), high.max()), *zip(low, high, strict=True)]
+        logs = np.unique(np.concatenate([np.linspace(a, b, GRID_POINTS) for a, b in ends]))
+        points, first = np.unique(np.exp(logs), return_index=True)
+        return Grid(tuple(points.tolist()), points * np.gradient(logs)[first], False)
+
+    def draw(
+        self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Draw from the log-normal distribution of the class."""
+        return np.asarray(np.exp(super().draw(variable, parameters, c, size, rng)))
+
+    def table(self, variable: Variable, parameters: NDArray[np.float64]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+        """Return mean and standard deviation of log x in each class."""
+        return ("mean of log", "deviation of log"), super().table(variable, parameters)[1]

@@ -1,0 +1,78 @@
+"""Poisson columns: how often something happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.estimate.gaussian import poisson
+from bayeskit.estimate.smoothing import as_smoothing
+from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
+from bayeskit.table.encode import refuse_infinite
+from bayeskit.table.schema import Variable
+
+
+class Poisson(Kind):
+    r"""Counts 0, 1, 2, … of events.
+
+    .. math:: P(x \mid c) = e^{-r_c} r_c^x / x!
+
+    The parameters are two rows with one column per class: log rate and rate.
+    """
+
+    name = "poisson"
+    coded = False
+    description = "a Poisson distribution"
+    family = Family.POISSON
+    words = ("poisson",)
+    any_number = False
+    holds = "counts 0, 1, 2, …"
+
+    def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
+        """Take the mean of each class, with λ rows at the mean of the column."""
+        # A rate is one number: all of the smoothing's rows are its.
+        rate = poisson(statistics.moments, as_smoothing(settings.smoothing).pseudo_count(1))
+        # log 0 = -inf is meant: without smoothing, what never happened is impossible.
+        with np.errstate(divide="ignore"):
+            return list(np.stack([np.log(rate), rate], axis=1))
+
+    def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
+        """Count a rate per class."""
+        return int(parameters.shape[1])
+
+    def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
+        """Return all counts but for the highest, which have less than 1e-17 together."""
+        # By Chernoff's bound exp(−t² / 2(r + t/3)) less than 1e-17 lies beyond t = 9 √r + 45 above the rate r.
+        rate = float(parameters[1].max())
+        most = int(rate + 9 * rate**0.5 + 45)
+        return Grid(tuple(range(most + 1)), np.ones(most + 1), True)
+
+    def draw(
+        self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
+    ) -> Any:
+        """Draw from the Poisson distribution of the class."""
+        return rng.poisson(parameters[1, c], size=size)
+
+    def table(self, variable: Variable, parameters: NDArray[np.float64]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+        """Return the rate of each class."""
+        return ("rate",), parameters[1:]
+
+    def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers are negative or have a fraction."""
+        return np.asarray((numbers < 0) | (np.floor(numbers) < numbers))
+
+    def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Refuse the first number that is no count."""
+        refuse_infinite(numbers, variable.name)
+        odd = self.unfit(numbers)
+        if odd.any():
+            row = int(odd.argmax())
+            raise TableError(
+                f"column '{variable.name}', row {row}: a poisson column holds {self.holds}; "
+                f"got {numbers[row].item()!r}."
+            )
+        return numbers

@@ -1,0 +1,44 @@
+"""Columns that had no value in any row so far: nothing is known of them, and they say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.kinds.kind import Cells, Estimation, Grid, Kind, Statistics
+from bayeskit.table.schema import Variable
+
+
+class Unknown(Kind):
+    """A column without a value: every class gives its cells alike, until rows come that have one."""
+
+    name = "unknown"
+    coded = False
+    description = "nothing: the column has no value in any row"
+
+    def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
+        """Return no parameters."""
+        return [np.empty((0, len(statistics.n_class))) for _ in statistics.variables]
+
+    def n_parameters(self, variable: Variable, parameters: Any) -> int:
+        """Count none."""
+        return 0
+
+    def grid(self, variable: Variable, parameters: Any) -> Grid:
+        """Return no values."""
+        return Grid((), np.ones(0), True)
+
+    def draw(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
+        """Return missing cells."""
+        return np.full(size, None, dtype=object)
+
+    def table(self, variable: Variable, parameters: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+        """Return a table without rows."""
+        return (), np.asarray(parameters)
+
+    def cells(self, variable: Variable) -> Cells:
+        """Text takes whatever stands in the file."""
+        return "text"

@@ -1,0 +1,228 @@
+"""The columns of a file as they are written, turned into numbers, truth values, dates and text, each in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeskit.errors import TableError
+from bayeskit.kinds.registry import words
+from bayeskit.table.conventions import Convention, Reading, numbers_of, read_written
+from bayeskit.table.dates import CATEGORIES, ORDERS, parts_of_dates
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.kinds.kind import Kind
+
+# Labels that come back as they were written when they are read as whole numbers.
+_AS_WRITTEN = r"^(0|-?[1-9]\d{0,17})$"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A column that was made of another: its kind, and where it comes from."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True)
+class WrittenColumns:
+    """A table whose columns were read, with how they were written and what must be said about it."""
+
+    table: pa.Table
+    # Column of the file → how its cells are read, where that is no matter of course.
+    conventions: dict[str, Convention] = field(default_factory=dict)
+    # Column → what is said of its cells, and the argument that would settle it.
+    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # Columns made of dates.
+    parts: dict[str, Part] = field(default_factory=dict)
+
+
+def part_name(column: str, part: str) -> str:
+    """Return the name of the column that holds one part of a date.
+
+    >>> part_name("sold", "month")
+    'sold (month)'
+    """
+    return f"{column} ({part})"
+
+
+def read_columns(
+    table: pa.Table,
+    target: str,
+    kinds: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+    *,
+    decimal: str | None = None,
+    date_order: str | None = None,
+    place: Callable[[int], str] = "row {}".format,
+) -> WrittenColumns:
+    """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table as a file holds it.
+    target : str
+        The column of labels, which come back as they were written.
+    kinds : dict of column name to kind, optional
+        What the user says of columns; a kind that does not fit is refused with the first cell that shows it.
+    ignore : collection of str
+        Columns that nobody looks at.
+    decimal, date_order : str, optional
+        As in :func:`bayeskit.table.conventions.read_written`.
+    place : callable
+        Says where a row is, for messages; the first row is 0.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"price": ["2,5", "13,75"], "sold": ["16.02.2019", "1.3.2019"], "ok": ["01", "02"]})
+    >>> read_columns(table, "ok").table.column_names
+    ['price', 'sold', 'sold (year)', 'sold (month)', 'sold (weekday)', 'sold (days)', 'ok']
+    """
+    import pyarrow as pa
+
+    wanted = dict(kinds or {})
+    found = WrittenColumns(pa.table({}))
+    columns: dict[str, Any] = {}
+    for name in table.column_names:
+        column = table[name]
+        if name == target:
+            columns[name] = _labels(column)
+            continue
+        if name in ignore:
+            columns[name] = column
+            continue
+        reading = _read(column, name, wanted.get(name), decimal, date_order, place)
+        columns[name] = reading.column
+        _refuse_infinite(reading.column, name, place)
+        if wanted.get(name) in words():
+            refuse_unfit(reading.column, name, words()[wanted[name]], place)
+        convention = reading.convention
+        if convention is not None and convention.what == "date":
+            made = parts_of_dates(reading.column, convention.origin)
+            convention = replace(convention, parts=tuple(made))
+            for part, cells in made.items():
+                if part_name(name, part) in table.column_names:
+                    raise TableError(f"there is a column {part_name(name, part)!r} already; rename it.", "ignore")
+                columns[part_name(name, part)] = cells
+                since = f" since {convention.origin}" if part == "days" else ""
+                found.parts[part_name(name, part)] = Part(
+                    "categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {name!r}"
+                )
+        if convention is not None:
+            found.conventions[name] = convention
+        if reading.said:
+            found.said[name] = reading.said, reading.settled_by
+    return replace(found, table=pa.table(columns))
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
+def _labels(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_text(column) or not len(column) or column.null_count == len(column):
+        return column
+    different = pc.unique(column.drop_null())
+    if pc.all(pc.match_substring_regex(different, _AS_WRITTEN)).as_py():
+        return pc.cast(column, pa.int64())
+    if pc.all(pc.match_substring_regex(different, r"^-?\d+\.\d+$")).as_py():
+        return pc.cast(column, pa.float64())
+    return column
+
+
+def _read(
+    column: Any, name: str, kind: str | None, decimal: str | None, order: str | None, place: Callable[[int], str]
+) -> Reading:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = words()
+    number = kind == "numeric" or (kind in known and (not known[kind].coded or kind != known[kind].name))
+    if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type) and kind is None:
+        origin = pc.min(pc.cast(column, pa.timestamp("s"), safe=False)).as_py()
+        if origin is None:
+            return Reading(column)
+        return Reading(column, Convention("date", lenient=True, order="ymd", origin=str(np.datetime64(origin, "D"))))
+    if not _is_text(column):
+        return Reading(pc.cast(column, pa.string()) if pa.types.is_temporal(column.type) else column)
+    reading = read_written(column, decimal=decimal, order=order, number=number)
+    if kind is None or kind not in known or reading.column.type == column.type == pa.null():
+        if not number:
+            return reading
+    elif not number and (reading.convention is not None or pa.types.is_temporal(reading.column.type)):
+        return Reading(column)  # a category is what is written
+    if number and (_is_text(reading.column) or pa.types.is_temporal(reading.column.type)):
+        _refuse_text(column, name, str(kind), decimal, reading, place)
+    return reading
+
+
+def _refuse_text(
+    column: Any, name: str, kind: str, decimal: str | None, reading: Reading, place: Callable[[int], str]
+) -> None:
+    import pyarrow.compute as pc
+
+    if not len(column.drop_null()):
+        return
+    if reading.settled_by == "decimal":
+        raise TableError(f"column {name!r} cannot be {kind} yet: {reading.said}.", "decimal")
+    values = numbers_of(column.combine_chunks(), decimal or ".")
+    odd = np.flatnonzero(np.asarray(pc.and_(pc.is_valid(column), pc.is_null(values))))
+    row = int(odd[0]) if len(odd) else 0
+    raise TableError(
+        f"{place(row)}: column {name!r} cannot be {kind}, since this cell is {column[row].as_py()!r}; in all "
+        f"{len(odd)} of {len(column)} cells are no numbers.",
+        "kinds",
+    )
+
+
+def refuse_unfit(column: Any, name: str, kind: Kind, place: Callable[[int], str]) -> None:
+    """Refuse the first number of a column that its kind cannot take, such as a fraction among Poisson counts."""
+    import pyarrow as pa
+
+    if kind.any_number or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return
+    odd = kind.unfit(np.asarray(column.cast(pa.float64(), safe=False)))
+    if odd.any():
+        row = int(odd.argmax())
+        raise TableError(
+            f"{place(row)}: column {name!r} is {kind.name} and must hold {kind.holds}; got {column[row].as_py()}. "
+            "Leave the cell empty if the value is not known, or train with another kind.",
+            "kinds",
+        )
+
+
+def _refuse_infinite(column: Any, name: str, place: Callable[[int], str]) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return
+    infinite = pc.fill_null(pc.is_inf(column), False)
+    if pc.any(infinite).as_py():
+        row = int(np.asarray(infinite).argmax())
+        raise TableError(
+            f"{place(row)}: column {name!r} holds {column[row].as_py()}; leave the cell empty or put a finite number "
+            "there."
+        )
+
+
+def described(convention: Convention) -> str:
+    """Return how a column of dates is written, in words.
+
+    >>> described(Convention("date", order="dmy", parts=("year", "month")))
+    'dates (day.month.year) as year, month'
+    """
+    return f"dates ({ORDERS[convention.order]}) as {', '.join(convention.parts)}"

@@ -1,0 +1,94 @@
+"""Any table as a matrix of numbers: the inputs x₁ … x_n of a linear unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.io.expect import expect_array
+from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DesignMatrix:
+    """How columns become inputs: numbers as they are, values as one 0-1 input for each value but the first.
+
+    A missing cell, and a value that the fit did not have, take the means of the fit: what is not known adds nothing.
+    """
+
+    schema: Schema
+    means: NDArray[np.float64]  # (n_inputs,)
+
+    @classmethod
+    def learn(cls, source: Source, schema: Schema, weight: NDArray[np.float64] | None) -> tuple[DesignMatrix, Matrix]:
+        """Return the design of a table, and the table's inputs."""
+        inputs = raw_inputs(source, schema)
+        known = ~np.isnan(inputs)
+        w = np.ones(source.n_rows) if weight is None else weight
+        total = w @ known
+        sums = w @ np.where(known, inputs, 0.0)
+        means = np.divide(sums, total, out=np.zeros(inputs.shape[1]), where=total > 0)
+        design = cls(schema, means)
+        return design, np.where(known, inputs, means)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs' names: ``age``, or ``sex = male``."""
+        return tuple(name for variable in self.schema for name in _names(variable))
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """The column that each input comes from, shape (n_inputs,)."""
+        return np.repeat(np.arange(len(self.schema)), [len(_names(variable)) for variable in self.schema])
+
+    def inputs(self, source: Source) -> Matrix:
+        """Return the inputs of a table, shape (n_rows, n_inputs)."""
+        inputs = raw_inputs(source, self.schema)
+        return np.where(np.isnan(inputs), self.means, inputs)
+
+    def scores(self, source: Source, coef: Matrix, intercept: NDArray[np.float64]) -> Matrix:
+        """Return w₀ + Σ w_k x_k of each unit, shape (n_rows, n_units)."""
+        # Around the mean row, so that a cell which takes the mean adds exactly nothing.
+        at_mean = intercept + coef @ self.means
+        return np.asarray((self.inputs(source) - self.means) @ coef.T + at_mean)
+
+    def around_zero(self, coef: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+        """Return weights and intercepts for inputs as they are, from those around the mean row, intercept last."""
+        weights = coef[:, :-1].copy()
+        return weights, coef[:, -1] - weights @ self.means
+
+    @classmethod
+    def from_arrays(cls, schema: Schema, arrays: dict[str, NDArray[Any]]) -> DesignMatrix:
+        """Read the means of a model file."""
+        n = sum(len(_names(variable)) for variable in schema)
+        means = expect_array(arrays, "input_means", np.float64, (n,))
+        if not np.isfinite(means).all():
+            raise ValueError("the means of the inputs are not finite")
+        return cls(schema, means)
+
+
+def _names(variable: Any) -> tuple[str, ...]:
+    if variable.is_numeric:
+        return (variable.name,)
+    return tuple(f"{variable.name} = {value}" for value in variable.values[1:])
+
+
+def raw_inputs(source: Source, schema: Schema) -> Matrix:
+    """Return the inputs of a table with NaN where a cell is missing or holds a value that the schema lacks."""
+    parts = [np.empty((source.n_rows, 0))]
+    for variable, column in zip(schema, encode(source, schema), strict=True):
+        if variable.is_numeric:
+            refuse_infinite(column, variable.name)
+            parts.append(column.astype(np.float64)[:, None])
+        elif variable.n_values > 1:
+            part = (column[:, None] == np.arange(1, variable.n_values)).astype(np.float64)
+            part[column >= variable.n_values] = np.nan  # missing and unseen have codes above all values
+            parts.append(part)
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,168 @@
+"""Bins of columns that are too long to be held: exact where the numbers repeat, else from a sample of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.table import union_classes
+from bayeskit.errors import warn_caller
+from bayeskit.kinds import Training, words
+from bayeskit.learn.plan import Pass, Plan
+from bayeskit.table.column import Numbers
+from bayeskit.table.encode import as_numbers, refuse_infinite
+from bayeskit.table.scan.pieces import PieceReader
+from bayeskit.table.schema import Variable
+
+# Distinct pairs of number and class that are counted of a column; of a column with more, rows are sampled.
+_MOST_DISTINCT = 1 << 16
+# Rows of the sample of a column.
+_SAMPLED = 1 << 17
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Numbers of one column, the class and the weight of each, and a random key."""
+
+    values: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    keys: NDArray[np.uint64]
+
+    def __add__(self, other: Cells) -> Cells:
+        names = ("values", "labels", "weight", "keys")
+        return Cells(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+
+    def __getitem__(self, rows: NDArray[Any]) -> Cells:
+        return Cells(self.values[rows], self.labels[rows], self.weight[rows], self.keys[rows])
+
+    def tallied(self) -> Cells | None:
+        """Join equal pairs of number and class and add their weights; None where there are too many."""
+        order = np.lexsort((self.labels, self.values))
+        cells = self[order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (cells.values[1:] != cells.values[:-1]) | (cells.labels[1:] != cells.labels[:-1])
+        starts = np.flatnonzero(new)
+        if len(starts) > _MOST_DISTINCT:
+            return None
+        return replace(cells[starts], weight=np.add.reduceat(cells.weight, starts)) if len(starts) else cells
+
+    def sampled(self) -> Cells:
+        """Keep the cells with the smallest keys."""
+        if len(self.keys) <= _SAMPLED:
+            return self
+        return self[np.argpartition(self.keys, _SAMPLED)[:_SAMPLED]]
+
+
+@dataclass(frozen=True)
+class SeenNumbers:
+    """What is kept of the columns that are cut: the tally of each as long as it is small, and a sample.
+
+    A cell's key depends on the seed, the piece, the row and nothing else. So the sample of the smallest keys is the
+    same for any number of workers and any order in which their parts are merged.
+    """
+
+    classes: NDArray[Any] | None
+    tallies: tuple[Cells | None, ...]
+    samples: tuple[Cells, ...]
+
+    def plus(self, other: SeenNumbers) -> SeenNumbers:
+        """Return both together."""
+        if self.classes is None or other.classes is None:
+            return other if self.classes is None else self
+        classes = union_classes(self.classes, other.classes)
+        a, b = self._under(classes), other._under(classes)
+        tallies = tuple(
+            None if x is None or y is None else (x + y).tallied() for x, y in zip(a.tallies, b.tallies, strict=True)
+        )
+        samples = tuple((x + y).sampled() for x, y in zip(a.samples, b.samples, strict=True))
+        return SeenNumbers(classes, tallies, samples)
+
+    def _under(self, classes: NDArray[Any]) -> SeenNumbers:
+        assert self.classes is not None
+        place = np.searchsorted(classes, self.classes)
+
+        def moved(cells: Cells | None) -> Any:
+            return None if cells is None else replace(cells, labels=place[cells.labels])
+
+        return SeenNumbers(classes, tuple(map(moved, self.tallies)), tuple(map(moved, self.samples)))
+
+
+@dataclass(frozen=True)
+class _Look:
+    plan: Plan
+    places: tuple[int, ...]
+    word: tuple[str, ...]
+    seed: int
+
+    def __call__(self, readers: Iterable[PieceReader]) -> SeenNumbers:
+        seen = SeenNumbers(None, (), ())
+        for reader in readers:
+            row = 0
+            for rows, n_unlabelled in self.plan.rows([reader]):
+                if rows is None:
+                    row += n_unlabelled
+                    continue
+                n = rows.source.n_rows
+                seen = seen.plus(self._of_batch(rows, _keys(self.seed, reader.number, row, n)))
+                row += n + n_unlabelled
+        return seen
+
+    def _of_batch(self, rows: Any, keys: NDArray[np.uint64]) -> SeenNumbers:
+        weight = np.ones(len(keys)) if rows.weight is None else rows.weight
+        found = []
+        for j, word in zip(self.places, self.word, strict=True):
+            name = rows.source.names[j]
+            numbers = np.asarray(as_numbers(rows.source.column(j), name, word), dtype=np.float64)
+            refuse_infinite(numbers, name)
+            known = np.flatnonzero(~np.isnan(numbers))
+            cells = Cells(numbers + 0.0, rows.y.astype(np.int64), weight, keys)
+            found.append(cells[known] if len(known) < len(keys) else cells)
+        return SeenNumbers(
+            rows.classes, tuple(cells.tallied() for cells in found), tuple(cells.sampled() for cells in found)
+        )
+
+
+def look_at_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
+    """Return the pass that collects what the cutting of some columns needs."""
+    return _Look(plan, tuple(places), tuple(asked), seed), SeenNumbers.plus
+
+
+def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int) -> list[Variable]:
+    """Cut each column by the method that was asked for; say which were cut by a sample, and how far off it may be."""
+    variables, sampled = [], []
+    for tally, sample, name, word in zip(seen.tallies, seen.samples, names, asked, strict=True):
+        cells = sample if tally is None else tally
+        if tally is None and len(sample.keys) == _SAMPLED:
+            sampled.append(name)
+        if not len(cells.values):
+            variables.append(Variable(name, "unknown"))
+            continue
+        order = np.lexsort((cells.labels, cells.values))
+        cells = cells[order]
+        training = Training(bins, cells.labels, cells.weight)
+        variables += words()[word].learn([Numbers(cells.values)], [name], word, training)
+    if sampled:
+        # Dvoretzky–Kiefer–Wolfowitz: with probability .99 no rank is further off.
+        error = sqrt(log(2 / 0.01) / (2 * _SAMPLED))
+        warn_caller(
+            f"the bins of {', '.join(map(repr, sampled[:5]))}{' …' if len(sampled) > 5 else ''} are cut by a sample of "
+            f"{_SAMPLED:,} rows, since there are more than {_MOST_DISTINCT:,} different numbers; the share of rows "
+            f"below a cut is right to {100 * error:.1f} % (with probability .99)."
+        )
+    return variables
+
+
+def _keys(seed: int, piece: int, first: int, n: int) -> NDArray[np.uint64]:
+    """Return a random number for each row of a piece (splitmix64 of seed, piece and row)."""
+    with np.errstate(over="ignore"):
+        x = np.arange(first, first + n, dtype=np.uint64)
+        x += np.uint64((seed * 0x9E3779B97F4A7C15 + piece * 0xD1B54A32D192ED03) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        return x ^ (x >> np.uint64(31))

@@ -1,0 +1,56 @@
+"""Rows to learn from: a table, the class of each row and its weight, read and checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.statistic import Statistic
+from bayeskit.errors import TableError
+from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
+from bayeskit.table.encode import encode
+from bayeskit.table.labels import read_labels, read_weight
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The rows of a table that count, with their classes."""
+
+    source: Source
+    y: NDArray[Any]  # (n_rows,) positions among the classes
+    classes: NDArray[Any]  # (n_classes,) rising
+    weight: NDArray[np.float64] | None  # (n_rows,), or None where every row counts once
+    target: str | None
+
+
+def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
+    """Read what ``fit`` and its kin are given; with a ``schema``, the columns must be its columns."""
+    if target is not None:
+        if y is not None:
+            raise TableError(f"give the labels once: either y or target='{target}'.")
+        source, y = split_target(X, target)
+    elif y is None:
+        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    else:
+        source = read_table(X)
+        if isinstance(y, str):
+            raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
+        refuse_target_among_features(X, source, y)
+    if schema is not None:
+        source = in_order(X, source, schema.names)
+        check_columns(source, schema.names, schema.named, who)
+    weight = read_weight(sample_weight, source.n_rows)
+    classes, codes = read_labels(y, source.n_rows)
+    source, classes, codes, weight = keep_weighted(source, classes, codes, weight)
+    return Labelled(source, codes, classes, weight, target)
+
+
+def coded_under(rows: Labelled, counts: Statistic) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Return the columns and classes of rows as codes under the schema and classes of counts that include them."""
+    columns = encode(rows.source, counts.schema)
+    return columns, np.searchsorted(counts.classes, rows.classes)[rows.y]

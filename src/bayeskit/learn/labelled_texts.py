@@ -1,0 +1,67 @@
+"""Texts to learn from, each with its class and its weight, in whatever form they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeskit.counts.tokens import Batch
+from bayeskit.errors import TableError
+from bayeskit.table.labels import read_labels, read_weight
+from bayeskit.table.text import read_documents
+from bayeskit.table.text_files import TextSource
+
+
+class LabelledTexts:
+    """Texts with labels, in whatever form they came, as batches that can be gone through again."""
+
+    def __init__(self, X: Any, y: Any, sample_weight: Any, target: str | None, who: str) -> None:
+        self.target = target
+        self.weighted = sample_weight is not None
+        self._source = X if isinstance(X, TextSource) else None
+        if self._source is not None:
+            if y is not None or sample_weight is not None:
+                raise TableError("a TextSource brings its labels with it; leave y and sample_weight out.")
+            if self._source.target is None:
+                raise TableError(
+                    f"{str(self._source.path)!r} has no labels; say which column holds them: read_texts(…, target=…)."
+                )
+            return
+        if target is not None:
+            if y is not None:
+                raise TableError(f"give the labels once: either y or target='{target}'.")
+            X, y = split_text(X, target)
+        elif y is None:
+            raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+        texts = read_documents(X)
+        if not texts:
+            raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
+        weight = read_weight(sample_weight, len(texts))
+        classes, codes = read_labels(y, len(texts))
+        if weight is not None and not weight.all():  # documents of zero weight are as if they were not there
+            rows = np.flatnonzero(weight)
+            texts, weight = [texts[i] for i in rows.tolist()], np.ascontiguousarray(weight[rows])
+            kept, codes = np.unique(codes[rows], return_inverse=True)
+            classes = classes[kept]
+        self._batch: Batch = (texts, codes, classes, weight)
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._source is None:
+            yield self._batch
+            return
+        for texts, labels in self._source:
+            classes, codes = read_labels(labels)
+            yield texts, codes, classes, None
+
+
+def split_text(X: Any, target: str) -> tuple[Any, Any]:
+    """Return the texts and the labels of a table of two columns."""
+    names = list(X) if isinstance(X, Mapping) else list(getattr(X, "columns", ()))
+    if target not in names or len(names) != 2:
+        raise TableError(
+            f"with target={target!r}, X is a table of two columns, the texts and {target!r}; got "
+            f"{', '.join(map(repr, names)) if names else type(X).__name__}."
+        )
+    return X[next(name for name in names if name != target)], X[target]

@@ -1,0 +1,134 @@
+"""What naive Bayes believes: class priors and one table or density per column, ready to score rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayeskit._kernels import NaiveScorer, Score, n_threads
+from bayeskit.counts.table import TableCounts
+from bayeskit.estimate.class_weight import class_factors
+from bayeskit.estimate.prior import class_prior
+from bayeskit.kinds import Estimation, Family, Kind, Statistics, kind_of, kinds
+from bayeskit.table.encode import contiguous_low
+from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class NaiveBeliefs:
+    """log P(c), and for each column log P(x_j | c): the parameters that its kind estimated."""
+
+    schema: Schema
+    log_prior: NDArray[np.float64]  # (n_classes,)
+    # One item per column; see the kinds for what it holds.
+    parameters: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        n_columns, schema, none = len(self.schema), self.schema, int(Family.NONE)
+        families, lows, sizes = ([0] * n_columns for _ in range(3))
+        own: list[tuple[int, Kind]] = []  # what the kernel does not know, the kinds compute themselves
+        in_place = True  # arrays of numbers can be scored as they are when no value needs a code or a check
+        for kind, columns in columns_by_kind(schema):
+            family, numeric = int(kind.family), schema[columns[0]].is_numeric
+            if numeric and family == none:
+                own += [(j, kind) for j in columns]
+            in_place = in_place and kind.any_number and not own
+            for j in columns:
+                families[j] = family
+            for j in columns if kind.coded else ():
+                low, sizes[j] = contiguous_low(schema[j]), schema[j].n_values
+                in_place, lows[j] = in_place and low is not None, low or 0
+        compiled = [rows for rows, family in zip(self.parameters, families, strict=True) if family != none]
+        stacked = np.concatenate([*compiled, np.empty((0, len(self.log_prior)))])
+        scorer = NaiveScorer(self.log_prior, stacked, families, lows, sizes)
+        for name, value in {"_scorer": scorer, "_own": own, "in_place": in_place}.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The compiled scorer is made anew from the tables, wherever the beliefs are unpickled.
+        return NaiveBeliefs, (self.schema, self.log_prior, self.parameters)
+
+    @classmethod
+    def of(
+        cls,
+        counts: TableCounts,
+        settings: Estimation,
+        *,
+        prior: str | ArrayLike | dict[Any, float] = "smoothed",
+        class_weight: Mapping[Any, float] | str | None = None,
+    ) -> NaiveBeliefs:
+        """Turn counts into beliefs; each kind estimates the parameters of its own columns.
+
+        .. math:: P(c) = \\frac{|D_c| + λ}{N + Kλ}
+        """
+        factor = class_factors(counts.n_class, counts.classes, class_weight)
+        n_class = counts.n_class * factor
+        # log 0 = -inf is meant: without smoothing, a class without rows is impossible.
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(class_prior(n_class, prior, settings.smoothing, counts.classes))
+        parameters: list[Any] = [None] * len(counts.schema)
+        for kind, columns in columns_by_kind(counts.schema):
+            found = kind.estimate(_statistics(counts, columns, factor), settings)
+            for j, item in zip(columns, found, strict=True):
+                parameters[j] = item
+        return cls(counts.schema, log_prior, tuple(parameters))
+
+    def score(
+        self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
+    ) -> tuple[NDArray[Any], int, int]:
+        """Score encoded columns, or a whole array of numbers as it is when :attr:`in_place` says so.
+
+        Returns the scores, the first row that no class can give, and the first row with an infinite number (−1 where
+        there is none). With ``fallback`` an impossible row gets the prior.
+        """
+        scorer: NaiveScorer = self._scorer  # type: ignore[attr-defined]
+        if isinstance(table, np.ndarray):
+            return scorer.score(table, False, result, fallback, None, n_threads(table.size))
+        table = self.read(table)
+        threads = n_threads(len(table[0]) * len(table))
+        return scorer.score(table, True, result, fallback, self._own_terms(table), threads)
+
+    def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return encoded columns as their kinds read them; what a kind cannot hold is refused by column and row."""
+        found = zip(columns, self.schema, kinds_of(self.schema), strict=True)
+        return [column if kind.any_number else kind.read(variable, column) for column, variable, kind in found]
+
+    def _own_terms(self, columns: list[NDArray[Any]]) -> NDArray[np.float64] | None:
+        # The sum of the log-densities that kinds compute themselves, of shape (n_rows, n_classes).
+        total = None
+        for j, kind in self._own:  # type: ignore[attr-defined]
+            term = kind.log_density(self.schema[j], self.parameters[j], columns[j])
+            total = term if total is None else total + term
+        return total
+
+
+def kinds_of(schema: Schema) -> list[Kind]:
+    """Return the kind of each column."""
+    known = kinds()
+    return [known.get(variable.kind) or kind_of(variable) for variable in schema]
+
+
+def columns_by_kind(schema: Schema) -> list[tuple[Kind, list[int]]]:
+    """Return the kinds that a table has, each with the positions of its columns."""
+    columns: dict[str, list[int]] = {}
+    for j, variable in enumerate(schema):
+        columns.setdefault(variable.kind, []).append(j)
+    return [(kind_of(schema[places[0]]), places) for places in columns.values()]
+
+
+def _statistics(counts: TableCounts, columns: list[int], factor: NDArray[Any]) -> Statistics:
+    schema, values, moments = counts.schema, counts.values, counts.moments
+    variables = tuple(schema.variables[j] for j in columns)
+    tables: list[NDArray[Any]] = []
+    if variables[0].is_discrete:
+        ends = values.offsets
+        rows = np.searchsorted(schema.discrete, columns)
+        tables = [values.n_value[ends[k] : ends[k + 1]] * factor for k in rows]
+    # Positions in the statistics of the numeric columns, whose order is that of the schema.
+    own = np.searchsorted(schema.numeric, columns) if variables[0].is_numeric else np.empty(0, dtype=np.intp)
+    numbers = counts.numbers.take(own).scaled(factor)
+    return Statistics(variables, counts.n_class * factor, tables, moments.take(own).scaled(factor), numbers)

@@ -1,0 +1,216 @@
+"""What all who count parts of a table agree on: columns, kinds, bins, the target, and which families are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.io.registry import model_class
+from bayeskit.learn.labelled import Labelled
+from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
+from bayeskit.table.arrow import BatchReader
+from bayeskit.table.column import Column, Numbers
+from bayeskit.table.labels import labels_of, read_weight
+from bayeskit.table.read import Source
+from bayeskit.table.scan.pieces import PieceReader, merge_tree
+from bayeskit.table.schema import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.counts.statistic import Statistic
+    from bayeskit.learn.learner import Learner
+
+
+@dataclass(frozen=True)
+class Families:
+    """The families that are counted, as the counts of earlier rows would say it."""
+
+    kind: Any
+    families: Any = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """The counts of some rows, None where none had a label, and how many had no label."""
+
+    counts: Any = None
+    n_unlabelled: int = 0
+
+    def plus(self, other: Part) -> Part:
+        """Return the counts of both."""
+        counts = (
+            self.counts if other.counts is None else other.counts if self.counts is None else self.counts + other.counts
+        )
+        return Part(counts, self.n_unlabelled + other.n_unlabelled)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the rows of a table are counted, wherever they lie. Made by ``model.plan(scan, target=…)``.
+
+    A plan is small and becomes JSON, so that it can be agreed on, kept and sent. Those who count under one plan get
+    counts that add to what one pass over all rows gives, bit for bit where they are integers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from bayeskit import NaiveBayes, scan
+    >>> first = pa.table({"wind": ["weak", "strong"], "play": ["yes", "no"]})
+    >>> second = pa.table({"wind": ["calm"], "play": ["yes"]})
+    >>> plan = NaiveBayes().plan(scan(first), target="play")
+    >>> parts = [plan.count(table.to_batches()) for table in (first, second)]
+    >>> NaiveBayes.from_counts(plan.merge(parts), target="play").class_count_
+    array([1, 2])
+    """
+
+    model: Learner  # unfitted, with its parameters
+    target: str
+    # Bins, and levels that were agreed on; a column of kind "unknown" is what its type says.
+    schema: Schema
+    weight: str | None = None
+    families: Families | None = None
+
+    def count(self, batches: Iterable[Any]) -> Statistic | None:
+        """Count Arrow batches, one after the other, into one statistic; None where no row has a label.
+
+        A level or class that the plan does not know is added, never dropped. Rows without a label are left out, with
+        a warning.
+        """
+        part = self.count_part([batches])
+        if part.n_unlabelled:
+            warn_of_unlabelled(part.n_unlabelled, self.target)
+        return part.counts  # type: ignore[no-any-return]
+
+    def merge(self, parts: Iterable[Statistic | None]) -> Statistic:
+        """Add the counts of parts, pairwise and in order."""
+        total = merge_tree((part for part in parts if part is not None), self.model._plus)
+        if total is None:
+            raise TableError(f"the target {self.target!r} has no value in any row, so there is nothing to learn from.")
+        return total.narrow()
+
+    def count_part(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
+        """Count the batches of some pieces; beliefs are not made."""
+        template, counted, n_unlabelled = self.model._template(anew=True), None, 0
+        for rows, left_out in self.rows(readers):
+            n_unlabelled += left_out
+            if rows is None:
+                continue
+            if counted is None:
+                counted = template._count_rows(rows, self.schema, self.families)
+            else:
+                counted = template._add(counted, rows)
+        if counted is not None and hasattr(type(counted), "total"):
+            counted = counted.total
+        return Part(counted, n_unlabelled)
+
+    def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Labelled | None, int]]:
+        """Read batch after batch: the rows that have a label, and how many have none."""
+        reader = BatchReader()
+        names = self.schema.names
+        for batches in readers:
+            for batch in batches:
+                if not batch.num_rows:
+                    continue
+                columns = tuple(reader.column(_column(batch, name), name) for name in names)
+                label = reader.column(_column(batch, self.target), self.target)
+                weight = None if self.weight is None else reader.column(_column(batch, self.weight), self.weight)
+                yield self._labelled(Source(names, True, batch.num_rows, columns), label, weight)
+
+    def _labelled(self, source: Source, label: Column, weight: Column | None) -> tuple[Any, int]:
+        weights = None
+        keep = ~label.missing()
+        n_unlabelled = int(len(keep) - keep.sum())
+        if weight is not None:
+            if not isinstance(weight, Numbers):
+                raise TableError(f"the weights in column {self.weight!r} must be numbers.")
+            weights = np.asarray(weight.values, dtype=np.float64)
+            keep &= weights != 0
+        if not keep.any():
+            return None, n_unlabelled
+        if not keep.all():
+            rows = np.flatnonzero(keep)
+            source, label = source.take(rows), label.take(rows)
+            weights = None if weights is None else weights[rows]
+        classes, y = labels_of(label)
+        labelled = Labelled(source, y, classes, read_weight(weights, source.n_rows), self.target)
+        return self.model._scanned_rows(labelled, self.schema), n_unlabelled
+
+    # -- as JSON ----------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values."""
+        families = self.families
+        return {
+            "model": type(self.model).__name__,
+            "parameters": to_json(self.model.get_params(deep=False)),
+            "target": self.target,
+            "weight": self.weight,
+            "schema": self.schema.to_json(),
+            "families": None if families is None else [families.kind, [list(members) for members in families.families]],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Plan:
+        """Read what :meth:`to_json` gave.
+
+        >>> import pyarrow as pa
+        >>> from bayeskit import NaiveBayes, scan
+        >>> plan = NaiveBayes().plan(scan(pa.table({"wind": ["weak"], "play": ["yes"]})), target="play")
+        >>> Plan.from_json(plan.to_json()).schema == plan.schema
+        True
+        """
+        try:
+            model: Any = model_class(data["model"])(**from_json(data["parameters"]))
+            families = data["families"]
+            if families is not None:
+                families = Families(families[0], tuple(tuple(map(int, members)) for members in families[1]))
+            plan = cls(model, str(data["target"]), Schema.from_json(data["schema"]), data["weight"], families)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise BayeskitError(f"this is no plan: {type(error).__name__} {error}.") from error
+        refuse_parameters(model, model._rules)
+        return plan
+
+    def with_families(self, families: Any, counts: Any = None) -> Plan:
+        """Return the plan of another pass: what it counts, under the levels that an earlier pass found."""
+        asked = Families(families) if isinstance(families, str) else Families("given", families)
+        return replace(self, families=asked, schema=self.schema if counts is None else counts.schema)
+
+
+# One pass over the rows: what is done with some pieces, and how results are merged.
+Pass = tuple[Callable[[Iterable[PieceReader]], Any], Callable[[Any, Any], Any]]
+
+
+def counting(plan: Plan) -> Pass:
+    """Return the pass that counts."""
+    return plan.count_part, Part.plus
+
+
+def summing(plan: Plan, function: Callable[[Labelled], Any]) -> Pass:
+    """Return the pass that adds up what ``function`` returns for the rows of each batch."""
+    return _Sum(plan, function), np.add
+
+
+@dataclass(frozen=True)
+class _Sum:
+    plan: Plan
+    function: Callable[[Labelled], Any]
+
+    def __call__(self, readers: Iterable[PieceReader]) -> Any:
+        return sum((self.function(rows) for rows, _ in self.plan.rows(readers) if rows is not None), start=0.0)
+
+
+def warn_of_unlabelled(n: int, target: str) -> None:
+    """Say that rows were left out."""
+    warn_caller(f"{n:,} row{'s have' if n > 1 else ' has'} no value in the target {target!r} and were left out.")
+
+
+def _column(batch: Any, name: str) -> Any:
+    place = batch.schema.get_field_index(name)
+    if place < 0:
+        raise TableError(f"a batch has no column {name!r}; it has {', '.join(map(repr, batch.schema.names[:10]))}.")
+    return batch.column(place)

@@ -1,0 +1,101 @@
+"""A model learns from a scan: bins first where it has any, then the passes that the model asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.errors import TableError
+from bayeskit.kinds import words
+from bayeskit.learn.edges import cut, look_at_numbers
+from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
+from bayeskit.table.names import not_found
+from bayeskit.table.scan.pieces import Scan, sort_of
+from bayeskit.table.schema import Schema, Variable
+
+if TYPE_CHECKING:
+    from bayeskit.learn.learner import Learner
+
+
+# No model asks for more.
+_MOST_PASSES = 10
+
+
+def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
+    """Return the plan of a model for a scan; where columns are cut into bins, one pass finds the edges."""
+    if target is None:
+        raise TableError("of a scan the labels are a column: pass target='its name'.")
+    if weight is not None and not isinstance(weight, str):
+        raise TableError(f"of a scan sample_weight is the name of a column; got {type(weight).__name__}.")
+    for name in (target, *([] if weight is None else [weight])):
+        if name not in scan.names:
+            raise TableError(f"{scan.shown}: {not_found('column', name, scan.names)}")
+    features = [name for name in scan.names if name not in (target, weight)]
+    if not features:
+        raise TableError(
+            f"{scan.shown} has no column besides the target {target!r}, so there is nothing to learn from."
+        )
+    plan = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in features)), weight)
+    places, asked = _binned(model, scan, features)
+    if not places:
+        return plan
+    if scan.once:
+        raise TableError(
+            f"{scan.shown} can be read once, and bins need a pass of their own. Give a source that can be read again, "
+            "or kinds whose numbers are not cut."
+        )
+    names = [features[j] for j in places]
+    read = scan.select([*names, target, *([] if weight is None else [weight])])
+    part = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in names)), weight)
+    seen = read.run(*look_at_numbers(part, range(len(names)), asked), progress)
+    if seen.classes is None:
+        raise _no_label(target)
+    variables = list(plan.schema.variables)
+    for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", 10)), strict=True):
+        variables[j] = variable
+    return Plan(model, target, Schema(tuple(variables)), weight)
+
+
+def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, progress: Any = None) -> Any:
+    """Return the counts of all rows of a scan, by as many passes as the model needs."""
+    if y is not None:
+        raise TableError("of a scan the labels are a column: pass target='its name' instead of y.")
+    progress = progress or scan.progress
+    passes = model._passes(make_plan(model, scan, target, weight, progress))
+    asked = next(passes)
+    for _ in range(_MOST_PASSES):
+        found = scan.run(*asked, progress)
+        if isinstance(found, Part):
+            if found.counts is None:
+                raise _no_label(str(target))
+            found = Part(found.counts.narrow(), found.n_unlabelled)
+            unlabelled = found.n_unlabelled
+        try:
+            asked = passes.send(found)
+        except StopIteration as end:
+            counts = end.value
+            break
+        if scan.once:
+            raise TableError(
+                f"{scan.shown} can be read once, and {type(model).__name__} needs more than one pass over the rows."
+            )
+    if unlabelled:
+        warn_of_unlabelled(unlabelled, str(target))
+    return counts
+
+
+def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
+    """Return the columns of numbers that are cut into bins, by position, and the method for each."""
+    kinds, numeric = getattr(model, "kinds", None), getattr(model, "numeric", "gaussian")
+    places, asked = [], []
+    for j, name in enumerate(features):
+        said = kinds if isinstance(kinds, str) else (kinds or {}).get(name, (kinds or {}).get(j))
+        word = said or ("numeric" if sort_of(scan.schema.field(name).type) == "number" else "categorical")
+        word = numeric if word == "numeric" else word
+        if word in words() and words()[word].name == "binned":
+            places.append(j)
+            asked.append(word)
+    return places, asked
+
+
+def _no_label(target: str) -> TableError:
+    return TableError(f"the target {target!r} has no value in any row, so there is nothing to learn from.")

@@ -1,0 +1,175 @@
+"""Which kind each column of a table is: what the user says, what an agreed schema says, or what its type says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.kinds import Training, words
+from bayeskit.table.column import Coded, Column, unseen_code
+from bayeskit.table.encode import encode_column
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema, Value, Variable
+
+Kinds = Mapping[str, str] | Mapping[int, str] | str | None
+
+
+def learn_schema(
+    source: Source,
+    kinds: Kinds = None,
+    numeric: str = "gaussian",
+    bins: int = 10,
+    weight: NDArray[np.float64] | None = None,
+    y: NDArray[Any] | None = None,
+) -> Schema:
+    """Say what each column is: text, categories and booleans are categorical, numbers are as ``numeric`` says.
+
+    Parameters
+    ----------
+    source : Source
+        The table that was read.
+    kinds : dict of column name or position to kind, or one kind for all, optional
+        Overrides the dtype: "numeric", or one of the words of :func:`bayeskit.kinds.words`.
+    numeric : str
+        What a column of numbers is unless ``kinds`` says otherwise: the word of a numeric kind, or a way to cut bins.
+    bins : int
+        How many bins to cut at the most.
+    weight : float64 array of shape (n_rows,), optional
+        Row weights, for the cutting of bins.
+    y : array of shape (n_rows,), optional
+        Class codes, which the cutting of bins by "mdl" needs.
+
+    Examples
+    --------
+    >>> from bayeskit.table.read import read_table
+    >>> table = read_table({"wind": ["weak", "strong"], "visits": [0, 3]})
+    >>> [(variable.name, variable.kind) for variable in learn_schema(table, kinds={"visits": "poisson"})]
+    [('wind', 'categorical'), ('visits', 'poisson')]
+    """
+    wanted, known_words = _wanted_kinds(source, kinds), words()
+    plain = _of_plain_numbers(source, wanted, numeric)
+    if plain is not None:
+        return plain
+    columns = [source.column(j) for j in range(len(source.names))]
+    variables: list[Variable | None] = [None] * len(columns)
+    # The positions of the columns that each word speaks of: a kind learns its columns together.
+    asked: dict[str, list[int]] = {}
+    for j, (column, name) in enumerate(zip(columns, source.names, strict=True)):
+        word = wanted.get(name) or _usual(column)
+        word = numeric if word == "numeric" else word
+        if column.all_missing() and not (word == "categorical" and isinstance(column, Coded) and column.declared):
+            variables[j] = Variable(name, "unknown")
+        else:
+            asked.setdefault(word, []).append(j)
+    training = Training(bins, y, weight)
+    for word, places in asked.items():
+        names = [source.names[j] for j in places]
+        found = known_words[word].learn([columns[j] for j in places], names, word, training)
+        for j, variable in zip(places, found, strict=True):
+            variables[j] = variable
+    return Schema(tuple(variable for variable in variables if variable is not None), source.named)
+
+
+def _of_plain_numbers(source: Source, wanted: dict[str, str], numeric: str) -> Schema | None:
+    """Return the schema of a whole array of one kind that takes any number: then no column need be looked at."""
+    array = source.array
+    asked = {numeric if word == "numeric" else word for word in (wanted or {"": "numeric"}).values()}
+    if array is None or array.dtype.kind == "b" or len(asked) > 1 or (wanted and len(wanted) < len(source.names)):
+        return None
+    kind = words()[asked.pop()]
+    if kind.coded or not kind.any_number:
+        return None
+    empty = np.isnan(array[0]) if array.dtype.kind == "f" else np.zeros(array.shape[1], dtype=bool)
+    if empty.any():  # the first row has settled it for the others
+        empty[empty] = np.isnan(array[:, empty]).all(axis=0)
+    variables = Variable("", kind.name, numeric=True).with_names(source.names)
+    for j in np.flatnonzero(empty).tolist():
+        variables[j] = Variable(source.names[j], "unknown")
+    return Schema(tuple(variables), source.named)
+
+
+def grow_schema(
+    source: Source,
+    schema: Schema,
+    kinds: Kinds = None,
+    numeric: str = "gaussian",
+    bins: int = 10,
+    weight: NDArray[np.float64] | None = None,
+    y: NDArray[Any] | None = None,
+) -> tuple[Schema, list[NDArray[Any] | None]]:
+    """Read a table under a schema that was agreed before; return the schema that covers both, and encoded columns.
+
+    Kinds, bins and levels are those of the schema. A value that it lacks is added to its column's levels, so that no
+    cell is lost. A column that had no value before learns its kind here, as in :func:`learn_schema`. A column that need
+    not be encoded for that, since it came as codes with a list of levels, is None among the columns.
+
+    Examples
+    --------
+    >>> from bayeskit.table.read import read_table
+    >>> agreed = learn_schema(read_table({"wind": ["weak", "strong"]}))
+    >>> grown, _ = grow_schema(read_table({"wind": ["weak", "calm"]}), agreed)
+    >>> grown["wind"].values
+    ('calm', 'strong', 'weak')
+    """
+    fresh = tuple(variable.name for variable in schema if variable.kind == "unknown")
+    learned: dict[str, Variable] = {}
+    if fresh:
+        wanted = {name: kind for name, kind in _wanted_kinds(source, kinds).items() if name in set(fresh)}
+        learned = {v.name: v for v in learn_schema(source.select(fresh), wanted, numeric, bins, weight, y)}
+    variables, columns = [], []
+    for j, known in enumerate(schema):
+        variable, cells = _grown(source.column(j), learned.get(known.name, known))
+        variables.append(variable)
+        columns.append(cells)
+    same = all(new is old for new, old in zip(variables, schema.variables, strict=True))
+    return (schema if same else Schema(tuple(variables), schema.named and source.named)), columns
+
+
+def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | None]:
+    if isinstance(column, Coded) and known.kind == "categorical" and known.values and column.levels:
+        if column.declared:
+            return known.union(Variable(known.name, "categorical", column.levels, declared=True)), None
+        if type(column.levels[0]) is type(known.values[0]):
+            new = [level for level in column.levels if level not in known.code_of]
+            # A dictionary may list values that no cell of these rows has.
+            used = set(column.present()) if new else set[Value]()
+            found = tuple(level for level in new if level in used)
+            return known.union(Variable(known.name, "categorical", found)) if found else known, None
+    cells = encode_column(column, known)
+    # The code of an unseen value; bins have none, since every number falls into one.
+    if not known.is_discrete or known.kind == "binned" or not (cells == unseen_code(cells.dtype)).any():
+        return known, cells
+    learned = words()[known.kind].learn([column], [known.name], known.kind, Training())
+    known = known.union(learned[0])
+    return known, encode_column(column, known)
+
+
+def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
+    if kinds is None:
+        return {}
+    if isinstance(kinds, str):
+        wanted = dict.fromkeys(source.names, kinds)
+    else:
+        wanted = {}
+        known = set(source.names)
+        for key, kind in kinds.items():
+            position = key if isinstance(key, int | np.integer) and 0 <= key < len(source.names) else None
+            name = str(key) if position is None else source.names[position]
+            if name not in known:
+                raise TableError(
+                    f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."
+                )
+            wanted[name] = kind
+    for name, kind in wanted.items():
+        if kind != "numeric" and kind not in words():
+            may = ", ".join((*words(), "numeric"))
+            raise TableError(f"kinds says '{kind}' for column '{name}'; it must be one of {may}.")
+    return wanted
+
+
+def _usual(column: Column) -> str:
+    return "categorical" if isinstance(column, Coded) or column.values.dtype.kind == "b" else "numeric"

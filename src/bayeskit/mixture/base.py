@@ -1,0 +1,267 @@
+"""What all mixtures offer: clusters, posteriors, densities, criteria, a summary, and their file."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+
+from bayeskit._kernels import Score
+from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, warn_caller
+from bayeskit.estimate.em import EMResult
+from bayeskit.explain.explanation import Explanation
+from bayeskit.explain.log_odds import explain
+from bayeskit.explain.model_summary import ModelSummary
+from bayeskit.io.expect import expect_field
+from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.table_model import TableModel
+from bayeskit.mixture.summary import Column, describe
+from bayeskit.network.learn.history import LearningHistory
+
+# A component with less than this share of the rows has died.
+DEAD = 1e-9
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A number of components that was tried, with what the criteria say; higher is better."""
+
+    n_components: int
+    log_likelihood: float
+    n_parameters: int
+    bic: float
+    aic: float
+
+
+class MixtureModel(ClusterMixin, TableModel):
+    """A mixture over a table: each row comes from one of k hidden components."""
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "n_components": (
+            "'auto' or a whole number of at least 1",
+            lambda value: (isinstance(value, str) and value == "auto") or at_least(1, whole=True)[1](value),
+        ),
+        "criterion": one_of("bic", "aic"),
+        "max_components": at_least(1, whole=True),
+        "n_init": at_least(1, whole=True),
+        "tol": at_least(0),
+        "max_iter": at_least(1, whole=True),
+        "regularisation": at_least(0),
+    }
+
+    n_components: int | str
+    criterion: str
+    max_components: int
+
+    history_: LearningHistory
+    selection_: tuple[Candidate, ...]
+    labels_: NDArray[np.int64]
+    log_likelihood_: float
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def _choose(self, n_rows: int, total: float, climb: Callable[[int], tuple[EMResult[Any], float, int]]) -> Any:
+        """Fit one number of components, or several and keep the best by the criterion.
+
+        The numbers 1, 2, … are tried up to ``max_components``, or until three in a row have not raised the criterion.
+        """
+        if self.n_components != "auto":
+            k = int(self.n_components)
+            if k > n_rows:
+                raise BayeskitError(
+                    f"n_components is {k}, but there {'is' if n_rows == 1 else 'are'} only {n_rows} "
+                    f"row{'s' if n_rows != 1 else ''} to learn from; n_samples must be at least n_components."
+                )
+            result, log, free = climb(k)
+            self._warn_of_mended(result)
+            return result, (candidate(k, log, free, total),)
+        tried: list[Candidate] = []
+        best: tuple[float, EMResult[Any]] | None = None
+        since = 0
+        for k in range(1, min(self.max_components, n_rows) + 1):
+            try:
+                result, log, free = climb(k)
+            except BayeskitError:
+                if best is None:
+                    raise
+                break  # fewer distinct rows than components
+            tried.append(candidate(k, log, free, total))
+            value = getattr(tried[-1], self.criterion)
+            since += 1
+            if best is None or value > best[0]:
+                best, since = (value, result), 0
+            if since == 3:
+                break
+        assert best is not None
+        self._warn_of_mended(best[1])
+        return best[1], tuple(tried)
+
+    @staticmethod
+    def _warn_of_mended(result: EMResult[Any]) -> None:
+        if result.history.mended:
+            warn_caller(
+                f"a component was left without rows {result.history.mended} time(s) and was placed anew at the row "
+                "that the others explain worst; a lower n_components may fit as well."
+            )
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components."""
+        return len(self.weights_)
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of EM steps of the best start."""
+        self._refuse_unfitted()
+        return max(self.history_.n_steps, 1)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the best start stopped by ``tol`` and not by ``max_iter``."""
+        self._refuse_unfitted()
+        return self.history_.converged
+
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """The numbers of the clusters."""
+        return np.arange(self.n_components_)
+
+    weights_: NDArray[np.float64]
+
+    # -- use --------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
+        """Return the scores of rows, and the first row that no component can give, or -1."""
+
+    @abstractmethod
+    def _columns(self) -> list[Column]:
+        """Return what is told of each column in the summary."""
+
+    def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
+        self._refuse_unfitted()
+        scores, impossible = self._scores(X, wanted)
+        if impossible >= 0:
+            raise ImpossibleEvidenceError(
+                f"row {impossible}: it lies so far from every component that its density is zero; leave the row out."
+            )
+        return scores
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the number of the most probable cluster of each row."""
+        return self._score(X, Score.CLASS)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(cluster | x), of shape (n_rows, n_components)."""
+        return self._score(X, Score.POSTERIOR)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(cluster | x), of shape (n_rows, n_components)."""
+        return self._score(X, Score.LOG_POSTERIOR)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(x) of each row, of its known cells; low values mark rows unlike those of the fit."""
+        return self._score(X, Score.LOG_EVIDENCE)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of log P(x) over the rows."""
+        return float(self.score_samples(X).mean())
+
+    @property
+    @abstractmethod
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+
+    def aic(self, X: Any) -> float:
+        """Return log-likelihood − free parameters: higher is better, −½ times scikit-learn's number."""
+        return float(self.score_samples(X).sum()) - self.n_parameters_
+
+    def bic(self, X: Any) -> float:
+        """Return log-likelihood − ½ ln N · free parameters: higher is better, −½ times scikit-learn's number."""
+        rows = self.score_samples(X)
+        return float(rows.sum()) - 0.5 * float(np.log(len(rows))) * self.n_parameters_
+
+    def explain(
+        self, row: Any, clusters: tuple[int, int] | None = None, order: Sequence[str] | None = None
+    ) -> Explanation:
+        """Explain why one row is in its cluster and not in another: the log-odds, and how each feature changes them.
+
+        Parameters
+        ----------
+        row : dict, list, 1-D array, Series, or table with one row
+            What to explain; a dict may leave features out.
+        clusters : (a, b), optional
+            The clusters to compare; by default the most probable one and the runner-up.
+        order : sequence of str, optional
+            The features in the order in which they are revealed; by default that of the table.
+        """
+        self._refuse_unfitted()
+        return explain(self, row, clusters, order)
+
+    def summary(self) -> ModelSummary:
+        """Return the clusters in words: how large each is, and in which columns it differs most from all rows."""
+        self._refuse_unfitted()
+        facts, body = describe(self.weights_, self._columns())
+        title = f"{type(self).__name__}: {len(self.schema_)} features, {self.n_components_} clusters"
+        facts = {
+            "columns": list(self.schema_.names),
+            "log_likelihood": self.log_likelihood_,
+            "n_parameters": self.n_parameters_,
+            "steps": self.history_.n_steps,
+            "stopped": self.history_.reason,
+            **facts,
+        }
+        return ModelSummary(title, facts, body)
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def _history_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        history = self.history_
+        meta = {
+            "reason": history.reason,
+            "converged": history.converged,
+            "log_likelihood": self.log_likelihood_,
+            "selection": [[getattr(each, name) for name in Candidate.__annotations__] for each in self.selection_],
+        }
+        return meta, {"objective": np.array(history.objective), "starts": np.array(history.starts)}
+
+    def _restore_history(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        path, starts = (tuple(arrays[name].astype(float).tolist()) for name in ("objective", "starts"))
+        if not path:
+            raise ValueError("the history is empty")
+        self.history_ = LearningHistory(
+            "em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts
+        )
+        self.log_likelihood_ = expect_field(meta, "log_likelihood", float)
+        self.selection_ = tuple(
+            Candidate(int(k), float(log), int(free), float(bic), float(aic))
+            for k, log, free, bic, aic in expect_field(meta, "selection", list)
+        )
+
+
+def nothing_tells(n_rows: int) -> str:
+    """Return the refusal of a table in which all rows are alike."""
+    return f"every column is constant or empty (n_samples={n_rows}), so nothing tells one row from another."
+
+
+def warn_of_spikes(
+    variance: NDArray[np.float64], total: NDArray[np.float64], floor: NDArray[np.float64], names: list[str], advice: str
+) -> None:
+    """Warn where all that keeps a variance (k, d) above zero is the regularisation (d,), given expected rows (k,)."""
+    c, j = np.nonzero((variance * total[:, None] <= 2 * floor) & (floor > 0))
+    if len(c):
+        more = f", and {len(c) - 1} more such" if len(c) > 1 else ""
+        warn_caller(
+            f"cluster {c[0]} has one value of column {names[j[0]]!r} throughout{more}: its density there, and with it "
+            f"the likelihood, grows without bound as regularisation falls. {advice}"
+        )
+
+
+def candidate(k: int, log: float, free: int, total: float) -> Candidate:
+    """Return a number of components with its criteria, for rows of this total weight."""
+    return Candidate(k, log, free, log - 0.5 * float(np.log(total)) * free, log - free)

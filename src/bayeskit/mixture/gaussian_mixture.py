@@ -1,0 +1,515 @@
+"""Gaussian mixtures by EM, and k-means as the hard case with a known variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayeskit._kernels import GaussianMixtureRows, Score, n_threads
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.em import EMResult, expectation_maximisation
+from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.parameters import one_of, refuse_parameters
+from bayeskit.mixture.base import DEAD, MixtureModel, nothing_tells, warn_of_spikes
+from bayeskit.mixture.covariance import SHAPES, Components, Estimator, Expected, Shape
+from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
+from bayeskit.mixture.summary import Column
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.labels import read_weight
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The columns that tell rows apart, with what EM asks of them."""
+
+    columns: list[NDArray[Any]]
+    weight: NDArray[np.float64] | None
+    centre: NDArray[np.float64]  # (d,)
+    deviation: NDArray[np.float64]  # (d,)
+    n_known: float  # weight of the cells that are not missing
+    kernel: GaussianMixtureRows
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[0])
+
+    @property
+    def total(self) -> float:
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    def row(self, i: int) -> NDArray[np.float64]:
+        """Return one row about the centre; a missing cell stands at the centre."""
+        cells = np.array([float(column[i]) for column in self.columns]) - self.centre
+        return np.where(np.isnan(cells), 0.0, cells)
+
+    def standardised(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rows about the centre in these units; a missing cell stands at the centre."""
+        found = zip(self.columns, self.centre, scale, strict=True)
+        table: NDArray[np.float64] = np.column_stack([(column - m) / s for column, m, s in found])
+        return np.asarray(np.nan_to_num(table, copy=False))
+
+
+class GaussianMixture(MixtureModel):
+    r"""A mixture of Gaussians, fitted by EM; with ``hard=True`` each row counts for one component, as in k-means.
+
+    .. math:: p(x) = \sum_c π_c \, N(x \mid μ_c, Σ_c)
+
+    The E-step shares each row out, :math:`r_{ic} ∝ π_c N(x_i \mid μ_c, Σ_c)`; the M-step takes weighted means and
+    covariances. Missing cells are integrated out, exactly: the density is that of the known cells, and full covariances
+    get the conditional mean and covariance of the missing ones.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default "auto"
+        The number of components; "auto" tries 1, 2, … and keeps the best by ``criterion``.
+    covariance : {"full", "tied", "diagonal", "spherical", "fixed"}, default "full"
+        Shape of the covariances. "fixed" is the textbook's problem of k means: equal weights and one known variance
+        ``sigma`` ** 2 for all columns and components, so that only the means are learned.
+    hard : bool, default False
+        Count each row for its most probable component alone (classification EM). With ``covariance="fixed"`` this is
+        k-means.
+    sigma : float, optional
+        The known standard deviation of "fixed"; k-means (``hard=True``) needs none.
+    criterion : {"bic", "aic"}, default "bic"
+        What decides between numbers of components.
+    max_components : int, default 10
+        The most that "auto" tries; it stops earlier when three more in a row do not raise the criterion.
+    init : "k-means++", array of shape (n_components, n_features), or dict, default "k-means++"
+        Where to begin: drawn seeds, given means, or all of "weights", "means" and "covariances" (as in the attributes).
+    n_init : int, default 3
+        How many drawn starts are tried; the one with the best final objective is kept.
+    tol : float, default 1e-6
+        Stop when a step raises the objective by no more than this per row.
+    max_iter : int, default 500
+        The most steps; stopping there gives a warning.
+    regularisation : float, default 1e-6
+        Λ = this times the variance of each column is added to the scatter of each component, which keeps covariances
+        from becoming singular. The objective has the penalty −½ Σ tr(Λ Σ⁻¹); 0 is maximum likelihood.
+    random_state : int, generator or None, default 0
+        Seed of the drawn starts.
+
+    Attributes
+    ----------
+    weights_, means_, covariances_ : arrays
+        π, μ and Σ; components are in falling order of their weight, unless ``init`` gave them an order. Covariances
+        have shape (k, d, d), (d, d), (k, d), (k,) or () by ``covariance``. A constant column has variance 0.
+    labels_ : int array of shape (n_rows,)
+        The cluster of each row of the fit.
+    history_ : LearningHistory
+        The objective before each step and at the end, why EM stopped, and the end of every start.
+    selection_ : tuple of Candidate
+        The numbers of components that were tried, with log-likelihood, BIC and AIC.
+    log_likelihood_ : float
+        log P of the rows of the fit, without the penalty; with ``hard``, of rows and labels together.
+
+    References
+    ----------
+    Dempster, Laird & Rubin (1977); Celeux & Govaert (1992) for ``hard``; Ghahramani & Jordan (1994) for missing cells.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(300, 2)) + np.repeat([[0, 0], [6, 6], [0, 9]], 100, axis=0)
+    >>> model = GaussianMixture().fit(rows)
+    >>> model.n_components_, model.weights_.round(2)
+    (3, array([0.33, 0.33, 0.33]))
+    >>> GaussianMixture(3, covariance="fixed", hard=True).fit(rows).inertia_ < 600
+    True
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        **MixtureModel._rules,
+        "covariance": one_of(*SHAPES),
+        "hard": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
+        "sigma": (
+            "None or a finite number above 0",
+            lambda value: value is None or (isinstance(value, int | float) and 0 < value < np.inf),
+        ),
+        "init": (
+            "'k-means++', an array of means or a dict of weights, means and covariances",
+            lambda value: not isinstance(value, str) or value == "k-means++",
+        ),
+    }
+
+    _inertia: float | None
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        *,
+        covariance: Shape = "full",
+        hard: bool = False,
+        sigma: float | None = None,
+        criterion: Literal["bic", "aic"] = "bic",
+        max_components: int = 10,
+        init: Literal["k-means++"] | ArrayLike | Mapping[str, ArrayLike] = "k-means++",
+        n_init: int = 3,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        regularisation: float = 1e-6,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance = covariance
+        self.hard = hard
+        self.sigma = sigma
+        self.criterion = criterion
+        self.max_components = max_components
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.regularisation = regularisation
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mixture from a table of numbers; NaN is a missing cell.
+
+        Parameters
+        ----------
+        X : table
+            NumPy array, pandas or polars frame, Arrow table, or dict of lists; all columns numbers.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array of shape (n_rows,), optional
+            How often each row counts.
+        """
+        refuse_parameters(self, self._rules)
+        self._refuse_odd_choices()
+        source = read_table(X)
+        weight = read_weight(sample_weight, source.n_rows)
+        schema, used, fill, rows = self._read(source, weight)
+        estimator = self._estimator(rows)
+        base = int(as_generator(self.random_state).integers(2**62))
+        result, tried = self._choose(rows.n_rows, rows.total, lambda k: self._climb(rows, estimator, k, base))
+        found: Components = result.parameters
+        if isinstance(self.init, str):
+            order = np.argsort(-found.weight, kind="stable")
+            found = Components(found.weight[order], found.mean[order], found.spread[order])
+        self.history_ = LearningHistory.of_em("em", result)
+        self.selection_ = tried
+        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == len(found.weight))
+        self._inertia = None
+        if self.hard and self.covariance == "fixed":
+            # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
+            apart = rows.total * np.log(len(found.weight)) + 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
+            self._inertia = max(-2 * estimator.variance * (self.log_likelihood_ + float(apart)), 0.0)
+        if self.covariance in ("full", "diagonal"):
+            variance = found.spread.diagonal(axis1=1, axis2=2) if found.spread.ndim == 3 else found.spread
+            names, advice = (
+                [schema.names[j] for j in used.tolist()],
+                "Lower n_components, raise regularisation, or leave",
+            )
+            warn_of_spikes(variance, found.weight * rows.total, estimator.floor, names, f"{advice} the column out.")
+        self._put(schema, used, rows.centre, fill, found)
+        self._note_columns(schema, None)
+        everything = rows.kernel if rows.n_rows == source.n_rows else self._kernel(encode(source, schema))
+        self.labels_ = self._asked(everything, source.n_rows, Score.CLASS)[0]
+        return self
+
+    def _refuse_odd_choices(self) -> None:
+        if self.covariance == "fixed" and self.sigma is None and not self.hard:
+            raise BayeskitError("covariance='fixed' needs sigma, the known standard deviation; k-means is hard=True.")
+        if self.covariance != "fixed" and self.sigma is not None:
+            raise BayeskitError(f"sigma is for covariance='fixed'; got covariance={self.covariance!r}.")
+        if self.n_components == "auto":
+            if not isinstance(self.init, str):
+                raise BayeskitError("a given init has its own number of components; pass n_components too.")
+            if self.covariance == "fixed" and self.sigma is None:
+                raise BayeskitError(
+                    "k-means has no likelihood that could choose n_components='auto'; give sigma, a number of "
+                    "components, or covariance='spherical'."
+                )
+
+    def _read(
+        self, source: Source, weight: NDArray[np.float64] | None
+    ) -> tuple[Schema, NDArray[np.int64], NDArray[np.float64], _Rows]:
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            source, weight = source.take(kept), np.ascontiguousarray(weight[kept])
+        counts = learn_counts(source, weight=weight, kinds="gaussian")
+        schema, moments = counts.schema, counts.moments
+        columns = encode(source, schema)
+        numeric = np.array(schema.numeric, dtype=np.int64)
+        told = moments.scatter[:, 0] > 0
+        dull = [schema[j].name for j in range(len(schema)) if j not in set(numeric[told].tolist())]
+        if not told.any():
+            raise TableError(nothing_tells(source.n_rows))
+        if dull:
+            names = ", ".join(map(repr, dull[:5])) + (" …" if len(dull) > 5 else "")
+            warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
+        used = numeric[told]
+        for j in used.tolist():
+            refuse_infinite(columns[j], schema[j].name)
+        own = [columns[j] for j in used.tolist()]
+        centre = np.ascontiguousarray(moments.mean[told, 0])
+        deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
+        n_known = float(moments.weight[told, 0].sum())
+        fill = np.full(len(schema), np.nan)  # the one value of a constant column
+        fill[numeric] = moments.mean[:, 0]
+        return (
+            schema,
+            used,
+            fill,
+            _Rows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
+        )
+
+    def _estimator(self, rows: _Rows) -> Estimator:
+        # Without a sigma, k-means measures its objective in units of the spread of the table.
+        variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
+        return Estimator(self.covariance, self.regularisation * rows.deviation**2, variance)
+
+    def _climb(self, rows: _Rows, estimator: Estimator, k: int, base: int) -> tuple[EMResult[Components], float, int]:
+        threads = n_threads(rows.n_rows * len(rows.columns) * k)
+
+        def expect(own: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
+            total, weight, first, second, objective, worst, singular = rows.kernel.expect(
+                own.log_weight,
+                np.ascontiguousarray(own.mean),
+                np.ascontiguousarray(own.spread),
+                hard,
+                threads,
+                estimator.shape != "fixed",
+            )
+            if singular >= 0:
+                raise BayeskitError(
+                    f"the covariance of component {singular} of {k} became singular: its rows lie in a subspace, or "
+                    "are one row. Raise regularisation, lower n_components, or choose covariance='diagonal' or 'tied'."
+                )
+            if not np.isfinite(objective):
+                raise BayeskitError("the likelihood is no finite number; give the columns in units nearer to 1.")
+            return Expected(own, total, weight, first, second, worst), objective + estimator.penalty(own)
+
+        tried = 0
+
+        def mend(own: Components, found: Expected) -> Components | None:
+            nonlocal tried
+            dead = np.flatnonzero(found.total < DEAD * rows.total)
+            if not len(dead):
+                return None
+            tried += 1
+            if tried > 20 * k * self.n_init:
+                raise BayeskitError(f"components keep losing all their rows; n_components={k} is too many.")
+            return _placed_anew(own, int(dead[0]), rows.row(found.worst_row))
+
+        result = expectation_maximisation(
+            self._starts(rows, estimator, k, base, expect),
+            expect,
+            estimator.maximise,
+            tolerance=self.tol * rows.total,
+            max_steps=self.max_iter,
+            restarts=True,
+            mend=mend,
+            names=("max_iter", "tol"),
+        )
+        log = result.history.objective[-1] - estimator.penalty(result.parameters)
+        return result, log, estimator.n_parameters(k, len(rows.columns))
+
+    def _starts(self, rows: _Rows, estimator: Estimator, k: int, base: int, expect: Any) -> Iterator[Components]:
+        d = len(rows.columns)
+        if isinstance(self.init, Mapping):
+            yield self._given(self.init, rows, k)
+            return
+        if not isinstance(self.init, str):
+            yield self._seeded(self._given_means(self.init, rows, k), rows, estimator, expect)
+            return
+        # Columns of any unit count alike where each has a variance of its own.
+        common = np.full(d, np.sqrt((rows.deviation**2).mean()))
+        scale = common if self.covariance in ("spherical", "fixed") else rows.deviation
+        table = rows.standardised(scale)
+        chosen, weight = seed_rows(table @ np.random.default_rng([base, 0]).normal(size=d), rows.weight)
+        near = table[chosen]
+        for start in range(self.n_init if k > 1 else 1):
+            seeds = k_means_plus_plus(
+                lambda i: ((near - near[i]) ** 2).sum(axis=1), weight, k, np.random.default_rng([base, k, start])
+            )
+            yield self._seeded(near[seeds] * scale, rows, estimator, expect)
+
+    def _seeded(self, seeds: NDArray[np.float64], rows: _Rows, estimator: Estimator, expect: Any) -> Components:
+        k = len(seeds)
+        even = Components(np.full(k, 1.0 / k), seeds, estimator.as_spread(rows.deviation**2, k))
+        if self.covariance == "fixed":
+            return even
+        return estimator.start(expect(even, True)[0])
+
+    def _given_means(self, means: Any, rows: _Rows, k: int) -> NDArray[np.float64]:
+        array = np.asarray(means, dtype=np.float64)
+        if array.shape != (k, len(rows.columns)) or not np.isfinite(array).all():
+            raise BayeskitError(
+                f"init must be finite means of shape ({k}, {len(rows.columns)}), a row per component and a column per "
+                f"feature that is not constant; got shape {array.shape}."
+            )
+        return array - rows.centre
+
+    def _given(self, init: Mapping[str, Any], rows: _Rows, k: int) -> Components:
+        names = {"weights", "means", "covariances"}
+        if set(init) != names:
+            raise BayeskitError(f"init needs 'weights', 'means' and 'covariances'; got {', '.join(map(repr, init))}.")
+        d = len(rows.columns)
+        mean = self._given_means(init["means"], rows, k)
+        weight, spread = (np.asarray(init[name], dtype=np.float64) for name in ("weights", "covariances"))
+        shapes = {"full": (k, d, d), "tied": (d, d), "diagonal": (k, d), "spherical": (k,), "fixed": ()}
+        shape = shapes[self.covariance]
+        if spread.shape != shape or weight.shape != (k,) or not np.isclose(weight.sum(), 1.0):
+            raise BayeskitError(
+                f"init must have weights of shape ({k},) that sum to 1 and covariances of shape {shape}; got shapes "
+                f"{weight.shape} and {spread.shape}."
+            )
+        full = (k, d, d) if self.covariance in ("full", "tied") else (k, d)
+        spread = spread[:, None] if self.covariance == "spherical" else spread
+        return Components(weight, mean, np.broadcast_to(spread, full).copy())
+
+    # -- what was learned -------------------------------------------------------------------------------------------
+
+    def _put(
+        self,
+        schema: Schema,
+        used: NDArray[np.int64],
+        centre: NDArray[np.float64],
+        fill: NDArray[np.float64],
+        own: Components,
+    ) -> None:
+        self._used, self._centre, self._fill, self._own = used, centre, fill, own
+        k, d = len(own.weight), len(schema)
+        self.weights_ = own.weight
+        means = np.repeat(fill[None], k, axis=0)
+        means[:, used] = own.mean + centre
+        self.means_ = means
+        spread = own.spread
+        if spread.ndim == 3:
+            whole = np.zeros((k, d, d))
+            whole[np.ix_(np.arange(k), used, used)] = spread
+            self.covariances_ = whole[0] if self.covariance == "tied" else whole
+        elif self.covariance == "diagonal":
+            whole = np.zeros((k, d))
+            whole[:, used] = spread
+            self.covariances_ = whole
+        else:
+            self.covariances_ = spread[:, 0].copy() if self.covariance == "spherical" else np.array(spread[0, 0])
+
+    @property
+    def inertia_(self) -> float:
+        """The sum of squared distances of the rows of the fit from the mean of their cluster; for k-means."""
+        self._refuse_unfitted()
+        if not (self.hard and self.covariance == "fixed"):
+            raise AttributeError("inertia_ is what k-means lowers: covariance='fixed' with hard=True.")
+        assert self._inertia is not None
+        return self._inertia
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        self._refuse_unfitted()
+        d = len(self._used)
+        return Estimator(self.covariance, np.zeros(d)).n_parameters(self.n_components_, d)
+
+    def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
+        return self._scores_of(self._encode(X), wanted)
+
+    def _scores_of(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
+        return self._asked(self._kernel(columns), len(columns[0]), wanted)
+
+    def _kernel(self, columns: list[NDArray[Any]]) -> GaussianMixtureRows:
+        return GaussianMixtureRows([columns[j] for j in self._used.tolist()], self._centre, None)
+
+    def _asked(self, rows: GaussianMixtureRows, n_rows: int, wanted: Score) -> tuple[NDArray[Any], int]:
+        own, threads = self._own, n_threads(n_rows * len(self._used) * len(self._own.weight))
+        scores, impossible, _ = rows.score(own.log_weight, own.mean, own.spread, wanted, threads)
+        return scores, impossible
+
+    def _columns(self) -> list[Column]:
+        spread = self._own.spread
+        variance = spread.diagonal(axis1=1, axis2=2) if spread.ndim == 3 else spread
+        return [
+            Column(self.schema_.names[j], self.means_[:, j], np.sqrt(variance[:, a]))
+            for a, j in enumerate(self._used.tolist())
+        ]
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
+        self._refuse_unfitted()
+        if n_samples < 1:
+            raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
+        rng = as_generator(random_state)
+        own = self._own
+        labels = np.sort(rng.choice(len(own.weight), size=n_samples, p=own.weight))
+        rows = self.means_[labels]
+        for c in range(len(own.weight)):
+            mine = np.flatnonzero(labels == c)
+            cov = own.spread[c] if own.spread.ndim == 3 else np.diag(own.spread[c])
+            drawn = rng.normal(size=(len(mine), len(self._used))) @ np.linalg.cholesky(cov).T
+            rows[np.ix_(mine, self._used)] += drawn
+        return rows, labels
+
+    def plot(self, X: Any = None, columns: tuple[str, str] | None = None, ax: Axes | None = None) -> Axes:
+        """Plot two columns: the ellipses of one and two deviations of each component, and the rows of ``X`` if given.
+
+        ``columns`` names them; by default those two in which the clusters differ most. Matplotlib must be installed.
+        """
+        from bayeskit.mixture.picture import plot_gaussians
+
+        self._refuse_unfitted()
+        return plot_gaussians(self, X, columns, ax)
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = self._history_parts()
+        own = self._own
+        parts = {"used": self._used, "centre": self._centre, "fill": self._fill}
+        parts |= {"weight": own.weight, "mean": own.mean, "spread": own.spread}
+        return {**meta, "inertia": self._inertia}, {**arrays, **parts}
+
+    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._restore_history(meta, arrays)
+        used = expect_array(arrays, "used", np.int64, (None,))
+        d = len(used)
+        if d < 1 or (np.diff(used) <= 0).any() or used[0] < 0 or used[-1] >= len(schema):
+            raise ValueError("the columns in use are not columns of the table")
+        weight = expect_array(arrays, "weight", np.float64, (None,))
+        k = len(weight)
+        full = self.covariance in ("full", "tied")
+        mean = expect_array(arrays, "mean", np.float64, (k, d))
+        spread = expect_array(arrays, "spread", np.float64, (k, d, d) if full else (k, d))
+        centre = expect_array(arrays, "centre", np.float64, (d,))
+        if k < 1 or (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
+            raise ValueError("the weights do not sum to 1")
+        if not all(np.isfinite(part).all() for part in (mean, spread, centre)):
+            raise ValueError("a mean or covariance is not finite")
+        good = np.linalg.eigvalsh(spread) > 0 if full else spread > 0
+        if not good.all():
+            raise ValueError("a covariance is not positive definite")
+        self._inertia = None if meta["inertia"] is None else expect_field(meta, "inertia", float)
+        fill = expect_array(arrays, "fill", np.float64, (len(schema),))
+        self._put(schema, used, centre, fill, Components(weight, mean, spread))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        tags.input_tags.string = False
+        return tags
+
+
+def _placed_anew(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
+    """Return the mixture with a dead component placed at a row, with the mean spread and an even share."""
+    k = len(own.weight)
+    living = np.arange(k) != dead
+    weight, mean, spread = own.weight.copy(), own.mean.copy(), own.spread.copy()
+    mean[dead] = row
+    if living.any():
+        spread[dead] = spread[living].mean(axis=0)
+    weight[dead] = 1.0 / k
+    weight[living] *= (1 - 1.0 / k) / weight[living].sum()
+    return Components(weight, mean, spread)

@@ -1,0 +1,423 @@
+"""Latent classes: a mixture over categorical and Gaussian columns with missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import LatentClassRows, Score, n_threads
+from bayeskit.counts.table import TableCounts
+from bayeskit.counts.values import ragged
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.em import EMResult, expectation_maximisation
+from bayeskit.io.expect import expect_array
+from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.parameters import at_least, refuse_parameters
+from bayeskit.mixture.base import MixtureModel, nothing_tells, warn_of_spikes
+from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
+from bayeskit.mixture.summary import Column
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.labels import read_weight
+from bayeskit.table.read import Source, read_table
+from bayeskit.table.schema import Schema
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The parameters of latent classes; ``mean`` is relative to the centre of each column."""
+
+    weight: NDArray[np.float64]  # (k,): sums to 1
+    table: NDArray[np.float64]  # (n_cells, k): P(value | class), column j owns the rows offsets[j]:offsets[j + 1]
+    mean: NDArray[np.float64]  # (n_numeric, k)
+    variance: NDArray[np.float64]  # (n_numeric, k)
+
+    def arrays(self) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Return what the kernel asks for."""
+        with np.errstate(divide="ignore"):
+            weight, table = np.log(self.weight), np.log(np.ascontiguousarray(self.table))
+        return weight, table, np.ascontiguousarray(self.mean), np.ascontiguousarray(self.variance)
+
+    def take(self, order: NDArray[np.int64]) -> Classes:
+        """Return some of the classes, in this order."""
+        parts = (np.ascontiguousarray(part[..., order]) for part in (self.weight, self.table, self.mean, self.variance))
+        return Classes(*parts)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are in use: coded ones with their sizes, and numeric ones with their centres."""
+
+    coded: tuple[int, ...]
+    sizes: tuple[int, ...]
+    numeric: tuple[int, ...]
+    centre: NDArray[np.float64]  # (n_numeric,)
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """The first cell of each coded column."""
+        return ragged(list(self.sizes))
+
+    def rows(self, columns: list[NDArray[Any]], weight: NDArray[np.float64] | None) -> LatentClassRows:
+        """Return encoded columns as the kernel reads them."""
+        coded, numeric = ([columns[j] for j in places] for places in (self.coded, self.numeric))
+        return LatentClassRows(coded, list(self.sizes), numeric, self.centre, weight)
+
+
+class LatentClass(MixtureModel):
+    r"""Latent class analysis: within a hidden class the columns of a table, categorical or Gaussian, are independent.
+
+    .. math:: P(x) = \sum_c π_c \prod_j P(x_j \mid c)
+
+    It is naive Bayes whose class nobody has seen, fitted by EM. A missing cell is left out of the product, which sums
+    it out exactly; a value that was not seen in ``fit`` counts as missing.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default "auto"
+        The number of classes; "auto" tries 1, 2, … and keeps the best by ``criterion``.
+    smoothing : float, default 1.0
+        λ: added to the expected count of each value, and of each class. The objective has the penalty
+        λ Σ log P(v | c) + λ Σ log π_c; 0 is maximum likelihood.
+    kinds : dict of column to kind, or one kind for all, optional
+        Overrides the dtype: "categorical", "bernoulli" and the bins for coded columns, "gaussian" for numbers.
+    criterion : {"bic", "aic"}, default "bic"
+        What decides between numbers of classes.
+    max_components : int, default 10
+        The most that "auto" tries; it stops earlier when three more in a row do not raise the criterion.
+    n_init : int, default 3
+        How many drawn starts are tried; the one with the best final objective is kept.
+    tol : float, default 1e-6
+        Stop when a step raises the objective by no more than this per row.
+    max_iter : int, default 1000
+        The most steps; stopping there gives a warning.
+    regularisation : float, default 1e-6
+        This times the variance of a numeric column is added to its scatter in each class, as in
+        :class:`~bayeskit.GaussianMixture`.
+    random_state : int, generator or None, default 0
+        Seed of the drawn starts.
+
+    Attributes
+    ----------
+    weights_ : float array of shape (k,)
+        P(class), in falling order.
+    tables_ : dict
+        For each column in use: P(value | class) of shape (n_values, k), or mean and deviation of shape (2, k).
+    labels_, history_, selection_, log_likelihood_
+        As in :class:`~bayeskit.GaussianMixture`.
+
+    References
+    ----------
+    Lazarsfeld & Henry (1968), Latent Structure Analysis; Goodman (1974), Biometrika 61, 215–231, for EM.
+
+    Examples
+    --------
+    >>> from bayeskit import datasets
+    >>> birds = datasets.load_penguins()
+    >>> species, year = birds.pop("species"), birds.pop("year")
+    >>> model = LatentClass().fit(birds)  # finds species and sex
+    >>> model.n_components_, model.labels_[:4].tolist(), birds["sex"][:4]
+    (6, [1, 0, 0, 0], ['male', 'female', 'female', None])
+    """
+
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {**MixtureModel._rules, "smoothing": at_least(0)}
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = "auto",
+        *,
+        smoothing: float = 1.0,
+        kinds: Any = None,
+        criterion: Literal["bic", "aic"] = "bic",
+        max_components: int = 10,
+        n_init: int = 3,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        regularisation: float = 1e-6,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.smoothing = smoothing
+        self.kinds = kinds
+        self.criterion = criterion
+        self.max_components = max_components
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.regularisation = regularisation
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the classes from a table.
+
+        Parameters
+        ----------
+        X : table
+            NumPy array, pandas or polars frame, Arrow table, or dict of lists. Text, categories and booleans are
+            categorical, numbers are Gaussian, NaN / None / null is missing.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array of shape (n_rows,), optional
+            How often each row counts.
+        """
+        refuse_parameters(self, self._rules)
+        whole = read_table(X)
+        source, weight = whole, read_weight(sample_weight, whole.n_rows)
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            source, weight = source.take(kept), np.ascontiguousarray(weight[kept])
+        counts = learn_counts(source, weight=weight, kinds=self.kinds)
+        layout, deviation = _layout(counts)
+        fitting = _Fitting(source, weight, counts, layout, deviation, self)
+        base = int(as_generator(self.random_state).integers(2**62))
+        result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base))
+        found: Classes = result.parameters.take(np.argsort(-result.parameters.weight, kind="stable"))
+        self.history_ = LearningHistory.of_em("em", result)
+        self.selection_ = tried
+        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == len(found.weight))
+        names = [counts.schema.names[j] for j in layout.numeric]
+        advice = "Make a column with few distinct numbers categorical (kinds), or lower n_components."
+        warn_of_spikes(found.variance.T, found.weight * fitting.total, fitting.floor, names, advice)
+        self._put(counts.schema, layout, found)
+        self._note_columns(counts.schema, None)
+        self.labels_ = self._scores_of(encode(whole, counts.schema), Score.CLASS)[0]
+        return self
+
+    # -- what was learned -------------------------------------------------------------------------------------------
+
+    def _put(self, schema: Schema, layout: Layout, own: Classes) -> None:
+        self._layout, self._own = layout, own
+        self.weights_ = own.weight
+        ends = layout.offsets
+        tables = {j: own.table[ends[a] : ends[a + 1]] for a, j in enumerate(layout.coded)}
+        for a, j in enumerate(layout.numeric):
+            tables[j] = np.stack([own.mean[a] + layout.centre[a], np.sqrt(own.variance[a])])
+        self.tables_ = {schema.names[j]: tables[j] for j in sorted(tables)}
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        self._refuse_unfitted()
+        return free_parameters(self._layout, self.n_components_)
+
+    def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
+        return self._scores_of(self._encode(X), wanted)
+
+    def _scores_of(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
+        threads = n_threads(len(columns[0]) * len(columns) * len(self._own.weight))
+        return self._layout.rows(columns, None).score(*self._own.arrays(), wanted, threads)
+
+    def _columns(self) -> list[Column]:
+        schema, layout, found = self.schema_, self._layout, []
+        for j in sorted((*layout.coded, *layout.numeric)):
+            variable = schema[j]
+            table = self.tables_[variable.name]
+            if variable.is_discrete:
+                found.append(Column(variable.name, values=variable.values, table=table))
+            else:
+                found.append(Column(variable.name, table[0], table[1]))
+        return found
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[dict[str, Any], NDArray[np.int64]]:
+        """Draw rows, as a dict of the columns in use, and their classes; a bin is drawn as its name."""
+        self._refuse_unfitted()
+        if n_samples < 1:
+            raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
+        rng = as_generator(random_state)
+        labels = np.sort(rng.choice(self.n_components_, size=n_samples, p=self.weights_))
+        drawn: dict[str, Any] = {}
+        for name, table in self.tables_.items():
+            variable = self.schema_[name]
+            if variable.is_discrete:
+                # By the inverse of each row's distribution.
+                place = (rng.random(n_samples) > np.cumsum(table, axis=0)[:, labels]).sum(axis=0)
+                drawn[name] = [variable.values[min(v, variable.n_values - 1)] for v in place.tolist()]
+            else:
+                drawn[name] = rng.normal(table[0, labels], table[1, labels])
+        return drawn, labels
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = self._history_parts()
+        layout, own = self._layout, self._own
+        parts = {"numeric": np.array(layout.numeric, dtype=np.int64), "centre": layout.centre}
+        parts |= {"weight": own.weight, "table": own.table, "mean": own.mean, "variance": own.variance}
+        return meta, {**arrays, **parts}
+
+    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        self._restore_history(meta, arrays)
+        numeric = tuple(expect_array(arrays, "numeric", np.int64, (None,)).tolist())
+        if not set(numeric) <= set(schema.numeric) or list(numeric) != sorted(set(numeric)):
+            raise ValueError("the columns in use are not columns of the table")
+        sizes = tuple(schema[j].n_values for j in schema.discrete)
+        centre = expect_array(arrays, "centre", np.float64, (len(numeric),))
+        layout = Layout(schema.discrete, sizes, numeric, centre)
+        weight = expect_array(arrays, "weight", np.float64, (None,))
+        k = len(weight)
+        table = expect_array(arrays, "table", np.float64, (sum(sizes), k))
+        mean, variance = (expect_array(arrays, name, np.float64, (len(numeric), k)) for name in ("mean", "variance"))
+        if k < 1 or (weight < 0).any() or not np.isclose(weight.sum(), 1.0) or (table < 0).any():
+            raise ValueError("the weights do not sum to 1, or a probability is negative")
+        sums = np.add.reduceat(table, layout.offsets[:-1], axis=0) if len(sizes) else np.ones(1)
+        if not np.allclose(sums, 1.0) or not (variance > 0).all():
+            raise ValueError("a table does not sum to 1, or a variance is not above 0")
+        if not all(np.isfinite(part).all() for part in (mean, variance, centre)):
+            raise ValueError("a mean or variance is not finite")
+        self._put(schema, layout, Classes(weight, table, mean, variance))
+
+
+def free_parameters(layout: Layout, k: int) -> int:
+    """Return the number of free parameters of k classes."""
+    return k - 1 + k * (sum(layout.sizes) - len(layout.sizes)) + 2 * k * len(layout.numeric)
+
+
+def _layout(counts: TableCounts) -> tuple[Layout, NDArray[np.float64]]:
+    """Return the columns that are in use, and the deviation of the numeric ones."""
+    schema, moments = counts.schema, counts.moments
+    for j in schema.numeric:
+        if schema[j].kind != "gaussian":
+            raise TableError(
+                f"column '{schema[j].name}' is {schema[j].kind}; latent classes take categorical and gaussian columns."
+            )
+    told = moments.scatter[:, 0] > 0
+    numeric = tuple(j for j, own in zip(schema.numeric, told.tolist(), strict=True) if own)
+    coded, sizes = schema.discrete, tuple(schema[j].n_values for j in schema.discrete)
+    if not numeric and all(size < 2 for size in sizes):
+        raise TableError(nothing_tells(int(counts.n_class.sum())))
+    used = {*coded, *numeric}
+    dull = [repr(variable.name) for j, variable in enumerate(schema) if j not in used]
+    if dull:
+        names = ", ".join(dull[:5]) + (" …" if len(dull) > 5 else "")
+        warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
+    deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
+    return Layout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
+
+
+class _Fitting:
+    """One table on its way into latent classes."""
+
+    def __init__(
+        self,
+        source: Source,
+        weight: NDArray[np.float64] | None,
+        counts: TableCounts,
+        layout: Layout,
+        deviation: NDArray[np.float64],
+        model: LatentClass,
+    ) -> None:
+        self.columns = encode(source, counts.schema)
+        for j in layout.numeric:
+            refuse_infinite(self.columns[j], counts.schema[j].name)
+        self.weight = weight
+        self.total = float(source.n_rows if weight is None else weight.sum())
+        self.layout, self.deviation, self.model = layout, deviation, model
+        self.rows = layout.rows(self.columns, weight)
+        self.margin = counts.values.n_value[:, 0].astype(np.float64)  # (n_cells,)
+        self.offsets = layout.offsets
+        self.floor = model.regularisation * deviation**2  # (n_numeric,)
+
+    def climb(self, k: int, base: int) -> tuple[EMResult[Classes], float, int]:
+        threads = n_threads(len(self.columns[0]) * len(self.columns) * k)
+
+        def expect(own: Classes) -> tuple[Any, float]:
+            *found, objective, impossible = self.rows.expect(*own.arrays(), threads)
+            if impossible >= 0 or not np.isfinite(objective):
+                raise BayeskitError(f"row {max(impossible, 0)}: no class can give it; pass smoothing > 0.")
+            return (own, found), objective + self.penalty(own)
+
+        result = expectation_maximisation(
+            self.starts(k, base),
+            expect,
+            self.maximise,
+            tolerance=self.model.tol * self.total,
+            max_steps=self.model.max_iter,
+            restarts=True,
+            names=("max_iter", "tol"),
+        )
+        log = result.history.objective[-1] - self.penalty(result.parameters)
+        return result, log, free_parameters(self.layout, k)
+
+    def maximise(self, statistics: Any) -> Classes:
+        own, (total, cells, weight, first, second) = statistics
+        smoothing, k = self.model.smoothing, len(total)
+        prior = (total + smoothing) / (total.sum() + k * smoothing)
+        known = np.where(weight > 0, weight, 1.0)
+        shift = first / known
+        scatter = np.maximum(second - first * shift, 0.0)
+        # A class that knows no cell of a column keeps what it believed.
+        variance = np.where(weight > 0, (scatter + self.floor[:, None]) / known, own.variance)
+        return Classes(prior, self.normalised(cells + smoothing, own.table), own.mean + shift, variance)
+
+    def normalised(self, cells: NDArray[np.float64], fallback: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Divide the cells of each column by their sum; a class without any keeps ``fallback``."""
+        if not len(cells):
+            return cells
+        sums = np.repeat(np.add.reduceat(cells, self.offsets[:-1], axis=0), np.diff(self.offsets), axis=0)
+        return np.where(sums > 0, cells / np.where(sums > 0, sums, 1.0), fallback)
+
+    def penalty(self, own: Classes) -> float:
+        """Return what is added to the log-likelihood so that no step lowers the sum."""
+        found = -0.5 * float((self.floor[:, None] / own.variance).sum())
+        if self.model.smoothing > 0:
+            found += self.model.smoothing * float(np.log(own.table).sum() + np.log(own.weight).sum())
+        return found
+
+    def starts(self, k: int, base: int) -> Iterator[Classes]:
+        """Give classes around rows that k-means++ draws, with distance 1 for different values."""
+        margin = self.normalised(np.repeat(self.margin[:, None] + 1e-9, k, axis=1), np.zeros(()))
+        variance = np.repeat(self.deviation[:, None] ** 2, k, axis=1)
+        even = np.full(k, 1.0 / k)
+        if k == 1:
+            yield Classes(even, margin, np.zeros((len(self.deviation), 1)), variance)
+            return
+        codes, numbers, chosen, weight = self._seedable(np.random.default_rng([base, 0]))
+
+        def distances(i: int) -> NDArray[np.float64]:
+            both = np.zeros(len(chosen))
+            for column in codes:
+                both += (column != column[i]) & (column >= 0) & (column[i] >= 0)
+            for number in numbers:
+                both += (number - number[i]) ** 2
+            return both
+
+        for start in range(self.model.n_init):
+            seeds = k_means_plus_plus(distances, weight, k, np.random.default_rng([base, k, start]))
+            table = margin.copy()
+            for first, column in zip(self.offsets[:-1].tolist(), codes, strict=True):
+                for c, i in enumerate(seeds):
+                    if column[i] >= 0:
+                        table[first + int(column[i]), c] += 1.0
+            table = self.normalised(table, margin)
+            mean = np.array([number[seeds] for number in numbers]).reshape(len(numbers), k) * self.deviation[:, None]
+            yield Classes(even, table, mean, variance)
+
+    def _seedable(
+        self, rng: np.random.Generator
+    ) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64]], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the rows to seed from: codes with -1 for unknown, and numbers in deviations with 0 for unknown."""
+        layout = self.layout
+        place = np.zeros(len(self.columns[0]))
+        for j, size in zip(layout.coded, layout.sizes, strict=True):
+            lookup = np.append(rng.normal(size=size), 0.0)
+            place += lookup[np.minimum(self.columns[j], size)]
+        for a, j in enumerate(layout.numeric):
+            place += rng.normal() * np.nan_to_num((self.columns[j] - layout.centre[a]) / self.deviation[a])
+        chosen, weight = seed_rows(place, self.weight)
+        codes = []
+        for j, size in zip(layout.coded, layout.sizes, strict=True):
+            column = self.columns[j][chosen].astype(np.int64)
+            codes.append(np.where(column < size, column, -1))
+        numbers = [
+            np.nan_to_num((self.columns[j][chosen] - layout.centre[a]) / self.deviation[a])
+            for a, j in enumerate(layout.numeric)
+        ]
+        return codes, numbers, chosen, weight

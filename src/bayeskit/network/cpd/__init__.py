@@ -1,0 +1,1 @@
+"""The distribution of one variable given its parents, one file per kind."""

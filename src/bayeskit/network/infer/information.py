@@ -1,0 +1,239 @@
+"""What a network says about uncertainty: entropy, mutual information, divergence from another network, sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf, log
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.memory import Memory
+from bayeskit.errors import NetworkError
+from bayeskit.network import dag
+from bayeskit.network.infer.condition import condition
+from bayeskit.network.infer.disagreement import Disagreement, disagreement
+from bayeskit.network.infer.evidence import read_evidence
+from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.questions import Question, questions
+from bayeskit.network.infer.sensitivity import Sensitivity, sensitivity
+from bayeskit.network.infer.size import refuse_large
+from bayeskit.network.infer.soft_evidence import apply_soft_evidence
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+
+class Information:
+    """Measures of uncertainty; in nats unless ``base`` says otherwise (2 for bits)."""
+
+    def entropy(
+        self,
+        names: str | Iterable[str] | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        base: float | None = None,
+        max_memory: Memory = MAX_MEMORY,
+    ) -> float:
+        r"""Return the entropy of some variables together, or of all of them, given evidence.
+
+        .. math:: H(X) = -\sum_x P(x \mid e) \log P(x \mid e)
+
+        That of all variables is summed family by family, :math:`\sum_i H(Y_i \mid \mathrm{Parents}(Y_i))`, so that no
+        joint table over all of them is made.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("a->b", tables={"a": [0.5, 0.5], "b": [[1, 0], [0.5, 0.5]]})
+        >>> net.entropy("a", base=2), round(net.entropy(base=2), 6)
+        (1.0, 1.5)
+        """
+        net, unit = cast("BayesianNetwork", self), _unit(base)
+        if names is not None:
+            return _entropy(net.joint(names, given=given, max_memory=max_memory).array) / unit
+        if given:
+            limit = memory_in_bytes(max_memory)
+            evidence = apply_soft_evidence(net._engine, read_evidence(net, given), limit)
+            net._engine.log_evidence(evidence, limit)  # refuses impossible evidence
+            net = condition(net, evidence, limit)
+        _refuse_large_tables(net, net.parents, max_memory)
+        total = 0.0
+        for i, own in enumerate(net.parents):
+            weights = net.joint([net.names[p] for p in own], max_memory=max_memory).array if own else np.ones(())
+            table = net.tables[i] / net.tables[i].sum(axis=-1, keepdims=True)
+            total += float((weights * -_x_log_x(table).sum(axis=-1)).sum())
+        return max(total, 0.0) / unit
+
+    def mutual_information(
+        self,
+        x: str | Iterable[str],
+        y: str | Iterable[str],
+        *,
+        given: Mapping[str, Any] | None = None,
+        base: float | None = None,
+        max_memory: Memory = MAX_MEMORY,
+    ) -> float:
+        r"""Return how much x and y tell about each other, given evidence.
+
+        .. math:: I(X; Y) = \sum_{x, y} P(x, y \mid e) \log \frac{P(x, y \mid e)}{P(x \mid e)\,P(y \mid e)}
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("a->b", tables={"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]})
+        >>> net.mutual_information("a", "b", base=2)
+        1.0
+        """
+        net, unit = cast("BayesianNetwork", self), _unit(base)
+        left, right = ([side] if isinstance(side, str) else list(side) for side in (x, y))
+        joint = net.joint([*left, *right], given=given, max_memory=max_memory).array
+        cells = int(np.prod(joint.shape[: len(left)]))
+        table = joint.reshape(cells, -1)
+        total = _entropy(table.sum(axis=1)) + _entropy(table.sum(axis=0)) - _entropy(table)
+        return max(total, 0.0) / unit
+
+    def kl_divergence(
+        self, other: BayesianNetwork, *, base: float | None = None, max_memory: Memory = MAX_MEMORY
+    ) -> float:
+        r"""Return the divergence of another network from this one, over the same variables and states.
+
+        .. math:: D(P \,\|\, Q) = \sum_y P(y) \log \frac{P(y)}{Q(y)}
+                  = -H(P) - \sum_i \sum P(y_i, u_i) \log Q(y_i \mid u_i)
+
+        P is this network, and :math:`u_i` are the parents in the other. Infinite where the other rules out what this
+        one allows. Graphs and orders may differ.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> p, q = (BayesianNetwork("a", tables={"a": [x, 1 - x]}) for x in (0.5, 0.25))
+        >>> round(p.kl_divergence(q, base=2), 6)
+        0.207519
+        """
+        net, unit = cast("BayesianNetwork", self), _unit(base)
+        if set(net.names) != set(other.names):
+            raise NetworkError(f"the networks differ in {sorted(set(net.names) ^ set(other.names))[:5]}.")
+        for name in net.names:
+            if net.states[net.index(name)] != other.states[other.index(name)]:
+                raise NetworkError(f"variable {name!r} has other states in the other network.")
+        families = [[net.index(other.names[v]) for v in (*own, i)] for i, own in enumerate(other.parents)]
+        _refuse_large_tables(net, families, max_memory)
+        total = -net.entropy(max_memory=max_memory)
+        for i, own in enumerate(other.parents):
+            weights = net.joint([other.names[v] for v in (*own, i)], max_memory=max_memory).array
+            table = other.tables[i] / other.tables[i].sum(axis=-1, keepdims=True)
+            if (weights[table == 0] > 0).any():
+                return inf
+            total -= float((weights * np.log(np.where(table > 0, table, 1.0))).sum())
+        return max(total, 0.0) / unit
+
+    def sensitivity(
+        self,
+        of: str,
+        *,
+        given: Mapping[str, Any] | None = None,
+        loss: Any = None,
+        variables: Iterable[str] | None = None,
+        max_memory: Memory = MAX_MEMORY,
+    ) -> Sensitivity:
+        """Say how far each number of the network may move before the decision about a variable turns.
+
+        One number :math:`P(x | u)` moves at a time and the others of its row share what is left in proportion. The
+        posterior is then a ratio of two linear functions of it, so that the limits are exact.
+
+        Parameters
+        ----------
+        of : str
+            The variable that is decided about.
+        given : mapping, optional
+            Evidence, as for `posterior`, without soft evidence.
+        loss : matrix, dict or frame, optional
+            Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
+        variables : list of str, optional
+            Whose tables to look at; all that can matter unless said otherwise.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("ill->test", tables={"ill": [0.9, 0.1], "test": [[0.95, 0.05], [0.1, 0.9]]})
+        >>> net.sensitivity("ill", given={"test": "yes"})
+        decision: yes (P = 0.666667)
+        number                 value  turns below  turns above  slope
+        P(ill=no)              0.9    -            0.947368     -2.46914
+        P(ill=yes)             0.1    0.0526316    -            2.46914
+        P(test=no | ill=no)    0.95   0.9          -            4.44444
+        P(test=yes | ill=no)   0.05   -            0.1          -4.44444
+        P(test=no | ill=yes)   0.1    -            0.55         -0.246914
+        P(test=yes | ill=yes)  0.9    0.45         -            0.246914
+        """
+        return sensitivity(cast("BayesianNetwork", self), of, given or {}, loss, variables, memory_in_bytes(max_memory))
+
+    def questions(
+        self,
+        of: str,
+        *,
+        given: Mapping[str, Any] | None = None,
+        loss: Any = None,
+        max_memory: Memory = MAX_MEMORY,
+    ) -> list[Question]:
+        r"""Return what each unobserved variable would tell about a target, the most useful question first.
+
+        .. math:: V(X) = \min_a R(a \mid e) - \sum_x P(x \mid e) \min_a R(a \mid e, x)
+
+        Parameters
+        ----------
+        of : str
+            The variable to decide about.
+        given : mapping, optional
+            Evidence, as for `posterior`, without soft evidence.
+        loss : matrix, dict or frame, optional
+            Losses by true state and action; without, any error costs 1. Where no answer can turn the decision, all
+            values are 0 and the information alone decides the order.
+
+        Examples
+        --------
+        >>> from bayeskit import datasets
+        >>> first, *_ = datasets.load_asia().questions("lung", given={"dysp": "yes"})
+        >>> first.variable, round(first.information, 4)
+        ('either', 0.2807)
+        """
+        return questions(cast("BayesianNetwork", self), of, given or {}, loss, memory_in_bytes(max_memory))
+
+    def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Disagreement:
+        r"""Say whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> net.conflict({"rain": "yes", "wet": "no"})
+        the evidence is in conflict: log(∏ P(e_i) / P(e)) = 2.00148
+        """
+        return disagreement(cast("BayesianNetwork", self), given or {}, memory_in_bytes(max_memory))
+
+
+def _refuse_large_tables(net: BayesianNetwork, groups: Sequence[Sequence[int]], max_memory: Memory) -> None:
+    """Refuse joint tables of groups of variables that do not fit, before any of them is made."""
+    engine, limit = net._engine, memory_in_bytes(max_memory)
+    place = {v: k for k, v in enumerate(dag.topological_order(net.parents))}
+    # Those that stand below the most variables come first: what is to be refused is refused soon.
+    for group in sorted((set(group) for group in groups if group), key=lambda group: -max(place[v] for v in group)):
+        refuse_large(net, engine.native.joint(list(group), [], [], False), limit)
+
+
+def _unit(base: float | None) -> float:
+    if base is None:
+        return 1.0
+    if not base > 1:
+        raise NetworkError(f"base must be a number above 1, as 2 for bits; got {base!r}.")
+    return log(base)
+
+
+def _x_log_x(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(p * np.log(np.where(p > 0, p, 1.0)))
+
+
+def _entropy(p: NDArray[np.float64]) -> float:
+    return max(float(-_x_log_x(p).sum()), 0.0)

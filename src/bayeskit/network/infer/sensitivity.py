@@ -1,0 +1,245 @@
+"""Sensitivity: how far one number of a table may move before a decision turns (van der Gaag & Renooij 2001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.decide.loss import read_loss
+from bayeskit.errors import NetworkError
+from bayeskit.network import dag
+from bayeskit.network.frames import FrameOf, frame_of
+from bayeskit.network.infer.evidence import Evidence, read_evidence
+from bayeskit.network.text_table import SHOWN, text_table
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+Table = NDArray[np.float64]
+# A number whose slope is not above this is left out, and a limit as near to 0 or 1 is none.
+NO_EFFECT = 1e-12
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a table and what it does to a decision.
+
+    Attributes
+    ----------
+    variable, state : str
+        The number is P(variable = state | given).
+    given : dict
+        The parents' states of its row.
+    value : float
+        What it is.
+    low, high : float
+        The decision stays while the number is between these; 0 and 1 where it never turns.
+    slope : float
+        The derivative of the probability of the decided state (of the most probable one, where a loss decides).
+    probability : float
+        That probability.
+    bend : float
+        The derivative of P(evidence) over P(evidence): what makes the probability a ratio of two lines.
+    """
+
+    variable: str
+    state: str
+    given: dict[str, str]
+    value: float
+    low: float
+    high: float
+    slope: float
+    probability: float = 0.0
+    bend: float = 0.0
+
+    def probability_at(self, value: float) -> float:
+        """Return what the probability is when the number has another value; exact, not a straight line.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("ill->test", tables={"ill": [0.9, 0.1], "test": [[0.95, 0.05], [0.1, 0.9]]})
+        >>> number = next(n for n in net.sensitivity("ill", given={"test": "yes"}) if str(n) == "P(ill=yes)")
+        >>> round(number.probability_at(0.2), 6), round(0.2 * 0.9 / (0.2 * 0.9 + 0.8 * 0.05), 6)
+        (0.818182, 0.818182)
+        """
+        step = value - self.value
+        evidence = 1.0 + self.bend * step
+        if evidence <= 0:
+            return self.probability  # the evidence is impossible there
+        moved = self.probability + (self.slope + self.probability * self.bend) * step
+        return min(max(moved / evidence, 0.0), 1.0)
+
+    @property
+    def room(self) -> float:
+        """How far the number may move before the decision turns; infinite where it never does."""
+        below = self.value - self.low if self.low > 0 else float("inf")
+        above = self.high - self.value if self.high < 1 else float("inf")
+        return min(below, above)
+
+    def __str__(self) -> str:
+        row = ", ".join(f"{name}={state}" for name, state in self.given.items())
+        return f"P({self.variable}={self.state}{' | ' + row if row else ''})"
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity:
+    """The numbers of a network in the order of how near each is to turning a decision.
+
+    Attributes
+    ----------
+    decision : str
+        What is decided: the most probable state, or the action of least expected loss.
+    state : str
+        The most probable state.
+    probability : float
+        Its probability.
+    numbers : tuple of Number
+        Those that matter, the nearest first.
+    """
+
+    decision: str
+    state: str
+    probability: float
+    numbers: tuple[Number, ...]
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a row per number."""
+        fields = ("value", "low", "high", "slope")
+        columns = {name: [getattr(number, name) for number in self.numbers] for name in fields}
+        return frame_of({"number": list(map(str, self.numbers)), **columns}, output)
+
+    def __repr__(self) -> str:
+        rows = [
+            (
+                str(number),
+                f"{number.value:.6g}",
+                f"{number.low:.6g}" if number.low > 0 else "-",
+                f"{number.high:.6g}" if number.high < 1 else "-",
+                f"{number.slope:.6g}",
+            )
+            for number in self.numbers[:SHOWN]
+        ]
+        head = f"decision: {self.decision} (P({self.state}) = {self.probability:.6g})"
+        if self.decision == self.state:
+            head = f"decision: {self.decision} (P = {self.probability:.6g})"
+        return (
+            f"{head}\n{text_table(('number', 'value', 'turns below', 'turns above', 'slope'), rows, len(self.numbers))}"
+        )
+
+
+def sensitivity(
+    net: BayesianNetwork,
+    of: str,
+    given: Mapping[str, Any],
+    loss: Any,
+    variables: Iterable[str] | None,
+    limit: float,
+) -> Sensitivity:
+    """Return what each number may do before the decision about a variable turns."""
+    target, evidence = net.index(of), read_evidence(net, given)
+    if evidence.marginals:
+        raise NetworkError("sensitivity takes states, sets of states and likelihoods as evidence, not a Marginal.")
+    if target in evidence.states:
+        raise NetworkError(f"{of!r} is part of the evidence, so there is nothing to decide about it.")
+    rule = read_loss(loss, list(net.states[target]))
+    posterior = net.posterior(of, given=given, max_memory=limit).array
+    decided = int((posterior @ rule.matrix).argmin())
+    log_evidence = net._engine.log_evidence(evidence, limit) if evidence else 0.0
+    looked_at = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})
+    if variables is not None:
+        looked_at &= {net.index(name) for name in ([variables] if isinstance(variables, str) else variables)}
+    numbers: list[Number] = []
+    for v in sorted(looked_at):
+        joint = _without_its_table(net, target, v, given, evidence, log_evidence, limit)
+        numbers += _numbers_of(net, v, joint, posterior, rule.matrix, decided)
+    numbers.sort(key=lambda number: (round(number.room, 12), -round(abs(number.slope), 9)))
+    best = int(posterior.argmax())
+    return Sensitivity(str(rule.actions[decided]), net.states[target][best], float(posterior[best]), tuple(numbers))
+
+
+def _without_its_table(
+    net: BayesianNetwork,
+    target: int,
+    v: int,
+    given: Mapping[str, Any],
+    evidence: Evidence,
+    log_evidence: float,
+    limit: float,
+) -> Table:
+    """Return P(t, u, x, e) / (P(x | u) P(e)), of shape (states of the target, rows of v's table, states of v)."""
+    card = net.cards[v]
+    # With a uniform table the quotient is the joint probability times the number of states, also where P(x | u) is 0.
+    flat = net.with_table(net.names[v], np.full(net.tables[v].shape, 1.0 / card))
+    family = [*net.parents[v], v]
+    others = [u for u in family if u != target]
+    joint = flat.joint([net.names[target], *(net.names[u] for u in others)], given=given, max_memory=limit).array
+    shift = (flat._engine.log_evidence(evidence, limit) if evidence else 0.0) - log_evidence
+    joint = joint * (card * exp(shift))
+    if target in family:  # its own axis in the family is the same variable
+        axis = family.index(target) + 1
+        wide = np.zeros([net.cards[target], *(net.cards[u] for u in family)])
+        for t in range(net.cards[target]):
+            np.moveaxis(wide, axis, 1)[t, t] = joint[t]
+        joint = wide
+    return np.asarray(joint.reshape(net.cards[target], -1, card))
+
+
+def _numbers_of(
+    net: BayesianNetwork, v: int, joint: Table, posterior: Table, loss: Table, decided: int
+) -> Iterator[Number]:
+    table = (net.tables[v] / net.tables[v].sum(axis=-1, keepdims=True)).reshape(-1, net.cards[v])
+    shape = tuple(net.cards[p] for p in net.parents[v])
+    best = int(posterior.argmax())
+    for r in range(len(table)):
+        if not joint[:, r].any():
+            continue
+        place = np.unravel_index(r, shape) if shape else ()
+        row = {net.names[p]: net.states[p][int(k)] for p, k in zip(net.parents[v], place, strict=True)}
+        for k in range(net.cards[v] if net.cards[v] > 1 else 0):
+            value, change = float(table[r, k]), _change(joint[:, r], table[r], k)
+            slopes = change - posterior * change.sum()  # of the posterior; evidence may only become rarer as a whole
+            if abs(slopes).max() <= NO_EFFECT:
+                continue
+            low, high = _interval(posterior @ loss, change @ loss, decided, value)
+            yield Number(
+                net.names[v],
+                net.states[v][k],
+                row,
+                value,
+                low,
+                high,
+                float(slopes[best]),
+                float(posterior[best]),
+                float(change.sum()),
+            )
+
+
+def _change(joint: Table, row: Table, k: int) -> Table:
+    """Return d P(t, e) / dθ over P(e), for θ = P(x = k | u), the rest of the row in proportion; (target's states,)."""
+    others = np.delete(row, k)
+    rest = others / others.sum() if others.sum() > 0 else np.full(len(others), 1.0 / len(others))
+    return np.asarray(joint[:, k] - np.delete(joint, k, axis=1) @ rest)
+
+
+def _interval(risk: Table, change: Table, decided: int, value: float) -> tuple[float, float]:
+    """Return between which values of the number the decided action keeps the least risk; risks are linear in it."""
+    low, high = 0.0, 1.0
+    for gap, slope in zip(risk - risk[decided], change - change[decided], strict=True):
+        if slope > 0:
+            low = max(low, value - max(gap, 0.0) / slope)
+        elif slope < 0:
+            high = min(high, value - max(gap, 0.0) / slope)
+    # At the very end of its range a number turns nothing; rounding may say so.
+    return (low if low > NO_EFFECT else 0.0), (high if high < 1.0 - NO_EFFECT else 1.0)

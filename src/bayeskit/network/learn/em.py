@@ -1,0 +1,49 @@
+"""Tables by EM: expected counts in, estimates out, by the one EM loop of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.estimate.em import expectation_maximisation
+from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.history import LearningHistory
+
+Flat = NDArray[np.float64]
+
+
+def learn_by_em(
+    rows: HiddenRows,
+    starts: Iterable[Flat],
+    *,
+    tolerance: float,
+    max_steps: int,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[Flat, LearningHistory]:
+    """Return the tables of the best start, and its history.
+
+    The table of a family that no row misses a cell of follows from the counts at once; only the others are estimated
+    again in each step.
+
+    References
+    ----------
+    Lauritzen (1995), The EM algorithm for graphical association models with missing data.
+    """
+    touched = rows.kernel.with_holes
+    complete = rows.flat.estimate(rows.kernel.complete(), rows.pseudo)
+
+    def maximise(counts: Flat) -> Flat:
+        return rows.flat.estimate(counts, rows.pseudo, complete, touched)
+
+    result = expectation_maximisation(
+        starts,
+        rows.expect,
+        maximise,
+        tolerance=tolerance * rows.total,
+        max_steps=max_steps,
+        restarts=True,
+        progress=progress,
+    )
+    return result.parameters, LearningHistory.of_em("em", result)

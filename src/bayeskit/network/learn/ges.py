@@ -1,0 +1,165 @@
+"""Greedy equivalence search: one arc more, then one arc less, between classes of equivalent networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import NetworkError
+from bayeskit.network import dag
+from bayeskit.network.learn.climb import LEAST_GAIN
+from bayeskit.network.learn.constraints import Constraints
+from bayeskit.network.learn.hill_climb import Progress
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.pdag import extend_to_dag
+from bayeskit.network.learn.scores import Scores
+
+Marks = NDArray[np.bool_]
+
+
+class _Change(NamedTuple):
+    gain: float
+    x: int
+    y: int
+    some: tuple[int, ...]
+
+
+def greedy_equivalence_search(
+    scores: Scores, limits: Constraints, *, progress: Progress = None
+) -> tuple[Marks, LearningHistory]:
+    """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is.
+
+    References
+    ----------
+    Chickering (2002), Optimal structure identification with greedy search, JMLR 3: operators Insert and Delete,
+    theorems 15 and 17.
+    """
+    n = len(limits.allowed)
+    if limits.required.any() or not (limits.allowed | np.eye(n, dtype=bool)).all():
+        raise NetworkError("method 'ges' moves between classes of networks, so it takes no lists or tiers.")
+    marks = np.zeros((n, n), dtype=bool)
+    path, reason, converged = [scores.total([[]] * n)], "no arc more and no arc less gains", True
+    try:
+        for insert in (True, False):
+            while True:
+                change = _best(scores, marks, limits.max_parents, insert)
+                if change is None:
+                    break
+                marks = _class_of(_changed(marks, change, insert))
+                path.append(path[-1] + change.gain)
+                if progress is not None:
+                    progress(len(path) - 1, path[-1])
+    except KeyboardInterrupt:
+        reason, converged = "interrupted; the best network so far is kept", False
+    return marks, LearningHistory("ges", tuple(path), reason, converged)
+
+
+def _best(scores: Scores, marks: Marks, max_parents: int, insert: bool) -> _Change | None:
+    n, best = len(marks), None
+    joined, arcs, edges = marks | marks.T, marks & ~marks.T, marks & marks.T
+    for y in range(n):
+        above = set(np.flatnonzero(arcs[:, y]).tolist())
+        beside = set(np.flatnonzero(edges[:, y]).tolist())
+        if insert:
+            for x in np.flatnonzero(~joined[:, y]).tolist():
+                if x != y:
+                    best = _better(best, _inserts(scores, marks, joined, x, y, above, beside, max_parents, best))
+        else:
+            for x in np.flatnonzero(marks[:, y]).tolist():
+                best = _better(best, _deletes(scores, joined, x, y, above, beside, best))
+    return best
+
+
+def _better(best: _Change | None, changes: Iterator[_Change]) -> _Change | None:
+    for change in changes:
+        if change.gain > LEAST_GAIN and (best is None or change.gain > best.gain):
+            best = change
+    return best
+
+
+def _cliques(joined: Marks, items: list[int], inside: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Give all subsets of which any two are joined; what is no clique is not made larger."""
+    yield inside
+    for k, new in enumerate(items):
+        if all(joined[new, old] for old in inside):
+            yield from _cliques(joined, items[k + 1 :], (*inside, new))
+
+
+def _inserts(
+    scores: Scores,
+    marks: Marks,
+    joined: Marks,
+    x: int,
+    y: int,
+    above: set[int],
+    beside: set[int],
+    most: int,
+    best: _Change | None,
+) -> Iterator[_Change]:
+    near = {z for z in beside if joined[z, x]}
+    if not all(joined[a, b] for a, b in combinations(near, 2)):
+        return
+    for some in _cliques(joined, [z for z in sorted(beside - near) if all(joined[z, old] for old in near)]):
+        blocked = near | set(some)
+        family = sorted(blocked | above)
+        if len(family) + 1 > most:
+            continue
+        gain = scores.local(y, sorted([*family, x])) - scores.local(y, family)
+        # The walk along all ways costs more than the score, so it comes last.
+        if gain > (LEAST_GAIN if best is None else best.gain) and not _way(marks, y, x, blocked):
+            yield _Change(gain, x, y, some)
+
+
+def _deletes(
+    scores: Scores, joined: Marks, x: int, y: int, above: set[int], beside: set[int], best: _Change | None
+) -> Iterator[_Change]:
+    near = {z for z in beside if joined[z, x] and z != x}
+    for kept in _cliques(joined, sorted(near)):
+        family = sorted({*kept, *above} - {x})
+        gain = scores.local(y, family) - scores.local(y, sorted([*family, x]))
+        if best is None or gain > best.gain:
+            yield _Change(gain, x, y, tuple(sorted(near - set(kept))))
+
+
+def _way(marks: Marks, start: int, goal: int, blocked: set[int]) -> bool:
+    """Say whether a way from start to goal never goes against an arc and avoids the blocked nodes."""
+    seen, stack = {start}, [start]
+    while stack:
+        for b in np.flatnonzero(marks[stack.pop()]).tolist():
+            if b == goal:
+                return True
+            if b not in seen and b not in blocked:
+                seen.add(b)
+                stack.append(b)
+    return False
+
+
+def _changed(marks: Marks, change: _Change, insert: bool) -> Marks:
+    new, x, y = marks.copy(), change.x, change.y
+    if insert:
+        new[x, y] = True
+        for z in change.some:
+            new[y, z] = False
+        return new
+    both = marks & marks.T
+    new[x, y] = new[y, x] = False
+    for z in change.some:
+        new[z, y] = False
+        if both[x, z]:
+            new[z, x] = False
+    return new
+
+
+def _class_of(marks: Marks) -> Marks:
+    """Return the CPDAG of the class that a partly directed graph stands for."""
+    arcs, edges = dag.cpdag(extend_to_dag(marks))
+    new = np.zeros_like(marks)
+    for a, b in arcs:
+        new[a, b] = True
+    for a, b in edges:
+        new[a, b] = new[b, a] = True
+    return new

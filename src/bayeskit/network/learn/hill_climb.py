@@ -1,0 +1,81 @@
+"""Hill-climbing: always the change of one arc that gains most, until none gains; then again from a shaken graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.network.learn.climb import LEAST_GAIN, Climber
+from bayeskit.network.learn.constraints import Constraints
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.scores import Scores
+
+Progress = Callable[[int, float], None] | None
+Arcs = NDArray[np.bool_]
+
+
+class Best:
+    """The best graph of a search so far, and the objective step by step."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.arcs: Arcs | None = None
+        self.score = -np.inf
+        self.path: list[float] = []
+        self.ends: list[float] = []
+        self._progress = progress
+
+    def see(self, climber: Climber) -> None:
+        """Take note of where the search is."""
+        score = climber.score
+        self.path.append(score)
+        if score > self.score + LEAST_GAIN:
+            self.arcs, self.score = climber.arcs.copy(), score
+        # Last, since an exception from here ends the search with what was noted.
+        if self._progress is not None:
+            self._progress(len(self.path) - 1, score)
+
+    def history(self, method: str, reason: str, converged: bool) -> LearningHistory:
+        """Return the history of the search."""
+        return LearningHistory(method, tuple(self.path), reason, converged, tuple(self.ends))
+
+
+def hill_climb(
+    scores: Scores,
+    limits: Constraints,
+    start: Arcs,
+    *,
+    restarts: int = 0,
+    perturb: int = 10,
+    random_state: int = 0,
+    progress: Progress = None,
+) -> tuple[Arcs, LearningHistory]:
+    """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
+
+    After the first top, ``restarts`` times: ``perturb`` random changes of the best graph, then up again.
+    """
+    rng = np.random.default_rng(random_state)
+    best, reason, converged = Best(progress), "no change of one arc gains", True
+    climber = Climber(scores, limits, start)
+    best.see(climber)
+    try:
+        for k in range(restarts + 1):
+            if k:
+                climber = Climber(scores, limits, best.arcs if best.arcs is not None else start)
+                climber.perturb(perturb, rng)
+            _to_the_top(climber, best)
+            best.ends.append(climber.score)
+    except KeyboardInterrupt:
+        reason, converged = "interrupted; the best network so far is kept", False
+    assert best.arcs is not None
+    return best.arcs, best.history("hill-climb", reason, converged)
+
+
+def _to_the_top(climber: Climber, best: Best) -> None:
+    while True:
+        move = climber.best(climber.gains()[0])
+        if move.gain <= LEAST_GAIN:
+            return
+        climber.apply(move)
+        best.see(climber)

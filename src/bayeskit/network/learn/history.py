@@ -1,0 +1,63 @@
+"""What a run of learning did: the objective step by step, why it stopped, and the picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.estimate.em import EMResult, History
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class LearningHistory:
+    """The objective before each step and at the end, for EM, gradient ascent and searches alike.
+
+    Attributes
+    ----------
+    method : str
+        "em", "gradient", "hill-climb", …
+    objective : tuple of float
+        The penalised log-likelihood, or the score of the network, before the first step and after each.
+    reason : str
+        Why it stopped.
+    converged : bool
+        False where a limit of steps, or Ctrl-C, ended it.
+    starts : tuple of float
+        The final objective of every start, where there were several.
+
+    Examples
+    --------
+    >>> history = LearningHistory("em", (-10.0, -8.0, -7.9), "a step gained 0", True)
+    >>> history
+    em: -10 → -7.9 in 2 steps; a step gained 0
+    """
+
+    method: str
+    objective: tuple[float, ...]
+    reason: str
+    converged: bool
+    starts: tuple[float, ...] = ()
+
+    @classmethod
+    def of_em(cls, method: str, result: EMResult[Any]) -> LearningHistory:
+        """Return the history of a run of the EM loop."""
+        history: History = result.history
+        return cls(method, history.objective, history.reason, history.converged, result.starts)
+
+    @property
+    def n_steps(self) -> int:
+        """The number of steps."""
+        return len(self.objective) - 1
+
+    def __repr__(self) -> str:
+        first, last = self.objective[0], self.objective[-1]
+        return f"{self.method}: {first:.10g} → {last:.10g} in {self.n_steps} steps; {self.reason}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the objective over the steps; matplotlib must be installed."""
+        from bayeskit.plot.history import plot_history
+
+        return plot_history(self.objective, self.method, ax)

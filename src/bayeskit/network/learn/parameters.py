@@ -1,0 +1,248 @@
+"""Tables from data: `fit` and its kin, mixed into `BayesianNetwork`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.counts.families import Families, FamilyCounts
+from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.counts.moments import Moments
+from bayeskit.counts.numbers import NumberCounts
+from bayeskit.counts.table import TableCounts, class_codes
+from bayeskit.counts.values import ValueCounts
+from bayeskit.errors import MergeError, NetworkError, TableError
+from bayeskit.network.cases import read_cases
+from bayeskit.network.learn.em import learn_by_em
+from bayeskit.network.learn.flat import FlatTables
+from bayeskit.network.learn.gradient import learn_by_gradient
+from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.priors import as_prior, estimate
+from bayeskit.network.states import schema_of
+from bayeskit.table.labels import read_weight
+from bayeskit.table.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+Missing = Literal["available-case", "em", "gradient"]
+_WAYS = ("available-case", "em", "gradient")
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """How the tables of a network came about: counts and smoothing, or the history of EM or gradient ascent."""
+
+    counts: FamilyCounts | None
+    smoothing: Any
+    history: LearningHistory | None = None
+
+
+class LearnsTables:
+    """Learning of tables; the structure is given, and each call returns a new network."""
+
+    _learned: Learned | None = None
+
+    @property
+    def counts(self) -> FamilyCounts | None:
+        """The counts that the tables were estimated from; None for tables that were given, or found by EM."""
+        return None if self._learned is None else self._learned.counts
+
+    @property
+    def history(self) -> LearningHistory | None:
+        """What EM or gradient ascent did; None for tables that came another way."""
+        return None if self._learned is None else self._learned.history
+
+    def fit(
+        self,
+        table: Any,
+        sample_weight: Any = None,
+        *,
+        smoothing: Any = 1.0,
+        missing: Missing = "available-case",
+        unseen: Literal["error", "ignore"] = "error",
+        start: Literal["data", "tables"] = "data",
+        restarts: int = 1,
+        random_state: int = 0,
+        tolerance: float = 1e-6,
+        max_steps: int = 500,
+        progress: Callable[[int, float], None] | None = None,
+        max_memory: Memory = "4 GiB",
+    ) -> BayesianNetwork:
+        r"""Return this network with tables estimated from data; this one stays as it is.
+
+        .. math:: P(k \mid j) = \frac{n_{ijk} + α_{ijk}}{\sum_k (n_{ijk} + α_{ijk})}
+
+        Parameters
+        ----------
+        table : any table
+            Columns are found by name; missing cells are allowed.
+        sample_weight : array of shape (n_rows,), optional
+            How often each row counts.
+        smoothing : number or object, default 1
+            The pseudo-counts α: a number is λ (0 is maximum likelihood), or a `Lidstone`, `MEstimate`, `BDeu` or
+            `Dirichlet` object.
+        missing : {"available-case", "em", "gradient"}
+            With hidden cells: count each family in the rows that know it, or climb to a maximum of the likelihood of
+            the known cells (times the prior) by EM or by gradient ascent. A variable without a column is hidden.
+        unseen : {"error", "ignore"}
+            What to do with a value that is no state: refuse it, or treat the cell as missing.
+        start : {"data", "tables"}
+            Where "em" and "gradient" begin: at the tables that the known cells give, or at those of this network.
+        restarts : int, default 1
+            From how many starts they climb; all but the first are random, and the best end is kept.
+        random_state : int
+            The seed of the starts.
+        tolerance : float
+            They stop when a step gains no more than this per row.
+        max_steps : int
+            The most steps.
+        progress : callable, optional
+            Called with the number of the step and the objective.
+        max_memory : number of bytes or str
+            The most memory that tables of counts may take.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("rain->wet")
+        >>> fitted = net.fit({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}, smoothing=0)
+        >>> fitted.tables[1]
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
+        if missing not in _WAYS:
+            raise NetworkError(f"missing must be one of {', '.join(map(repr, _WAYS))}; got {missing!r}.")
+        net, limit = cast("BayesianNetwork", self), read_memory(max_memory)
+        if missing == "available-case":
+            counts = count_families_of(net, table, sample_weight, unseen, limit)
+            return from_counts(net, counts, smoothing)
+        if start not in ("data", "tables") or restarts < 1:
+            raise NetworkError(f"start must be 'data' or 'tables' and restarts at least 1; got {start!r}, {restarts}.")
+        rows = hidden_rows(net, table, sample_weight, smoothing, unseen, limit)
+        own = rows.flat.join(net.tables) if start == "tables" else None
+        starts = rows.starts(restarts, own, np.random.default_rng(random_state))
+        learn = learn_by_em if missing == "em" else learn_by_gradient
+        flat, history = learn(rows, starts, tolerance=tolerance, max_steps=max_steps, progress=progress)
+        return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
+
+    def partial_fit(
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+    ) -> BayesianNetwork:
+        """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("rain").fit({"rain": ["no"]}, smoothing=0)
+        >>> net.partial_fit({"rain": ["yes", "yes", "yes"]}).tables[0]
+        array([0.25, 0.75])
+        """
+        net, learned = cast("BayesianNetwork", self), self._with_counts("partial_fit")
+        more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
+
+    def merge(self, other: BayesianNetwork) -> BayesianNetwork:
+        """Return the network of the rows of both; variables, states and parents must be the same."""
+        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merge"), other._with_counts("merge")
+        if (net.names, net.states, net.parents) != (other.names, other.states, other.parents):
+            raise MergeError("the two networks differ in variables, states or parents, so their counts do not add.")
+        return from_counts(
+            net, cast(FamilyCounts, learned.counts) + cast(FamilyCounts, theirs.counts), learned.smoothing
+        )
+
+    def unlearn(
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+    ) -> BayesianNetwork:
+        """Return this network without rows that were learned before; counts are then those of the other rows."""
+        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearn")
+        less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
+
+    def _with_counts(self, what: str) -> Learned:
+        if self._learned is None or self._learned.counts is None:
+            raise NetworkError(
+                f"{what} needs a network that carries its counts: one that fit made with missing='available-case'. "
+                "Tables that were given, or found by EM or gradient ascent, have none."
+            )
+        return self._learned
+
+
+def families_of(parents: tuple[tuple[int, ...], ...]) -> Families:
+    """Return the families with parents, the variable last; a variable alone is counted anyway."""
+    return tuple((*own, i) for i, own in enumerate(parents) if own)
+
+
+def counting_schema(net: BayesianNetwork) -> Schema:
+    """Return the schema that rows are counted under: all states are declared, so none is dropped."""
+    if any(variable.n_values != card for variable, card in zip(net.schema, net.cards, strict=True)):
+        return schema_of(net.names, net.states)  # one state more than values, for those that training did not show
+    return Schema(tuple(replace(variable, declared=True) for variable in net.schema), net.schema.named)
+
+
+def read_codes(
+    net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, *, hidden: bool = False
+) -> tuple[list[NDArray[Any]], NDArray[np.float64] | None]:
+    """Return one column of codes per variable, and the weights; with ``hidden`` a variable may lack a column."""
+    if unseen not in ("error", "ignore"):
+        raise NetworkError(f"unseen must be 'error' or 'ignore'; got {unseen!r}.")
+    cases = read_cases(
+        net.schema, net.states, table, absent="none" if hidden else "error",
+        unseen="keep" if unseen == "ignore" else "error",
+    )  # fmt: skip
+    if not cases.n_rows:
+        raise TableError("the table has no rows, so there is nothing to learn from.")
+    columns = [np.full(cases.n_rows, 255, dtype=np.uint8) if c is None else c for c in cases.columns]
+    weight = read_weight(sample_weight, cases.n_rows)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        columns, weight = [column[kept] for column in columns], np.ascontiguousarray(weight[kept])
+    return columns, weight
+
+
+def count_families_of(net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, limit: float) -> FamilyCounts:
+    """Count each family of the network in the rows that know all of it."""
+    columns, weight = read_codes(net, table, sample_weight, unseen)
+    return count_columns(counting_schema(net), columns, weight, families_of(net.parents), limit)
+
+
+def count_columns(
+    schema: Schema, columns: list[NDArray[Any]], weight: NDArray[np.float64] | None, families: Families, limit: float
+) -> FamilyCounts:
+    """Count coded columns without a class."""
+    y = class_codes(None, len(columns[0]))
+    values = ValueCounts.of(columns, [variable.n_values for variable in schema], y, 1, weight)
+    none = NumberCounts.none(0, 1, values.n_value.dtype)
+    alone = TableCounts(schema, None, values, Moments.of([], y, 1), none)
+    return FamilyCounts.of(alone, columns, None, families, weight, limit)
+
+
+def from_counts(net: BayesianNetwork, counts: FamilyCounts, smoothing: Any) -> BayesianNetwork:
+    """Return the network with the tables that its counts give."""
+    prior = as_prior(smoothing)
+    tables = []
+    for i, own in enumerate(net.parents):
+        n = counts.table((*own, i))
+        tables.append(estimate(n, prior.pseudo_counts(net.names[i], n.shape)))
+    return with_tables(net, tables, Learned(counts, smoothing))
+
+
+def with_tables(net: BayesianNetwork, tables: list[NDArray[np.float64]], learned: Learned) -> BayesianNetwork:
+    """Return the network with other tables."""
+    new = type(net).from_tables(net.names, net.states, net.parents, tables, schema=net.schema, target=net.target)
+    new._learned = learned
+    return new
+
+
+def hidden_rows(
+    net: BayesianNetwork, table: Any, sample_weight: Any, smoothing: Any, unseen: str, limit: float
+) -> HiddenRows:
+    """Return rows whose missing cells are summed out under the network's structure."""
+    columns, weight = read_codes(net, table, sample_weight, unseen, hidden=True)
+    flat = FlatTables(net.names, net.cards, net.parents)
+    return HiddenRows(flat, columns, weight, as_prior(smoothing), limit)

@@ -1,0 +1,178 @@
+"""A graph with arcs and with edges whose direction is open: what data can say about a structure at the most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.network import dag
+
+if TYPE_CHECKING:
+    from bayeskit.plot.network_svg import Drawing, Tip
+
+
+@dataclass(frozen=True)
+class PartialGraph:
+    """Arcs that all equivalent networks share, and edges that point either way (a CPDAG).
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    arcs : tuple of (parent, child)
+        Directed.
+    edges : tuple of (a, b)
+        Undirected; a stands before b in `names`.
+
+    Examples
+    --------
+    >>> PartialGraph.of_parents(("A", "B", "C"), [[], [0], [1]])
+    PartialGraph(3 variables, 0 arcs, 2 edges)
+    """
+
+    names: tuple[str, ...]
+    arcs: tuple[tuple[str, str], ...]
+    edges: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of_parents(cls, names: Sequence[str], parents: Sequence[Sequence[int]]) -> PartialGraph:
+        """Return the CPDAG of a directed acyclic graph."""
+        arcs, edges = dag.cpdag(parents)
+        return cls.of_positions(names, arcs, edges)
+
+    @classmethod
+    def of_positions(
+        cls, names: Sequence[str], arcs: set[tuple[int, int]], edges: set[tuple[int, int]]
+    ) -> PartialGraph:
+        """Return the graph of arcs and edges between positions."""
+        pairs = {(min(a, b), max(a, b)) for a, b in edges}
+        return cls(
+            tuple(names),
+            tuple((names[a], names[b]) for a, b in sorted(arcs)),
+            tuple((names[a], names[b]) for a, b in sorted(pairs)),
+        )
+
+    def __repr__(self) -> str:
+        return f"PartialGraph({len(self.names)} variables, {len(self.arcs)} arcs, {len(self.edges)} edges)"
+
+    def marks(self) -> NDArray[np.bool_]:
+        """Return m[a, b], true for an arc a → b and, both ways, for an edge."""
+        place = {name: i for i, name in enumerate(self.names)}
+        marks = np.zeros((len(place), len(place)), dtype=bool)
+        for a, b in self.arcs:
+            marks[place[a], place[b]] = True
+        for a, b in self.edges:
+            marks[place[a], place[b]] = marks[place[b], place[a]] = True
+        return marks
+
+    def draw(self) -> Drawing:
+        """Draw the graph; an edge without a direction has no tip."""
+        return draw_partial(self.names, (*self.arcs, *self.edges), self.edges)
+
+    def to_parents(self) -> list[list[int]]:
+        """Return the parents of each node in a directed graph with these arcs and no new v-structure, if there is one.
+
+        Examples
+        --------
+        >>> PartialGraph(("A", "B", "C"), (), (("A", "B"), ("B", "C"))).to_parents()
+        [[1], [2], []]
+        """
+        return extend_to_dag(self.marks())
+
+
+def draw_partial(
+    names: Sequence[str],
+    arcs: Iterable[tuple[str, str]],
+    undirected: Iterable[tuple[str, str]],
+    kinds: Mapping[tuple[str, str], str] | None = None,
+    legend: Mapping[str, str] | None = None,
+) -> Drawing:
+    """Draw arcs, which may form cycles, of which the undirected ones have no tip."""
+    from bayeskit.plot.network_svg import draw_network
+
+    place = {name: i for i, name in enumerate(names)}
+    pairs = [(place[a], place[b]) for a, b in arcs]
+    plain = {frozenset((place[a], place[b])) for a, b in undirected}
+    # A drawing in layers needs a graph without cycles: the line that would close one is drawn upwards.
+    kept: list[list[int]] = [[] for _ in names]
+    lines: list[tuple[int, int]] = []
+    for a, b in pairs:
+        line = (b, a) if b in dag.ancestors(kept, [a]) else (a, b)
+        kept[line[1]].append(line[0])
+        lines.append(line)
+    tips: dict[tuple[int, int], Tip] = {
+        line: "none" if frozenset(line) in plain else "end" if line == pair else "start"
+        for line, pair in zip(lines, pairs, strict=True)
+    }
+    own = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
+    styles = {line: own[pair] for line, pair in zip(lines, pairs, strict=True) if pair in own}
+    return draw_network(names, lines, arc_kinds=styles, tips=tips, legend=legend)
+
+
+def extend_to_dag(marks: NDArray[np.bool_]) -> list[list[int]]:
+    """Direct all edges without a cycle, and without a new v-structure where that can be (Dor & Tarsi 1992).
+
+    A node can be made a sink when no arc leaves it and each of its undirected neighbours is joined to all of its
+    neighbours; its edges then point at it, and it is taken away. Where no node fits, as tests that contradict each
+    other may have it, the node with fewest undirected neighbours among those that no arc leaves is taken.
+    """
+    left, n = marks.copy(), len(marks)
+    parents: list[list[int]] = [[] for _ in range(n)]
+    alive = list(range(n))
+    while alive:
+        sinks = [x for x in alive if not (left[x] & ~left[:, x]).any()]
+        if not sinks:  # a cycle of arcs: only where the input had one
+            sinks = alive
+        x = next((x for x in sinks if _fits(left, x)), None)
+        if x is None:
+            x = min(sinks, key=lambda node: int((left[node] & left[:, node]).sum()))
+        parents[x] = np.flatnonzero(left[:, x]).tolist()
+        left[x], left[:, x] = False, False
+        alive.remove(x)
+    return parents
+
+
+def _fits(marks: NDArray[np.bool_], x: int) -> bool:
+    near = marks[x] | marks[:, x]
+    for y in np.flatnonzero(marks[x] & marks[:, x]):
+        joined = marks[y] | marks[:, y]
+        rest = near.copy()
+        rest[y] = False
+        if (rest & ~joined).any():
+            return False
+    return True
+
+
+def meek(marks: NDArray[np.bool_]) -> None:
+    """Direct every edge whose other direction would make a cycle or a new v-structure; in place (Meek 1995, rules 1–4).
+
+    ``marks[a, b]`` and ``marks[b, a]`` is an edge a — b, ``marks[a, b]`` alone an arc a → b.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for a, b in zip(*np.nonzero(marks & marks.T), strict=True):
+            if marks[a, b] and marks[b, a] and _must_point(marks, int(a), int(b)):
+                marks[b, a] = False
+                changed = True
+
+
+def _must_point(marks: NDArray[np.bool_], a: int, b: int) -> bool:
+    arcs, joined = marks & ~marks.T, marks | marks.T
+    if (arcs[:, a] & ~joined[:, b] & (np.arange(len(marks)) != b)).any():  # c → a — b, c and b not joined
+        return True
+    if (arcs[a] & arcs[:, b]).any():  # a → c → b
+        return True
+    both = marks & marks.T
+    sides = np.flatnonzero(both[a] & arcs[:, b])  # a — c → b and a — d → b, c and d not joined
+    if any(not joined[c, d] for k, c in enumerate(sides) for d in sides[k + 1 :]):
+        return True
+    # a — c → d → b with a and d joined, c and b not joined
+    for c in np.flatnonzero(both[a] & ~joined[b] & (np.arange(len(marks)) != b)):
+        if (arcs[c] & arcs[:, b] & joined[a]).any():
+            return True
+    return False

@@ -1,0 +1,78 @@
+"""One variable of a network with its conditional table, printed as a table and given as a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.network.frames import FrameOf, frame_of
+from bayeskit.network.text_table import SHOWN, text_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VariableTable:
+    """P(variable | parents) of one variable, as ``net["x"]`` gives it.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    states : tuple of str
+        Its states.
+    parents : tuple of str
+        Its parents, in the order of the array's axes.
+    parent_states : tuple of tuples of str
+        The states of each parent.
+    array : float64 array of shape (parents' states …, own states)
+        The probabilities; read-only.
+
+    Examples
+    --------
+    >>> from bayeskit import BayesianNetwork
+    >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+    >>> net["wet"]
+    rain  no   yes
+    no    0.9  0.1
+    yes   0.1  0.9
+    >>> net["wet"]["yes"]
+    array([0.1, 0.9])
+    """
+
+    name: str
+    states: tuple[str, ...]
+    parents: tuple[str, ...]
+    parent_states: tuple[tuple[str, ...], ...]
+    array: NDArray[np.float64]
+
+    def __getitem__(self, given: str | tuple[str, ...]) -> NDArray[np.float64]:
+        """Return the row for the parents' states, one for each in order."""
+        key = (given,) if isinstance(given, str) else tuple(given)
+        if len(key) != len(self.parents):
+            raise KeyError(f"give one state for each of {', '.join(self.parents) or 'no parents'}; got {given!r}")
+        for parent, own, state in zip(self.parents, self.parent_states, key, strict=True):
+            if state not in own:
+                raise KeyError(f"{parent} has no state {state!r}; states: {', '.join(own)}")
+        places = tuple(own.index(state) for own, state in zip(self.parent_states, key, strict=True))
+        return np.asarray(self.array[places])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.array, dtype=dtype)
+
+    def to_frame(self, output: FrameOf = "pandas") -> Any:
+        """Return a frame with a column for each parent and one for each own state; the constructor reads it back."""
+        rows = self.array.reshape(-1, len(self.states))
+        keys = list(zip(*product(*self.parent_states), strict=True)) if self.parents else []
+        columns: dict[str, Any] = {name: list(key) for name, key in zip(self.parents, keys, strict=True)}
+        return frame_of({**columns, **{state: rows[:, k] for k, state in enumerate(self.states)}}, output)
+
+    def __repr__(self) -> str:
+        rows = self.array.reshape(-1, len(self.states))
+        cells = [
+            (*key, *(f"{p:.6g}" for p in row))
+            for key, row in islice(zip(product(*self.parent_states), rows, strict=True), SHOWN)
+        ]
+        return text_table((*self.parents, *self.states), cells, len(rows))

@@ -1,0 +1,171 @@
+"""What a worker does with a classifier: each task asks the library and returns JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayeskit.errors import BayeskitError
+from bayeskit.studio.network_tasks import Report, _json
+
+MOST_QUESTIONS = 8
+_loaded: dict[Path, Any] = {}
+
+
+def _trained(path: Any) -> Any:
+    """Return the classifier of a model file, loaded once; a notebook gives the classifier itself."""
+    from bayeskit.workflow.trained import TrainedModel
+
+    if isinstance(path, TrainedModel):
+        return path
+    if path not in _loaded:
+        _loaded.clear()
+        _loaded[path] = TrainedModel.load(path)
+    return _loaded[path]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def schema(path: Path, report: Report) -> bytes:
+    """Return the columns of a classifier as a form shows them, and its classes."""
+    from bayeskit.kinds import kind_of
+    from bayeskit.table.schema import bin_names
+
+    trained = _trained(path)
+    columns = []
+    for variable in trained.schema_:
+        numeric = variable.is_numeric or variable.kind == "binned"
+        columns.append(
+            {
+                "name": variable.name,
+                "kind": variable.kind,
+                "description": kind_of(variable).description,
+                "numeric": numeric,
+                "values": [] if numeric else [_plain(value) for value in variable.values],
+                "edges": list(variable.edges),
+                "bins": list(bin_names(variable.edges)) if variable.edges else [],
+            }
+        )
+    return _json(
+        {
+            "model": type(trained.model).__name__,
+            "target": trained.target_,
+            "classes": [str(label) for label in trained.classes_.tolist()],
+            "temperature": trained.temperature,
+            "columns": columns,
+        }
+    )
+
+
+def _loss(trained: Any, loss: list[list[float]] | None, reject: float | None) -> Any:
+    from bayeskit.decide.loss import read_loss, with_reject
+
+    return with_reject(read_loss(loss, trained.classes_.tolist()), reject)
+
+
+def _cells(trained: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as the model reads it: every column, None where unknown."""
+    unknown = [name for name in row if name not in trained.schema_.names]
+    if unknown:
+        raise BayeskitError(f"the model has no column {unknown[0]!r}; it has {', '.join(trained.schema_.names[:20])}.")
+    return {name: row.get(name) for name in trained.schema_.names}
+
+
+def explain(
+    path: Path, report: Report, row: dict[str, Any], loss: list[list[float]] | None = None, reject: float | None = None
+) -> bytes:
+    """Return posterior, decision, evidence by column and the next question for one row."""
+    from bayeskit.decide.regions import regions
+    from bayeskit.explain.relevance import value_of_information
+
+    trained = _trained(path)
+    rule, cells = _loss(trained, loss, reject), _cells(trained, row)
+    posterior = trained.predict_proba({name: [value] for name, value in cells.items()})[0]
+    risks = posterior @ rule.matrix
+    found = trained.explain(cells).strongest()
+    answer: dict[str, Any] = {
+        "classes": [str(label) for label in trained.classes_.tolist()],
+        "posterior": posterior.tolist(),
+        "actions": [str(action) for action in rule.actions],
+        "risks": risks.tolist(),
+        "decision": str(rule.actions[int(risks.argmin())]),
+        "evidence": {
+            "for": str(found.classes[0]), "against": str(found.classes[1]), "prior": found.prior,
+            "log_odds": found.log_odds, "probability": found.probability,
+            "terms": [
+                {"label": label, "feature": name, "log_odds": float(term), "used": bool(used)}
+                for label, name, term, used in zip(found.labels(), found.features, found.terms, found.used, strict=True)
+            ],
+        },
+        "regions": [],
+        "questions": None,
+    }  # fmt: skip
+    if len(rule.classes) == 2:
+        answer["regions"] = [{"action": str(r.action), "low": r.low, "high": r.high} for r in regions(rule)]
+    if trained.temperature == 1.0 and hasattr(trained.model, "domains"):
+        asked = value_of_information(trained.model, cells, rule)
+        answer["questions"] = [{"feature": q.feature, "value": q.value} for q in asked if q.value > 1e-12][
+            :MOST_QUESTIONS
+        ]
+    return _json(answer)
+
+
+def what_if(
+    path: Path, report: Report, row: dict[str, Any], loss: list[list[float]] | None = None, reject: float | None = None
+) -> bytes:
+    """Return the smallest change of a row that turns the decision."""
+    from bayeskit.explain.what_if import what_if as turn
+
+    trained = _trained(path)
+    if trained.temperature != 1.0:
+        raise BayeskitError("what-if is for models without calibration; this one has a temperature.")
+    known = {name: value for name, value in _cells(trained, row).items() if value is not None}
+    if not known:
+        raise BayeskitError("every column is unknown, so there is nothing to change; fill one in.")
+    found = turn(trained.model, known, loss=_loss(trained, loss, reject), max_changes=2)
+    return _json(
+        {
+            "changes": {name: _plain(value) for name, value in found.changes.items()},
+            "before": str(found.before), "after": str(found.after), "tried": found.n_tried,
+        }
+    )  # fmt: skip
+
+
+def row(path: Path, report: Report, file: str, number: int) -> bytes:
+    """Return one row of a table in terms of the model; the first is 1."""
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.model_columns import ModelColumns, row_of_file
+
+    columns = ModelColumns(_trained(path), TableFile.open(file))
+    cells = row_of_file(columns, number)
+    return _json({"row": {name: _plain(value) for name, value in cells.items()}, "notes": columns.oddities()})
+
+
+def predictions(path: Path, report: Report, file: str, output: str) -> bytes:
+    """Write the predictions for a table to a CSV file; every column of the table comes first."""
+    from bayeskit.table.files import TableFile
+    from bayeskit.table.formats import open_writer
+    from bayeskit.workflow.model_columns import ModelColumns
+    from bayeskit.workflow.prediction import Predictions
+
+    table = TableFile.open(file)
+    columns = ModelColumns(_trained(path), table)
+    with open(output, "wb") as target, open_writer(Path(output), target) as writer:
+        n_rows = Predictions(columns, list(table.names), None, 6).write(
+            writer, lambda step: report({"step": step.name, "done": step.done, "total": step.total})
+        )
+    return _json({"rows": n_rows, "notes": columns.oddities()})
+
+
+TASKS: dict[str, Callable[..., bytes]] = {
+    "classifier": schema,
+    "explain": explain,
+    "what_if": what_if,
+    "row": row,
+    "predictions": predictions,
+}

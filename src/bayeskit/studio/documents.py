@@ -1,0 +1,202 @@
+"""What is open in the studio: networks with their history, classifiers and tables, each under an id."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayeskit.errors import BayeskitError, ModelFileError
+from bayeskit.studio.workers import Lane
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
+
+Kind = Literal["network", "classifier", "table"]
+# More documents than these are not kept open: the one that was not used for longest is closed.
+MOST_OPEN = 12
+MOST_STEPS = 200  # of undo
+
+
+class NotOpenError(BayeskitError):
+    """A document that is not open, or is of another kind."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A network in the history of a document, under a number that no other version of it has."""
+
+    number: int
+    net: BayesianNetwork
+
+
+@dataclass
+class Document:
+    """One open document.
+
+    ``file`` is where its bytes are: the uploaded copy, or the file that the command was given, which is written only
+    when somebody asks to save.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    file: Path
+    folder: Path | None = None
+    savable: bool = False
+    history: list[Version] = field(default_factory=list)
+    place: int = 0
+    saved: int = 0  # the place in the history that the file has; below 0 where the history has let go of it
+    made: int = 0  # versions so far
+    used: float = field(default_factory=time.monotonic)
+    quick: Lane = field(default_factory=Lane)
+    slow: Lane = field(default_factory=Lane)
+    # The table that a classifier was trained from, and what training wrote.
+    source: str | None = None
+    results: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def net(self) -> BayesianNetwork:
+        """The network as it is now."""
+        return self.history[self.place].net
+
+    @property
+    def subject(self) -> tuple[object, Any]:
+        """What a worker must hold, with a key that changes when it does."""
+        if self.kind == "network":
+            return (self.id, self.history[self.place].number), self.net
+        return (self.id, str(self.file)), self.file
+
+    def change(self, net: BayesianNetwork) -> None:
+        """Take a changed network; what was undone is forgotten."""
+        if self.saved > self.place:
+            self.saved = -1
+        self.made += 1
+        kept = self.history[: self.place + 1][-(MOST_STEPS - 1) :]
+        self.saved -= self.place + 1 - len(kept)
+        self.history = [*kept, Version(self.made, net)]
+        self.place = len(self.history) - 1
+
+    def close(self) -> None:
+        """End its workers and remove its files."""
+        self.quick.close()
+        self.slow.close()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a list of documents shows."""
+        found: dict[str, Any] = {"id": self.id, "kind": self.kind, "name": self.name, "source": self.source}
+        if self.kind == "network":
+            found |= {
+                "undo": self.place > 0,
+                "redo": self.place < len(self.history) - 1,
+                "changed": self.place != self.saved,
+                "savable": self.savable,
+                "version": self.history[self.place].number,
+            }
+        return found
+
+
+class Documents:
+    """All open documents, in a private folder that goes with the server."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Document] = {}
+        self.folder = Path(tempfile.mkdtemp(prefix="bayeskit-studio-"))
+
+    def __iter__(self) -> Any:
+        return iter(self._open.values())
+
+    def find(self, id: str, kind: Kind | None = None) -> Document:
+        """Return an open document; one of another kind is refused by name."""
+        found = self._open.get(id)
+        if found is None:
+            raise NotOpenError("this document is not open any more; open the file again.")
+        if kind is not None and found.kind != kind:
+            raise NotOpenError(f"{found.name!r} is a {found.kind}, not a {kind}.")
+        found.used = time.monotonic()
+        return found
+
+    def new_folder(self) -> Path:
+        """Return an empty folder for an upload."""
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def open(
+        self, path: Path, *, name: str | None = None, folder: Path | None = None, savable: bool = False
+    ) -> Document:
+        """Open a file: a network, a model or a table; its extension and its bytes decide."""
+        kind, net = recognise(path)
+        document = Document(secrets.token_urlsafe(9), kind, name or path.name, path, folder, savable)
+        if net is not None:
+            document.history = [Version(0, net)]
+        return self.add(document)
+
+    def open_network(self, net: BayesianNetwork, name: str, source: str | None = None) -> Document:
+        """Open a network that has no file yet."""
+        made = Document(secrets.token_urlsafe(9), "network", name, self.folder / name, source=source)
+        made.history = [Version(0, net)]
+        return self.add(made)
+
+    def add(self, document: Document) -> Document:
+        """Keep a document, and let go of the one that was not used for longest when there are too many."""
+        while len(self._open) >= MOST_OPEN:
+            oldest = min(self._open.values(), key=lambda each: each.used)
+            self.close(oldest.id)
+        self._open[document.id] = document
+        return document
+
+    def close(self, id: str) -> None:
+        """Close a document."""
+        self.find(id).close()
+        del self._open[id]
+
+    def close_all(self) -> None:
+        """Close everything."""
+        for id in list(self._open):
+            self.close(id)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
+    """Return what a file holds, and the network where it is one."""
+    from bayeskit.network import BayesianNetwork
+    from bayeskit.network.formats.files import FORMATS
+
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
+    if suffix == ".bayes":
+        from bayeskit.io.files import load
+
+        model = load(path)
+        if isinstance(model, BayesianNetwork):
+            return "network", model
+        if not hasattr(model, "schema_"):
+            raise ModelFileError(
+                f"{path.name!r} holds a {type(model).__name__}, which the studio has no view for; it shows networks "
+                "and classifiers of tables."
+            )
+        return "classifier", None
+    if suffix in FORMATS:
+        return "network", BayesianNetwork.read(path)
+    from bayeskit.table.files import TableFile
+
+    TableFile.open(path)
+    return "table", None
+
+
+def safe_name(name: str) -> str:
+    """Return a file name that names a file of its folder, whatever was sent.
+
+    Examples
+    --------
+    >>> safe_name("../../etc/passwd"), safe_name("病人.csv"), safe_name("..")
+    ('passwd', '病人.csv', 'file')
+    """
+    plain = re.sub(r"[^\w.() +-]", "_", name.replace("\\", "/").rsplit("/", 1)[-1])[-80:].lstrip(".")
+    return plain or "file"

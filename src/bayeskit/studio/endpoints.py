@@ -1,0 +1,144 @@
+"""The API, one entry per question: its path, its shape, and who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from bayeskit.studio.shapes import ARC, DO, EVIDENCE, MATRIX, NAMES, NUMBER, ROW, TEXT, Shape, fields
+
+Handler = Callable[..., Awaitable[Response]]
+VERSION = "/api/v1"
+# Seconds that a question of each lane may take.
+SECONDS = {"quick": 60.0, "slow": 300.0, "long": 4 * 3600.0}
+WHOLE: Shape = {"type": "integer"}
+CASE: dict[str, Shape] = {"given": EVIDENCE, "do": DO}
+CLASSIFIED: dict[str, Shape] = {
+    "loss": {"anyOf": [MATRIX, {"type": "null"}]},
+    "reject": {"anyOf": [NUMBER, {"type": "null"}]},
+}
+ARCS: Shape = {"type": "array", "items": ARC}
+KINDS: Shape = {"type": "object", "additionalProperties": TEXT}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One question that the API answers.
+
+    ``task`` is what a worker does; without one, the method of the same ``name`` of the server answers.
+    """
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    kind: str = ""  # of document
+    body: Shape | None = None
+    task: str = ""
+    lane: str = "quick"
+    upload: bool = False
+    query: tuple[str, ...] = ()
+    gives: str = "application/json"
+
+
+def _ask(kind: str, name: str, summary: str, body: Shape, lane: str = "quick", task: str = "") -> Endpoint:
+    folder = {"network": "networks", "classifier": "classifiers", "table": "tables"}[kind]
+    return Endpoint("POST", f"/{folder}/{{id}}/{name}", name, summary, kind, body, task or name.replace("-", "_"), lane)
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint("GET", "/documents", "list_documents", "What is open."),
+    Endpoint(
+        "POST", "/documents", "open_document", "Open a network, a model (.bayes) or a table; the body is the file.",
+        upload=True, query=("name",),
+    ),
+    Endpoint("GET", "/documents/{id}", "show_document", "One open document."),
+    Endpoint("DELETE", "/documents/{id}", "close_document", "Close a document."),
+    Endpoint("GET", "/examples", "list_examples", "Bundled networks and tables to try."),
+    Endpoint("POST", "/examples/{name}", "open_example", "Open a bundled example."),
+    _ask("network", "geometry", "Boxes and curves of the drawing, and the influence of each arc.", fields(), "slow"),
+    _ask("network", "posterior", "The distribution of every variable given evidence and actions; what moved most; what "
+         "the target has nothing to do with.", fields(**CASE, target=TEXT)),
+    _ask("network", "explanation", "The most probable states of all variables together (MPE).", fields(**CASE), "slow"),
+    _ask("network", "conflict", "How far pieces of evidence speak against each other.", fields(**CASE), "slow"),
+    _ask("network", "questions", "Which variable to ask about next, for a target.", fields({"target": TEXT}, **CASE),
+         "slow"),
+    _ask("network", "sensitivity", "The numbers that a target is most sensitive to, for a tornado.",
+         fields({"target": TEXT}, **CASE), "slow"),
+    _ask("network", "separation", "Whether two variables are d-separated, and why.",
+         fields({"x": TEXT, "y": TEXT}, given=NAMES, do=DO)),
+    _ask("network", "table", "The conditional table of a variable.", fields({"variable": TEXT})),
+    Endpoint("POST", "/networks/{id}/change", "change", "Change a table, an arc or a variable; can be undone.",
+             "network", fields(
+                 {"change": {"type": "string", "enum": ["table", "add-arc", "remove-arc", "add-variable",
+                                                        "remove-variable", "rename"]}},
+                 variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, name=TEXT)),
+    Endpoint("POST", "/networks/{id}/undo", "undo", "Take back the last change.", "network", fields()),
+    Endpoint("POST", "/networks/{id}/redo", "redo", "Make a change again that was taken back.", "network", fields()),
+    Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given.",
+             "network", fields()),
+    Endpoint("GET", "/networks/{id}/file", "network_file", "The network as a file.", "network", query=("format",),
+             gives="application/octet-stream"),
+    _ask("classifier", "schema", "The columns of a classifier, and its classes.", fields(), task="classifier"),
+    _ask("classifier", "explain", "Posterior, decision, evidence by column, decision regions and the next question for "
+         "a row.", fields({"row": ROW}, **CLASSIFIED)),
+    _ask("classifier", "what-if", "The smallest change of a row that turns the decision.",
+         fields({"row": ROW}, **CLASSIFIED), "slow"),
+    Endpoint("POST", "/classifiers/{id}/row", "row", "A row of an open table by its number, the first is 1.",
+             "classifier", fields({"table": TEXT, "number": WHOLE})),
+    Endpoint("POST", "/classifiers/{id}/predictions", "predictions", "Predictions for a table; the body is the file, "
+             "the answer is CSV.", "classifier", upload=True, query=("name",), gives="text/csv"),
+    Endpoint("GET", "/classifiers/{id}/file", "model_file", "The classifier as a model file.", "classifier",
+             gives="application/octet-stream"),
+    _ask("table", "columns", "What each column is taken for, and why.", fields(target=TEXT, kinds=KINDS), "slow"),
+    Endpoint("POST", "/tables/{id}/train", "train", "Compare classifiers and fit the best; the answer is a line of "
+             "JSON per event, the last one has `done`. Leaving ends the work.", "table",
+             fields({"target": TEXT}, kinds=KINDS, models=NAMES), gives="application/x-ndjson"),
+    Endpoint("GET", "/tables/{id}/report", "report", "The report of the last training.", "table", gives="text/html"),
+    Endpoint("POST", "/tables/{id}/learn", "learn", "Learn a network from the table; the answer is a line of JSON per "
+             "event, the last one has `done`.", "table",
+             fields({"method": TEXT}, whitelist=ARCS, blacklist=ARCS,
+                    ignore=NAMES, max_parents=WHOLE, bins=WHOLE), gives="application/x-ndjson"),
+)  # fmt: skip
+
+
+def openapi() -> dict[str, Any]:
+    """Return the API as an OpenAPI 3.1 document."""
+    paths: dict[str, Any] = {}
+    for each in ENDPOINTS:
+        parts = [part[1:-1] for part in each.path.split("/") if part.startswith("{")]
+        entry: dict[str, Any] = {
+            "operationId": f"{each.kind or 'studio'}-{each.name}",
+            "summary": each.summary,
+            "parameters": [
+                *({"name": part, "in": "path", "required": True, "schema": TEXT} for part in parts),
+                *({"name": part, "in": "query", "required": part == "name", "schema": TEXT} for part in each.query),
+            ],
+            "responses": {
+                "200": {"description": "The answer.", "content": {each.gives: {}}},
+                "4XX": {
+                    "description": "Where, what came, what would do.",
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+                },
+            },
+        }
+        if each.upload:
+            entry["requestBody"] = {"required": True, "content": {"application/octet-stream": {}}}
+        elif each.body is not None:
+            entry["requestBody"] = {"required": True, "content": {"application/json": {"schema": each.body}}}
+        paths.setdefault(each.path, {})[each.method.lower()] = entry
+    error = fields({"where": TEXT, "what": TEXT}, kind=TEXT)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "bayeskit studio", "version": "1"},
+        "servers": [{"url": VERSION}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": fields({"error": error})},
+        },
+    }

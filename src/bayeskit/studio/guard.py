@@ -1,0 +1,113 @@
+"""Who may talk to the studio: this machine's browser with the token, and no page from elsewhere."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+# Scripts and styles from this server only; a report brings its own, stricter, policy.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+STRANGER = (
+    "This page belongs to whoever started bayeskit studio. Open the address that the command printed: it ends in "
+    "?token=… and lets this browser in."
+)
+
+
+class Guard:
+    """Checks each request before anything else sees it, and puts the headers on each answer.
+
+    ``hosts`` are the values of the Host header that mean this server: a page elsewhere that points its own name to this
+    machine sends another one. ``cookie`` is named after the port, since cookies do not tell ports apart.
+    """
+
+    def __init__(self, app: App, token: str, hosts: set[str], cookie: str) -> None:
+        self.app, self.token, self.hosts, self.cookie = app, token, hosts, cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return  # there are no web sockets here
+
+        async def safe_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name for name, _ in message["headers"]}
+                more = {**HEADERS, "content-security-policy": POLICY}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in more.items() if name.encode() not in there),
+                ]
+            await send(message)
+
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._stranger(headers)
+        if refusal:
+            await _say(safe_send, scope, 403, refusal)
+        elif scope["path"] == "/" and "token" in (query := parse_qs(scope["query_string"].decode("latin-1"))):
+            await self._let_in(safe_send, scope, query["token"][-1])
+        elif not self._known(headers):
+            await _say(safe_send, scope, 401, STRANGER)
+        else:
+            await self.app(scope, receive, safe_send)
+
+    def _stranger(self, headers: dict[str, str]) -> str:
+        host = headers.get("host", "")
+        if host.lower() not in self.hosts:
+            return f"The Host header says {host[:100]!r}; this server answers to {', '.join(sorted(self.hosts))}."
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
+            return f"A page from {origin[:100]!r} must not talk to this server."
+        elsewhere = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        # Following a link from elsewhere is allowed; the cookie stays behind then (SameSite).
+        if elsewhere and headers.get("sec-fetch-mode") != "navigate":
+            return "A page from elsewhere must not talk to this server."
+        return ""
+
+    def _known(self, headers: dict[str, str]) -> bool:
+        bearer = headers.get("authorization", "")
+        if bearer.startswith("Bearer "):
+            return hmac.compare_digest(bearer[7:].encode("latin-1"), self.token.encode())
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            return False
+        return found is not None and hmac.compare_digest(found.value.encode("latin-1", "replace"), self.token.encode())
+
+    async def _let_in(self, send: Send, scope: Scope, token: str) -> None:
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            await _say(send, scope, 401, STRANGER)
+            return
+        # The token leaves the address; the browser keeps the fragment.
+        cookie = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _say(send: Send, scope: Scope, status: int, sentence: str) -> None:
+    wants_json = scope["path"].startswith("/api/")
+    body = json.dumps({"error": {"where": "request", "what": sentence}}) if wants_json else sentence + "\n"
+    kind = b"application/json" if wants_json else b"text/plain; charset=utf-8"
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
+    await send({"type": "http.response.body", "body": body.encode()})

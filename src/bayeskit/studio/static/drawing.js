@@ -1,0 +1,332 @@
+// The drawing of a network: boxes with bars, arcs as thick as their influence; pan, zoom, and detail by zoom.
+
+import { s, percent } from "./dom.js";
+import { t } from "./words.js";
+
+const FAR = 0.34; // below this scale boxes show their name only
+const ALWAYS = 120; // up to so many boxes are filled at once; of more, those that are seen
+const STEP = 1.25;
+
+export class Drawing {
+  // `on` has state(name, state), select(name, how), and `label`, what the drawing is called.
+  constructor(host, geometry, on) {
+    this.host = host;
+    this.geometry = geometry;
+    this.on = on;
+    this.nodes = new Map();
+    this.p = {};
+    this.marks = { given: {}, do: {}, target: null, separated: new Set(), selected: null };
+    this.layer = s("g", {});
+    this.svg = s("svg", { class: "drawing", role: "group", "aria-label": on.label }, this.layer);
+    this.view = { x: 0, y: 0, k: 1 };
+    this.draw();
+    host.append(this.svg);
+    this.listen();
+    this.fit();
+  }
+
+  draw() {
+    const arcs = s("g", { class: "arcs", "aria-hidden": "true" });
+    this.arcs = this.geometry.arcs.map((arc) => {
+      const weight = 0.7 + 3.1 * arc.influence;
+      const group = s("g", { class: arc.influence < 0.01 ? "arc none" : "arc" }, s("title", {}, `${arc.from} → ${arc.to}`));
+      group.append(s("path", { d: path(arc.points, 4 + weight), "stroke-width": weight.toFixed(2) }), tip(arc.points, weight));
+      arcs.append(group);
+      return { ...arc, group };
+    });
+    const boxes = s("g", { class: "boxes" });
+    for (const node of this.geometry.nodes) {
+      const entry = this.box(node);
+      this.nodes.set(node.name, entry);
+      boxes.append(entry.group);
+    }
+    this.layer.append(arcs, boxes);
+    const first = this.nodes.values().next().value;
+    if (first) first.group.setAttribute("tabindex", "0");
+  }
+
+  box(node) {
+    const { pad, font } = this.geometry.measures;
+    const group = s("g", {
+      class: "node",
+      transform: `translate(${node.x - node.width / 2} ${node.y - node.height / 2})`,
+      role: "group",
+      tabindex: "-1",
+      "aria-label": node.name,
+      "data-name": node.name,
+    });
+    group.append(
+      s("title", {}, node.name),
+      s("rect", { class: "box", width: node.width, height: node.height, rx: 7 }),
+      s("text", { class: "name", x: node.width / 2, y: pad + font - 2.5 }, node.name),
+      s("text", { class: "far-name", x: node.width / 2, y: node.height / 2 }, short(node.name, node.width)),
+    );
+    return { node, group, rows: null };
+  }
+
+  // The lines of a box: made when it is first seen near enough.
+  fill(entry) {
+    if (entry.rows) return;
+    const { node } = entry;
+    const { pad, font, row, percent: room } = this.geometry.measures;
+    const start = pad + node.label;
+    const width = node.width - pad - room - start;
+    const rows = s("g", { class: "rows" }, s("path", { class: "rule", d: `M0 ${font + 2 * pad - 5}H${node.width}` }));
+    entry.rows = [];
+    for (let k = 0; k < node.shown; k += 1) {
+      const y = font + 2 * pad - 2 + k * row;
+      const fillBar = s("rect", { class: "bar-value", x: start, y: y + 2.5, width, height: 9, rx: 1.5 });
+      const prior = s("path", { class: "bar-prior", d: "" });
+      const value = s("text", { class: "p", x: node.width - pad, y: y + 10.5 });
+      const line = s(
+        "g",
+        { class: "state-row", role: "button", tabindex: "-1", "aria-pressed": "false", "data-state": node.states[k] },
+        s("rect", { class: "hit", x: 2, y: y - 0.5, width: node.width - 4, height: row, rx: 3 }),
+        s("text", { class: "state", x: pad, y: y + 10.5 }, short(node.states[k], node.label + 4, 10)),
+        s("rect", { class: "bar-back", x: start, y: y + 2.5, width, height: 9, rx: 1.5 }),
+        fillBar,
+        prior,
+        value,
+      );
+      rows.append(line);
+      entry.rows.push({ line, fillBar, value, state: node.states[k], k });
+    }
+    if (node.shown < node.states.length) {
+      const y = font + 2 * pad - 2 + node.shown * row;
+      rows.append(s("text", { class: "state more", x: pad, y: y + 10.5 }, t("others", node.states.length - node.shown)));
+    }
+    entry.group.append(rows);
+    this.show(entry);
+  }
+
+  // New numbers and marks: bars move to them.
+  update(p, marks) {
+    this.p = p || this.p;
+    this.marks = { ...this.marks, ...marks };
+    for (const entry of this.nodes.values()) this.show(entry);
+    for (const arc of this.arcs) {
+      arc.group.classList.toggle("cut", arc.to in this.marks.do);
+      const { selected } = this.marks;
+      arc.group.classList.toggle("near", selected !== null && (arc.from === selected || arc.to === selected));
+    }
+  }
+
+  show(entry) {
+    const { node, group, rows } = entry;
+    const { given, do: actions, target, separated, selected } = this.marks;
+    const kind = ["node"];
+    if (node.name in given) kind.push("given");
+    if (node.name in actions) kind.push("done");
+    if (node.name === target) kind.push("target");
+    if (separated.has(node.name)) kind.push("separated");
+    if (node.name === selected) kind.push("selected");
+    const p = this.p[node.name];
+    if (!p) kind.push("blank");
+    if (group.className.baseVal !== kind.join(" ")) group.setAttribute("class", kind.join(" "));
+    if (!p || !rows) return;
+    const chosen = chosenStates(given[node.name] ?? actions[node.name]);
+    for (const row of rows) {
+      row.fillBar.style.transform = `scaleX(${p[row.k]})`;
+      row.value.textContent = percent(p[row.k]);
+      const pressed = chosen.has(row.state);
+      row.line.setAttribute("aria-pressed", String(pressed));
+      row.line.setAttribute("aria-label", `${node.name} = ${row.state}, ${percent(p[row.k])}`);
+    }
+    const best = p.indexOf(Math.max(...p));
+    group.setAttribute("aria-label", `${node.name}: ${node.states[best]} ${percent(p[best])}`);
+  }
+
+  // Where we look: x, y is the point of the drawing at the middle of the window.
+  look({ x = this.view.x, y = this.view.y, k = this.view.k }) {
+    this.view = { x, y, k: Math.min(Math.max(k, this.least * 0.7), 4) };
+    const { width, height } = this.window();
+    const { view } = this;
+    this.layer.setAttribute("transform", `translate(${width / 2 - view.x * view.k} ${height / 2 - view.y * view.k}) scale(${view.k})`);
+    this.svg.classList.toggle("far", view.k < FAR);
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.detail());
+  }
+
+  detail() {
+    if (this.view.k < FAR) return;
+    const { width, height } = this.window();
+    const [w, hgt] = [width / 2 / this.view.k + 300, height / 2 / this.view.k + 200];
+    const all = this.nodes.size <= ALWAYS;
+    for (const entry of this.nodes.values()) {
+      const { node } = entry;
+      const seen = Math.abs(node.x - this.view.x) < w && Math.abs(node.y - this.view.y) < hgt;
+      if (all || seen) this.fill(entry);
+    }
+  }
+
+  window() {
+    return { width: this.host.clientWidth || 800, height: this.host.clientHeight || 600 };
+  }
+
+  fit() {
+    const { width, height } = this.window();
+    const margin = 28;
+    const k = Math.min((width - 2 * margin) / this.geometry.width, (height - 2 * margin - 40) / this.geometry.height);
+    this.least = Math.min(k, 1);
+    this.look({ x: this.geometry.width / 2, y: this.geometry.height / 2 - 12 / Math.min(k, 1.25), k: Math.min(k, 1.25) });
+  }
+
+  zoom(factor, at) {
+    const { view } = this;
+    const k = Math.min(Math.max(view.k * factor, this.least * 0.7), 4);
+    const { width, height } = this.window();
+    const [dx, dy] = at ? [at.x - width / 2, at.y - height / 2] : [0, 0];
+    this.look({ x: view.x + dx / view.k - dx / k, y: view.y + dy / view.k - dy / k, k });
+  }
+
+  goTo(name, focus = true) {
+    const entry = this.nodes.get(name);
+    if (!entry) return;
+    this.look({ x: entry.node.x, y: entry.node.y, k: Math.max(this.view.k, 0.9) });
+    this.fill(entry);
+    if (focus) this.focus(entry.group);
+  }
+
+  focus(element) {
+    this.svg.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    element.setAttribute("tabindex", "0");
+    element.focus({ preventScroll: true });
+  }
+
+  listen() {
+    let drag = null;
+    const touches = new Map();
+    this.svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = this.svg.getBoundingClientRect();
+      this.zoom(Math.exp(-event.deltaY * 0.0016), { x: event.clientX - box.left, y: event.clientY - box.top });
+    }, { passive: false });
+    this.svg.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      touches.set(event.pointerId, event);
+      drag = { x: event.clientX, y: event.clientY, view: { ...this.view }, moved: false };
+    });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (!drag || !touches.has(event.pointerId)) return;
+      const before = [...touches.values()];
+      touches.set(event.pointerId, event);
+      if (touches.size === 2) {
+        const [a, b] = [...touches.values()];
+        const [c, d] = before;
+        const apart = (u, v) => Math.hypot(u.clientX - v.clientX, u.clientY - v.clientY);
+        if (apart(c, d) > 0) this.zoom(apart(a, b) / apart(c, d));
+        drag.moved = true;
+        return;
+      }
+      const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+      if (!drag.moved && Math.hypot(dx, dy) < 4) return;
+      drag.moved = true;
+      this.svg.setPointerCapture(event.pointerId);
+      this.look({ x: drag.view.x - dx / drag.view.k, y: drag.view.y - dy / drag.view.k });
+    });
+    const end = (event) => touches.delete(event.pointerId);
+    this.svg.addEventListener("pointerup", end);
+    this.svg.addEventListener("pointercancel", end);
+    this.svg.addEventListener("click", (event) => {
+      const moved = drag?.moved;
+      drag = null;
+      if (moved) return;
+      const node = event.target.closest(".node");
+      if (!node) return this.on.select(null);
+      const row = event.target.closest(".state-row");
+      this.focus(row || node);
+      if (row) this.on.state(node.dataset.name, row.dataset.state);
+      else this.on.select(node.dataset.name, "click");
+      return undefined;
+    });
+    this.svg.addEventListener("contextmenu", (event) => {
+      const node = event.target.closest(".node");
+      if (!node) return;
+      event.preventDefault();
+      this.on.select(node.dataset.name, "menu", event.target.closest(".state-row")?.dataset.state);
+    });
+    this.svg.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => this.look({})).observe(this.host);
+  }
+
+  // Arrows go to the nearest box in their direction; Enter goes into a box, Escape out of it; Space is a click.
+  key(event) {
+    const row = event.target.closest(".state-row");
+    const group = event.target.closest(".node");
+    if (!group) return;
+    const entry = this.nodes.get(group.dataset.name);
+    const moves = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    if (row) {
+      const place = entry.rows.findIndex((each) => each.line === row);
+      if (event.key === " " || event.key === "Enter") this.on.state(entry.node.name, row.dataset.state);
+      else if (event.key === "ArrowDown") this.focus(entry.rows[Math.min(place + 1, entry.rows.length - 1)].line);
+      else if (event.key === "ArrowUp") this.focus(entry.rows[Math.max(place - 1, 0)].line);
+      else if (event.key === "Escape" || event.key === "ArrowLeft") this.focus(group);
+      else return;
+    } else if (moves[event.key]) {
+      const next = this.nearest(entry.node, moves[event.key]);
+      if (next) {
+        this.reveal(next.node);
+        this.focus(next.group);
+      }
+    } else if (event.key === "Enter") {
+      this.look({ k: Math.max(this.view.k, FAR + 0.1) });
+      this.fill(entry);
+      this.focus(entry.rows[0].line);
+    } else if (event.key === " " || event.key === "ContextMenu") {
+      this.on.select(entry.node.name, event.key === " " ? "click" : "menu");
+    } else if (event.key === "+" || event.key === "=") this.zoom(STEP);
+    else if (event.key === "-") this.zoom(1 / STEP);
+    else if (event.key === "0") this.fit();
+    else return;
+    event.preventDefault();
+  }
+
+  reveal(node) {
+    const { width, height } = this.window();
+    const [dx, dy] = [(node.x - this.view.x) * this.view.k, (node.y - this.view.y) * this.view.k];
+    if (Math.abs(dx) > width / 2 - 60 || Math.abs(dy) > height / 2 - 60) this.look({ x: node.x, y: node.y });
+  }
+
+  nearest(from, [dx, dy]) {
+    let best = null;
+    let least = Infinity;
+    for (const entry of this.nodes.values()) {
+      const [x, y] = [entry.node.x - from.x, entry.node.y - from.y];
+      const along = x * dx + y * dy;
+      if (entry.node === from || along < 8) continue;
+      const cost = along + 2.2 * Math.abs(x * dy - y * dx);
+      if (cost < least) [best, least] = [entry, cost];
+    }
+    return best;
+  }
+}
+
+export function chosenStates(value) {
+  if (value === undefined) return new Set();
+  if (typeof value === "string") return new Set([value]);
+  if (Array.isArray(value)) return new Set(value);
+  return new Set();
+}
+
+function path(points, back) {
+  const [first, ...rest] = points;
+  const last = rest.length - 1;
+  const numbers = rest.map(([x, y], k) => (k === last ? `${x} ${(y - back).toFixed(1)}` : `${x} ${y}`));
+  let d = `M${first[0]} ${first[1]}`;
+  for (let k = 0; k < numbers.length; k += 3) d += `C${numbers.slice(k, k + 3).join(" ")}`;
+  return d;
+}
+
+function tip(points, weight) {
+  const [x, y] = points[points.length - 1];
+  const half = 2.6 + weight * 0.75;
+  return s("path", { class: "tip", d: `M${x} ${y}l${-half} ${-(5 + weight)}h${2 * half}z` });
+}
+
+function short(text, width, size = 12) {
+  const most = Math.max(3, Math.floor(width / (size * 0.56)));
+  const wide = [...text].reduce((sum, sign) => sum + (sign > "\u2e80" ? 1.8 : 1), 0);
+  if (wide <= most) return text;
+  return `${[...text].slice(0, Math.max(1, Math.floor((most - 1) * ([...text].length / wide)))).join("")}…`;
+}

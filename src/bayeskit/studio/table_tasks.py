@@ -1,0 +1,140 @@
+"""What a worker does with a table: what its columns are, training with a report, learning a network."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from bayeskit.studio.network_tasks import Report, _json
+
+PREVIEW = 8  # rows
+
+
+def columns(path: Path, report: Report, target: str | None = None, kinds: dict[str, str] | None = None) -> bytes:
+    """Return what each column is taken for and why, the first rows, and the kinds that can be said instead."""
+    from bayeskit.kinds import words
+    from bayeskit.kinds.infer import infer_kinds
+    from bayeskit.kinds.written import read_columns
+    from bayeskit.table.files import TableFile
+
+    file = TableFile.open(path)
+    said = {name: kind for name, kind in (kinds or {}).items() if kind != "left out"}
+    out = [name for name, kind in (kinds or {}).items() if kind == "left out"]
+    file.refuse_absent((*said, *out, *([] if target is None else [target])))
+    shown = file.read_written()
+    written = read_columns(shown, target or "", said, out, decimal=None, date_order=None, place=file.place)
+    notes = infer_kinds(written.table, target or "", [name for name in out if name != target], said, written)
+    head = shown.slice(0, PREVIEW)
+    return _json(
+        {
+            "rows": len(shown),
+            "names": list(file.names),
+            "columns": [
+                {
+                    "name": note.name, "kind": note.kind, "why": note.why, "n_values": note.n_values,
+                    "missing": note.missing, "example": note.example,
+                }
+                for note in notes
+            ],
+            "kinds": [*words(), "numeric", "left out"],
+            "preview": [[_text(cell) for cell in column.to_pylist()] for column in head.columns],
+        }
+    )  # fmt: skip
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell)[:60]
+
+
+def train(
+    path: Path,
+    report: Report,
+    target: str,
+    output: str,
+    kinds: dict[str, str] | None = None,
+    models: list[str] | None = None,
+) -> bytes:
+    """Compare classifiers, fit the best, write model and report; every trial is told as soon as it is known."""
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow import training
+    from bayeskit.workflow.report.page import write_report
+
+    said = {name: kind for name, kind in (kinds or {}).items() if kind != "left out" and name != target}
+    out = [name for name, kind in (kinds or {}).items() if kind == "left out" and name != target]
+    report({"step": "read", "done": 0, "total": 1})
+    table = training.read_training_table(TableFile.open(path), target, out, said)
+
+    def progress(step: Any) -> None:
+        report({"step": step.name, "done": step.done, "total": step.total})
+
+    def tell(trial: Any) -> None:
+        report({"trial": _trial(trial)})
+
+    result = training.train(table, models or None, progress=progress, on_trial=tell)
+    folder = Path(output)
+    result.trained.save(folder / "model.bayes")
+    pictures = write_report(folder / "report.html", result, "", progress)
+    board = result.board
+    return _json(
+        {
+            "best": board.best.name,
+            "by": board.by,
+            "beats_majority": board.beats_majority,
+            "warning": "" if board.beats_majority else result.no_better_than_majority,
+            "pictures": pictures,
+            "board": [_trial(trial) for trial in board],
+            "left_out": board.left_out,
+            "rows": table.n_rows,
+        }
+    )
+
+
+def _trial(trial: Any) -> dict[str, Any]:
+    if trial.scores is None:
+        return {"name": trial.name, "refused": trial.refused}
+    measures = {}
+    for name in ("error", "log_loss", "brier"):
+        score = getattr(trial.scores, name)
+        if math.isfinite(score.value):
+            measures[name] = {"value": score.value, "se": score.se if math.isfinite(score.se) else None}
+    return {"name": trial.name, "scores": measures, "seconds": trial.fit_seconds + trial.predict_seconds}
+
+
+def learn(
+    path: Path,
+    report: Report,
+    method: str = "hill-climb",
+    whitelist: list[list[str]] | None = None,
+    blacklist: list[list[str]] | None = None,
+    ignore: list[str] | None = None,
+    max_parents: int | None = None,
+    bins: int = 5,
+) -> bytes:
+    """Learn a network; the answer goes to the server, which opens it as a document."""
+    from bayeskit.network.learn.structure import learn_structure
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.states import read_states
+
+    table = read_states(TableFile.open(path), ignore or ())
+
+    def progress(step: int, objective: float) -> None:
+        if step < 50 or step % 10 == 0:
+            report({"step": step, "score": objective if math.isfinite(objective) else None})
+
+    found = learn_structure(
+        table,
+        cast("Any", method),
+        whitelist=[(a, b) for a, b in whitelist or []],
+        blacklist=[(a, b) for a, b in blacklist or []],
+        max_parents=max_parents,
+        numeric="equal-frequency",
+        bins=bins,
+        progress=progress,
+    )
+    return pickle.dumps((found.network, found.score, found.history.reason))
+
+
+TASKS: dict[str, Callable[..., bytes]] = {"columns": columns, "train": train, "learn": learn}

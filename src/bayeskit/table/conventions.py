@@ -1,0 +1,265 @@
+"""How numbers and dates are written in a column of text: decimal comma, thousands separator, markers, order of dates.
+
+The convention of a column is decided from all of its cells. Where they could mean two things, such as ``1,234`` or
+``2/3/2019``, the column stays text, and what is said names the argument that settles it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.table.dates import ORDERS, dates_of, find_order
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A column is numeric when this share of its cells are numbers; the rest is then missing.
+ENOUGH = 0.95
+# What people write where they have no number; among numbers it is missing, among text it is a value.
+MARKERS = frozenset(
+    [
+        *("-", "--", "---", "–", "—", ".", "..", "...", "*", "**", "none", "nil", "n/k", "nk", "n.k.", "n.a.", "n.a"),
+        *("na", "n/a", "unknown", "missing", "(null)", "<na>", "#null!", "#n/a", "#value!", "#div/0!", "#ref!"),
+    ]
+)
+# With at most this many different values a column of codes loses nothing by staying text.
+FEW_VALUES = 20
+
+_SPACES = "\u00a0\u202f'’"
+_EXPONENT = r"([eE][+-]?\d+)?$"
+_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)" + _EXPONENT
+_INFINITE = r"^[+-]?([iI]nf(inity)?|INF)$"
+_WHOLE = r"^[+-]?\d+$"
+_PADDED = r"^[+-]?0\d+$"
+_POINT = rf"^[+-]?(\d+|[1-9]\d{{0,2}}([, {_SPACES}]\d{{3}})+)?(\.\d*)?" + _EXPONENT
+_COMMA = rf"^[+-]?(\d+|[1-9]\d{{0,2}}([. {_SPACES}]\d{{3}})+)?(,\d+)?" + _EXPONENT
+_SOME_DIGIT = r"\d"
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How the cells of one text column become numbers or dates; kept with a model, so that new files are read alike.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> Convention("number", decimal=",").parse(pa.chunked_array([["2.230,37", "-4", None]]))[0].to_pylist()
+    [2230.37, -4.0, None]
+    """
+
+    what: str  # "number" or "date"
+    decimal: str = "."
+    # Whether cells that are neither become missing; otherwise the first of them is refused.
+    lenient: bool = False
+    order: str = ""  # of a date: "ymd", "dmy" or "mdy"
+    origin: str = ""  # of a date: the day from which days are counted
+    parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
+
+    def parse(self, column: Any) -> tuple[pa.ChunkedArray, NDArray[np.intp]]:
+        """Return the column as float64 (or as seconds since 1970), and the rows whose cells are neither.
+
+        Cells that are numbers or dates already stay so, since a workbook or a Parquet file needs no convention.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            if pa.types.is_temporal(column.type):
+                return pc.cast(column, pa.timestamp("s"), safe=False), np.empty(0, dtype=np.intp)
+            return pc.cast(column, pa.float64()), np.empty(0, dtype=np.intp)
+        coded = column.dictionary_encode()
+        coded = coded.unify_dictionaries() if isinstance(coded, pa.ChunkedArray) else pa.chunked_array([coded])
+        if not coded.num_chunks:
+            return pa.chunked_array([], type=pa.float64()), np.empty(0, dtype=np.intp)
+        entries = coded.chunk(0).dictionary
+        values = dates_of(entries, self.order) if self.what == "date" else numbers_of(entries, self.decimal)
+        chunks = [values.take(chunk.indices) for chunk in coded.chunks]
+        parsed = pa.chunked_array(chunks, type=values.type)
+        odd = pc.and_(pc.is_valid(column), pc.is_null(parsed))
+        return parsed, np.flatnonzero(np.asarray(odd))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Convention:
+        """Read what :meth:`to_json` gave; the file may come from a stranger."""
+        known = {field.name for field in fields(cls)}
+        if set(data) != known or data["what"] not in ("number", "date") or data["decimal"] not in (".", ","):
+            raise ValueError(f"not a convention of a column: {data!r:.100}")
+        if data["what"] == "date":
+            np.datetime64(data["origin"], "D")
+            if data["order"] not in ORDERS:
+                raise ValueError(f"not an order of dates: {data['order']!r:.100}")
+        return replace(cls(**data), parts=tuple(map(str, data["parts"])), lenient=bool(data["lenient"]))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A column that was read: its cells, how they were written where that is no matter of course, and what to say."""
+
+    column: Any
+    convention: Convention | None = None
+    said: str = ""
+    settled_by: str = ""  # the argument that would say what the cells do not
+
+
+def read_written(column: Any, *, decimal: str | None = None, order: str | None = None, number: bool = False) -> Reading:
+    """Turn a column of text into whole numbers, numbers, truth values or dates, where its cells are such.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of strings
+        The cells as they were written; null is missing.
+    decimal : {".", ","}, optional
+        The decimal separator; decided from the cells when it is not given.
+    order : {"dmy", "mdy", "ymd"}, optional
+        The order of day, month and year; decided from the cells when it is not given.
+    number : bool
+        Whether the column is known to be numeric: then leading zeros do not make it text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> read_written(pa.chunked_array([["2230,37", "15,2"]])).said
+    'decimal comma'
+    >>> read_written(pa.chunked_array([["007", "012"]])).said
+    'digits with leading zeros'
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    counted = pc.value_counts(column.drop_null())
+    if not len(counted):
+        return Reading(column)
+    values = pc.utf8_trim_whitespace(counted.field("values"))
+    cells = _Cells(values, np.asarray(counted.field("counts")))
+    if cells.all(_WHOLE) and (decimal is None or number):
+        if cells.any(_PADDED) and not number:
+            return Reading(column, said="digits with leading zeros", settled_by="kinds")
+        if cells.longest <= 18:
+            text = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^\+", "")
+            return Reading(pc.cast(text, pa.int64()))
+        if not number:
+            return Reading(column, said="digits too long for a number")
+    if cells.all(f"{_PLAIN}|{_INFINITE}") and decimal != ",":
+        return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
+    if cells.all("^(?i:true|false)$"):
+        return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
+    found = _number(column, cells, decimal, number) or _date(column, cells, order)
+    return found or Reading(column)
+
+
+def numbers_of(texts: Any, decimal: str) -> pa.Array:
+    """Return texts as numbers, null where one is not a number under this decimal separator.
+
+    >>> import pyarrow as pa
+    >>> numbers_of(pa.array(["1,234.5", "12,34", "x"]), ".").to_pylist()
+    [1234.5, None, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(texts)
+    pattern = _POINT if decimal == "." else _COMMA
+    fits = pc.and_(pc.match_substring_regex(texts, pattern), pc.match_substring_regex(texts, _SOME_DIGIT))
+    fits = pc.or_(fits, pc.match_substring_regex(texts, _INFINITE))
+    group = "," if decimal == "." else "."
+    plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
+    plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
+    return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
+
+
+class _Cells:
+    """The different values of a column, and how many cells have each."""
+
+    def __init__(self, values: Any, counts: NDArray[Any]) -> None:
+        import pyarrow.compute as pc
+
+        self.values, self.counts, self.n = values, counts, int(counts.sum())
+        self.longest = int(pc.max(pc.utf8_length(values)).as_py())
+
+    def match(self, pattern: str) -> NDArray[np.bool_]:
+        """Say of each value whether it matches."""
+        import pyarrow.compute as pc
+
+        return np.asarray(pc.match_substring_regex(self.values, pattern))
+
+    def all(self, pattern: str) -> bool:
+        """Say whether all cells match."""
+        return bool(self.match(pattern).all())
+
+    def any(self, pattern: str) -> bool:
+        """Say whether some cell matches."""
+        return bool(self.match(pattern).any())
+
+    def rest(self, known: NDArray[np.bool_]) -> str:
+        """Say how many cells are not known and give one of them."""
+        n = int(self.counts[~known].sum())
+        if not n:
+            return ""
+        most = int(np.where(known, -1, self.counts).argmax())
+        cells = "1 cell" if n == 1 else f"{n} cells"
+        return f"{cells} such as {self.values[most].as_py()!r} read as missing"
+
+
+def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Reading | None:
+    import pyarrow.compute as pc
+
+    if not forced and cells.any(_PADDED):
+        return None
+    some = cells.match(_SOME_DIGIT)
+    point, comma = cells.match(_POINT) & some, cells.match(_COMMA) & some
+    markers = np.array([text.casefold() in MARKERS for text in cells.values.to_pylist()], dtype=bool)
+    share = {sign: _share(fits, markers, cells) for sign, fits in ((".", point), (",", comma))}
+    able = [sign for sign in (".", ",") if share[sign] >= ENOUGH and (decimal in (None, sign))]
+    if not able:
+        return None
+    if len(able) == 2:
+        only = {".": (point & ~comma).any(), ",": (comma & ~point).any()}
+        if only["."] != only[","]:
+            able = ["." if only["."] else ","]
+        elif only["."] or cells.any(r"^[+-]?[1-9]\d{0,2},\d{3}$"):
+            return Reading(column, said="text: 1,234 could be 1.234 or 1234", settled_by="decimal")
+        else:
+            able = ["."]
+    sign = able[0]
+    known = point if sign == "." else comma
+    if not forced and not (known | markers).all() and pc.count_distinct(column).as_py() <= FEW_VALUES:
+        return None  # codes such as 1, 2, 3, A: as text they lose nothing
+    if cells.counts[known].sum() < 2:
+        return None
+    parsed, _ = (convention := Convention("number", sign, lenient=True)).parse(column)
+    groups = "," if sign == "." else "."
+    grouped = bool((cells.match(rf"\d[{groups} {_SPACES}]\d{{3}}") & known).any())
+    words = ["decimal comma"] * (sign == ",") + ["thousands separated"] * grouped + [cells.rest(known)]
+    whole = pc.all(pc.equal(pc.floor(parsed), parsed)).as_py() and not pc.any(pc.is_inf(parsed)).as_py()
+    if whole and pc.max(pc.abs(parsed)).as_py() < 2**53:
+        parsed = pc.cast(parsed, "int64")
+    return Reading(parsed, convention, ", ".join(filter(None, words)))
+
+
+def _share(fits: NDArray[np.bool_], markers: NDArray[np.bool_], cells: _Cells) -> float:
+    """Return the share of numbers among the cells that are not a known marker for a missing one."""
+    others = cells.counts[~markers | fits].sum()
+    return float(cells.counts[fits].sum() / others) if others else 0.0
+
+
+def _date(column: Any, cells: _Cells, order: str | None) -> Reading | None:
+    found, known = find_order(cells.values, cells.counts, order, ENOUGH)
+    if found is None:
+        return None
+    if found == "":
+        return Reading(column, said="text: 2/3/2019 could be in February or in March", settled_by="date_order")
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parsed, _ = Convention("date", order=found).parse(column)
+    origin = str(np.datetime64(pc.min(parsed).as_py(), "D"))
+    convention = Convention("date", lenient=True, order=found, origin=origin)
+    return Reading(pc.cast(parsed, pa.timestamp("s")), convention, cells.rest(known))

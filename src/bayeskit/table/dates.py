@@ -1,0 +1,134 @@
+"""Dates: in which order a column writes them, and the columns that are made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ORDERS = {"ymd": "year-month-day", "dmy": "day.month.year", "mdy": "month/day/year"}
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+# Parts of a date that are categories, and those that are amounts.
+CATEGORIES = ("month", "weekday", "hour")
+AMOUNTS = ("year", "days")
+
+_TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
+_YEAR_FIRST = r"^(?P<a>\d{4})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{1,2})" + _TIME
+_YEAR_LAST = r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{4})" + _TIME
+
+
+def find_order(
+    texts: Any, counts: NDArray[Any], order: str | None, enough: float
+) -> tuple[str | None, NDArray[np.bool_]]:
+    """Return the order in which texts are dates and which of them are; None where they are none, "" where two fit.
+
+    Parameters
+    ----------
+    texts : pyarrow.Array of strings
+        The different cells.
+    counts : array of shape (n_texts,)
+        How often each came.
+    order : str, optional
+        The order that the user gave.
+    enough : float
+        The share of cells that must be dates.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> find_order(pa.array(["2/16/2019", "3/1/2019"]), np.array([1, 1]), None, 0.95)[0]
+    'mdy'
+    """
+    import pyarrow.compute as pc
+
+    fitting: dict[str, NDArray[np.bool_]] = {}
+    for name in ORDERS if order is None else (order,):
+        known = np.asarray(pc.is_valid(dates_of(texts, name)))
+        if counts[known].sum() >= enough * counts.sum():
+            fitting[name] = known
+    if not fitting:
+        return None, np.zeros(len(texts), dtype=bool)
+    dotted = np.asarray(pc.match_substring_regex(texts, r"^\d{1,2}\.")).any()
+    if len(fitting) == 2:
+        # 31.12.2019 is day first wherever dots are written; otherwise the better fit decides, if there is one.
+        both = {name: int(counts[known].sum()) for name, known in fitting.items()}
+        if dotted:
+            return "dmy", fitting["dmy"]
+        if both["dmy"] == both["mdy"]:
+            return "", np.zeros(len(texts), dtype=bool)
+        best = max(both, key=lambda name: both[name])
+        return best, fitting[best]
+    name, known = next(iter(fitting.items()))
+    return name, known
+
+
+def dates_of(texts: Any, order: str) -> pa.Array:
+    """Return texts as seconds since 1970, null where one is no date in this order.
+
+    >>> import pyarrow as pa
+    >>> dates_of(pa.array(["16.02.2019", "30.02.2019"]), "dmy").to_pylist()
+    [datetime.datetime(2019, 2, 16, 0, 0), None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.extract_regex(pc.utf8_trim_whitespace(texts), _YEAR_FIRST if order == "ymd" else _YEAR_LAST)
+
+    def field(name: str) -> NDArray[np.int64]:
+        part = pc.struct_field(found, name)
+        part = pc.if_else(pc.equal(part, ""), "0", part)
+        return np.asarray(pc.fill_null(pc.cast(part, pa.int64()), 0))
+
+    year, month, day = (field(part) for part in {"ymd": "abc", "dmy": "cba", "mdy": "cab"}[order])
+    seconds = 3600 * field("hour") + 60 * field("minute") + field("second")
+    real = np.asarray(pc.is_valid(found)) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year > 0)
+    real &= (field("hour") < 24) & (field("minute") < 60) & (field("second") < 61)
+    months = (np.where(real, year, 1970) - 1970) * 12 + np.where(real, month, 1) - 1
+    start = months.astype("datetime64[M]")
+    days = start.astype("datetime64[D]") + (np.where(real, day, 1) - 1)
+    real &= days.astype("datetime64[M]") == start  # there is no 30 February
+    moments = days.astype("datetime64[s]") + seconds
+    return pa.array(moments, type=pa.timestamp("s"), mask=~real)
+
+
+def parts_of_dates(column: Any, origin: str, parts: tuple[str, ...] | None = None) -> dict[str, pa.Array]:
+    """Return the parts of a column of dates: year, month, weekday, days since ``origin``, and the hour if it differs.
+
+    Parameters
+    ----------
+    column : pyarrow array of timestamps
+        The dates; null is missing.
+    origin : str
+        The day from which days are counted, such as "2019-01-01".
+    parts : tuple of str, optional
+        Which parts; all by default.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> moments = pa.array(np.array(["2019-02-16", "2019-03-01"], dtype="datetime64[s]"))
+    >>> {name: part.to_pylist() for name, part in parts_of_dates(moments, "2019-02-16").items()}["weekday"]
+    ['Sat', 'Fri']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    moments = pc.cast(column, pa.timestamp("s"), safe=False)
+    hour = pc.hour(moments)
+    days = np.datetime64(origin, "D").astype(np.int64)
+    since = pc.cast(pc.floor(pc.divide(pc.cast(pc.cast(moments, pa.int64()), pa.float64()), 86400.0)), pa.int64())
+    made = {
+        "year": pc.year(moments),
+        "month": pc.month(moments),
+        "weekday": pa.array(WEEKDAYS).take(pc.day_of_week(moments)),
+        "days": pc.subtract(since, int(days)),
+        "hour": hour,
+    }
+    if parts is None:
+        parts = tuple(made) if pc.count_distinct(hour).as_py() > 1 else ("year", "month", "weekday", "days")
+    return {name: made[name] for name in parts}

@@ -1,0 +1,241 @@
+"""CSV files: delimiter and header detected, quoted cells, line numbers in every message."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+from bayeskit.errors import TableError
+from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.formats.text import Replaced, wrong_encoding
+from bayeskit.table.raw_file import RawFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EXTENSIONS = (".csv",)
+# What stands for a missing cell in a CSV. "None" is not among them: it is a value in many tables.
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+DELIMITERS = ",;\t|"
+_BLOCK = 1 << 20
+
+
+def recognises(head: bytes) -> bool:
+    """Say yes: any text may be CSV."""
+    return True
+
+
+def open_reader(raw: RawFile, options: TextOptions) -> CsvReader:
+    """Read the header of a CSV file."""
+    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter)
+    return CsvReader(raw, names, options.encoding, delimiter, header_lines, (*MISSING_WORDS, *options.missing))
+
+
+def open_writer(file: IO[bytes]) -> CsvWriter:
+    """Open a CSV file to write."""
+    return CsvWriter(file)
+
+
+@dataclass(frozen=True)
+class CsvReader:
+    """A CSV file whose header was read."""
+
+    raw: RawFile
+    names: tuple[str, ...]
+    encoding: str
+    delimiter: str
+    header_lines: int
+    missing: tuple[str, ...] = MISSING_WORDS
+    errors: str = "strict"  # or "replace": bytes that are no text become �
+
+    def read(self, types: Types) -> pa.Table:
+        """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        try:
+            table = pc.read_csv(self._source(), *self._options(types, threads=True))
+        except (pa.ArrowInvalid, UnicodeError) as error:
+            self._explain(error)
+        if any(pa.types.is_binary(field.type) for field in table.schema):
+            raise wrong_encoding(self.raw, self.encoding)
+        self._refuse_second_header(table)
+        return table
+
+    def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
+        """Read some columns batch by batch, each in its type."""
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        # Without threads the errors carry the number of the row.
+        read, parse, convert = self._options(types, threads=False)
+        convert.include_columns = list(types)
+        try:
+            with pc.open_csv(self._source(), read, parse, convert) as reader:
+                yield from reader
+        except (pa.ArrowInvalid, UnicodeError) as error:
+            self._explain(error)
+
+    def _options(self, types: Types, *, threads: bool) -> tuple[Any, Any, Any]:
+        import pyarrow as pa
+        import pyarrow.csv as pc
+
+        fixed = {name: pa.string() if kind is None else kind for name, kind in types.items()}
+        return (
+            # The names come from our own reading of the header, so that odd ones are met once, in one way.
+            pc.ReadOptions(
+                use_threads=threads,
+                block_size=_BLOCK,
+                column_names=self.names,
+                skip_rows=self.header_lines,
+                encoding=self.encoding if self.errors == "strict" else "utf-8",
+            ),
+            # A quoted cell may hold line breaks.
+            pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            pc.ConvertOptions(column_types=fixed, null_values=list(self.missing), strings_can_be_null=True),
+        )
+
+    def _source(self) -> Any:
+        import pyarrow as pa
+
+        if self.errors == "replace":
+            return pa.PythonFile(Replaced(self.raw.open(), self.encoding), mode="r")
+        return str(self.raw.path) if self.raw.path is not None else pa.PythonFile(self.raw.open(), mode="r")
+
+    def n_batches(self) -> int:
+        """Return how many blocks the file has; 0 where its size is not known."""
+        return -(-self.raw.n_bytes // _BLOCK)
+
+    def line_of(self, row: int) -> int | None:
+        """Return the line on which a row begins; None where the file cannot be read again."""
+        if not self.raw.reopenable:
+            return None
+        rows = (line for line, cells in self._rows() if line > self.header_lines and cells)
+        return next(islice(rows, row, None), None)
+
+    def _explain(self, error: Exception) -> NoReturn:
+        text = str(error)
+        ragged = re.search(r"Expected (\d+) columns, got (\d+)", text)
+        if ragged:
+            line = self._ragged_line(int(ragged[1])) or _row_of(text)
+            cells = "1 cell" if ragged[2] == "1" else f"{ragged[2]} cells"
+            raise TableError(
+                f"{self.raw.shown}, line {line}: it has {cells} and the header has {ragged[1]}; a cell that holds "
+                f"the delimiter {self.delimiter!r} must be in double quotes.",
+                "delimiter",
+            ) from None
+        bad = re.search(
+            r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (\w+): invalid value '(.*)'", text
+        )
+        if bad:
+            name = self._column_name(int(bad[1]))
+            line = bad[2] or self._line_of(name, bad[4])
+            if bad[4] == name:
+                raise self._second_header(line)
+            wanted = "true or false" if bad[3] == "bool" else "a number"
+            raise TableError(
+                f"{self.raw.shown}, line {line}: column {name!r} must hold {wanted}; got {bad[4]!r}. Leave the cell "
+                "empty if the value is not known."
+            ) from None
+        if isinstance(error, UnicodeError) or "UTF8" in text:
+            raise wrong_encoding(self.raw, self.encoding) from None
+        raise TableError(f"{self.raw.shown} cannot be read as a CSV file: {text.splitlines()[0]}.") from error
+
+    def _column_name(self, number: int) -> str:
+        return self.names[number] if number < len(self.names) else f"#{number + 1}"
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield each row with the line it begins on, by Python's own CSV reader: slow, for messages only."""
+        with io.TextIOWrapper(self.raw.open(), encoding=self.encoding, errors="replace", newline="") as text:
+            reader = csv.reader(text, delimiter=self.delimiter)
+            line = 1
+            for row in reader:
+                yield line, row
+                line = reader.line_num + 1
+
+    def _ragged_line(self, n_columns: int) -> int | None:
+        if not self.raw.reopenable:
+            return None
+        return next((line for line, row in self._rows() if row and len(row) != n_columns), None)
+
+    def _line_of(self, name: str, value: str) -> int | str:
+        if not self.raw.reopenable:
+            return "?"
+        j = self.names.index(name)
+        return next((line for line, row in self._rows() if line > 1 and len(row) > j and row[j] == value), "?")
+
+    def _second_header(self, line: int | str) -> TableError:
+        return TableError(f"{self.raw.shown}, line {line}: the header is there a second time; delete that line.")
+
+    def _refuse_second_header(self, table: pa.Table) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not all(pa.types.is_string(kind) for kind in table.schema.types):
+            return
+        rows = pc.equal(table.column(0), self.names[0])
+        for j in range(1, len(self.names)):
+            if not pc.any(rows).as_py():
+                return
+            rows = pc.and_(rows, pc.equal(table.column(j), self.names[j]))
+        if pc.any(rows).as_py():
+            raise self._second_header(self._line_of(self.names[0], self.names[0]))
+
+
+class CsvWriter:
+    """Lines of CSV, the names first; text is quoted only where it must be."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._started = file, False
+
+    def write(self, table: pa.Table) -> None:
+        """Write some rows."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.csv as pcsv
+
+        if not self._started:
+            head = io.StringIO()
+            csv.writer(head, lineterminator="\n").writerow(table.column_names)
+            self._file.write(head.getvalue().encode())
+            self._started = True
+        texts = [column for column in table.columns if pa.types.is_string(column.type)]
+        special = any(pc.any(pc.match_substring_regex(pc.unique(text), '[",\r\n]')).as_py() for text in texts)
+        options = pcsv.WriteOptions(include_header=False, quoting_style="needed" if special else "none")
+        pcsv.write_csv(table, self._file, options)
+
+    def close(self) -> None:
+        """Nothing comes last."""
+
+
+def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tuple[str, ...], int]:
+    """Return the delimiter, the column names, and how many lines the header takes."""
+    # A character may be cut at the end of the head; what comes before it is whole.
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(raw.head).removeprefix("\ufeff")
+    first = text.lstrip("\r\n")
+    line = first.splitlines()[0]
+    if delimiter is None:
+        outside = re.sub(r'"[^"]*"', "", line)
+        delimiter = max(DELIMITERS, key=outside.count) if any(sign in outside for sign in DELIMITERS) else ","
+    reader = csv.reader(io.StringIO(first, newline=""), delimiter=delimiter)
+    names = tuple(next(reader))
+    if any(not name.strip() for name in names):
+        empty = next(j for j, name in enumerate(names) if not name.strip())
+        names = tuple(name if name.strip() else f"column {j + 1}" for j, name in enumerate(names))
+        if all(name == f"column {j + 1}" for j, name in enumerate(names)):
+            raise TableError(f"{raw.shown} has no column names in its first line (cell {empty + 1} is empty).")
+    if "\ufffd" in line:
+        raise wrong_encoding(raw, encoding, 1)
+    blank = len(text[: len(text) - len(first)].splitlines())
+    return delimiter, names, blank + reader.line_num
+
+
+def _row_of(text: str) -> str:
+    found = re.search(r"Row #(\d+)", text)
+    return found[1] if found else "?"

@@ -1,0 +1,87 @@
+"""What the formats share: encodings, and words for missing cells."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Collection
+from typing import IO, Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.raw_file import RawFile
+
+
+def check_encoding(encoding: str) -> None:
+    """Refuse an encoding that Python does not know."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise TableError(
+            f"there is no encoding {encoding!r}; common ones are utf-8, utf-16, gb18030, big5, shift_jis, cp1252 "
+            "and latin-1.",
+            "encoding",
+        ) from None
+
+
+def wrong_encoding(raw: RawFile, encoding: str, line: int | None = None) -> TableError:
+    """Return the error that says which line, and which byte of the file, is not text in the encoding given."""
+    where = "" if line is None else f", line {line}"
+    if line is None and raw.reopenable and codecs.lookup(encoding).name == "utf-8":
+        where = _first_bad_byte(raw)
+    return TableError(
+        f"{raw.shown}{where}: this is not {encoding} text; its encoding must be given, such as gb18030 for Chinese or "
+        "cp1252 for Western Windows files.",
+        "encoding",
+    )
+
+
+def _first_bad_byte(raw: RawFile) -> str:
+    done = 0
+    with raw.open() as file:
+        for number, row in enumerate(file, 1):
+            try:
+                row.decode()
+            except UnicodeDecodeError as error:
+                return f", line {number}, byte {done + error.start}"
+            done += len(row)
+    return ""
+
+
+class Replaced(io.RawIOBase):
+    """The bytes of a text file in UTF-8, with � in place of what is no text in its own encoding."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file, self._rest = file, b""
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+
+    def readable(self) -> bool:
+        """Say that the bytes can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer with the next bytes."""
+        while not self._rest:
+            piece = self._file.read(1 << 16)
+            self._rest = self._decoder.decode(piece, final=not piece).encode("utf-8", "surrogatepass")
+            if not piece:
+                break
+        n = min(len(buffer), len(self._rest))
+        buffer[:n] = self._rest[:n]
+        self._rest = self._rest[n:]
+        return n
+
+    def close(self) -> None:
+        """Close the file that is read."""
+        self._file.close()
+        super().close()
+
+
+def without_words(column: Any, words: Collection[str]) -> Any:
+    """Return a column in which cells that are one of the words are missing; a column of no text stays as it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not words or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    found = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
+    return pc.if_else(found, pa.scalar(None, column.type), column)

@@ -1,0 +1,49 @@
+"""Column names and other names: found by the nearest spelling, and unique."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+# Below this ratio two names look different to most readers.
+_ALIKE = 0.5
+
+
+def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """Return the names that are spelled most like one, the nearest first; upper and lower case are the same.
+
+    >>> nearest("Outlok", ["wind", "outlook", "humidity"])
+    ['outlook']
+    """
+    wanted = name.casefold()
+    scored = [(SequenceMatcher(None, wanted, other.casefold()).ratio(), other) for other in names]
+    return [other for ratio, other in sorted(scored, key=lambda pair: -pair[0]) if ratio >= _ALIKE][:most]
+
+
+def not_found(what: str, name: str, names: Iterable[str]) -> str:
+    """Return the sentence that says a name is not there, with the nearest ones or, where none is near, all.
+
+    >>> not_found("column", "wnd", ["wind", "outlook"])
+    "there is no column 'wnd'; did you mean 'wind'?"
+    """
+    known = list(names)
+    like = nearest(name, known)
+    if like:
+        hint = f"did you mean {' or '.join(map(repr, like))}?"
+    else:
+        hint = f"there is {', '.join(map(repr, known[:20]))}{', …' if len(known) > 20 else ''}."
+    return f"there is no {what} {name!r}; {hint}"
+
+
+def first_duplicate(names: Iterable[str]) -> str | None:
+    """Return the first name that comes a second time, or None.
+
+    >>> first_duplicate(["a", "b", "a"])
+    'a'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

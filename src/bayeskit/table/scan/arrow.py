@@ -1,0 +1,91 @@
+"""Arrow tables, readers and datasets as scans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.scan.pieces import Scan, iterate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_AT_ONCE = 1 << 17
+
+
+def open_scan(source: Any) -> Scan | None:
+    """Describe an Arrow table, record batch, reader or dataset; None for anything else of pyarrow."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return Scan("a pyarrow table", source.schema, (TablePiece(source),))
+    if isinstance(source, pa.RecordBatchReader):
+        return Scan("a RecordBatchReader", source.schema, (StreamPiece(source),), once=True)
+    if isinstance(source, ds.Dataset):
+        pieces = tuple(FragmentPiece(fragment, source.schema) for fragment in source.get_fragments())
+        return Scan("a pyarrow dataset", source.schema, pieces)
+    return None
+
+
+@dataclass(frozen=True)
+class TablePiece:
+    """A table in memory."""
+
+    table: pa.Table
+    name: str = "the table"
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.table.num_rows)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Give the table's own batches; no cell is copied."""
+        return iter(self.table.select(list(columns)).to_batches(ROWS_AT_ONCE))
+
+
+@dataclass(frozen=True)
+class StreamPiece:
+    """A stream that can be read once."""
+
+    reader: Any
+    name: str = "the stream of batches"
+    n_rows: int | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read what is left of the stream."""
+        for batch in iterate(self.reader, self.name):
+            yield batch.select(list(columns))
+
+    def __reduce__(self) -> Any:
+        raise TableError(f"{self.name} cannot be sent to another process; give files, or count it here.")
+
+
+@dataclass(frozen=True)
+class FragmentPiece:
+    """A fragment of a dataset, mostly a file."""
+
+    fragment: Any
+    schema: pa.Schema
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return f"'{getattr(self.fragment, 'path', 'a fragment of the dataset')}'"
+
+    @property
+    def n_rows(self) -> int | None:
+        """Not known: counting the rows of a fragment may read it."""
+        return None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read the fragment; at most two batches wait to be read."""
+        batches = self.fragment.to_batches(
+            schema=self.schema, columns=list(columns), batch_size=ROWS_AT_ONCE, batch_readahead=2, fragment_readahead=1
+        )
+        return iterate(batches, self.name)

@@ -1,0 +1,70 @@
+"""A table or query of a database as a scan, streamed through an ADBC connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.scan.pieces import Scan, iterate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def is_connection(source: Any) -> bool:
+    """Say whether this is a connection of an ADBC driver."""
+    return callable(getattr(source, "adbc_get_info", None)) and callable(getattr(source, "cursor", None))
+
+
+def open_scan(connection: Any, what: str) -> Scan:
+    """Describe a table by its name, or a query: anything with a blank that begins with SELECT or WITH."""
+    words = what.split(None, 1)
+    is_query = len(words) == 2 and words[0].lower() in ("select", "with", "values", "table")
+    query = what.rstrip().rstrip(";") if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
+    piece = QueryPiece(connection, query, "the query" if is_query else f"the table {what!r}")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({query}) AS t LIMIT 0")
+            schema = cursor.fetch_record_batch().schema
+    except Exception as error:
+        raise _refusal(piece.name, error) from error
+    return Scan(f"{piece.name} of a database", schema, (piece,))
+
+
+def quote(name: str) -> str:
+    """Return an identifier as SQL writes it, whatever is in it.
+
+    >>> quote('a "b"')
+    '"a ""b""\"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class QueryPiece:
+    """A query, run anew for each pass; the database sends only the columns that are asked for."""
+
+    connection: Any
+    query: str
+    name: str
+    n_rows: int | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Run the query and read the rows as they come."""
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute(f"SELECT {', '.join(map(quote, columns))} FROM ({self.query}) AS t")
+                yield from iterate(cursor.fetch_record_batch(), self.name)
+        except TableError:
+            raise
+        except Exception as error:  # each driver has its own
+            raise _refusal(self.name, error) from error
+
+    def __reduce__(self) -> Any:
+        raise TableError("a database connection belongs to this process; count it here.")
+
+
+def _refusal(name: str, error: Exception) -> TableError:
+    return TableError(f"{name}: the database says: {str(error).splitlines()[0]}")

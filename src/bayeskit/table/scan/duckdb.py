@@ -1,0 +1,39 @@
+"""DuckDB relations as scans, streamed through DuckDB's own Arrow reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.scan.arrow import ROWS_AT_ONCE
+from bayeskit.table.scan.pieces import Scan, iterate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def open_scan(source: Any) -> Scan | None:
+    """Describe a relation: what ``connection.sql(…)`` or ``connection.table(…)`` gave."""
+    if type(source).__name__ != "DuckDBPyRelation":
+        return None
+    schema = source.limit(0).to_arrow_table().schema
+    return Scan("a DuckDB relation", schema, (RelationPiece(source),))
+
+
+@dataclass(frozen=True)
+class RelationPiece:
+    """A relation, run anew for each pass; only the columns that are asked for are computed."""
+
+    relation: Any
+    name: str = "the DuckDB relation"
+    n_rows: int | None = None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Run the query and read what it gives."""
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        return iterate(self.relation.project(quoted).to_arrow_reader(ROWS_AT_ONCE), self.name)
+
+    def __reduce__(self) -> Any:
+        raise TableError("a DuckDB relation belongs to this process; give files, or count it here.")

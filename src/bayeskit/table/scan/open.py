@@ -1,0 +1,49 @@
+"""Anything that holds a table → a scan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.scan import database, files
+from bayeskit.table.scan.pieces import Scan
+
+# The package that an object comes from → the module here that describes it; imported only when such an object comes.
+_SOURCES = {"pyarrow": "arrow", "polars": "polars", "duckdb": "duckdb", "_duckdb": "duckdb", "pandas": "pandas"}
+
+
+def scan(
+    source: Any, query: str | None = None, *, columns: Sequence[str] | None = None, encoding: str | None = None
+) -> Scan:
+    """Describe a table that lies in files, in a database or in this process; see :func:`bayeskit.scan`."""
+    found = source if isinstance(source, Scan) else _open(source, query, encoding)
+    return found if columns is None else found.select(columns)
+
+
+def _open(source: Any, query: str | None, encoding: str | None) -> Scan:
+    if database.is_connection(source):
+        if query is None:
+            raise TableError("a database connection needs the name of a table or a query: scan(connection, 'days').")
+        return database.open_scan(source, query)
+    if query is not None:
+        raise TableError(f"query goes with a database connection; got a {type(source).__name__}.")
+    if isinstance(source, str | os.PathLike) or _is_list_of_paths(source):
+        return files.open_scan(source, **({} if encoding is None else {"encoding": encoding}))
+    for kind in type(source).__mro__:
+        module = _SOURCES.get(kind.__module__.split(".")[0])
+        if module is not None:
+            found: Scan | None = import_module(f"bayeskit.table.scan.{module}").open_scan(source)
+            if found is not None:
+                return found
+    raise TableError(
+        "scan takes a path, a glob, a folder, a list of these, a pyarrow, polars or pandas frame, a DuckDB relation, a "
+        f"Dask or Spark frame, or an ADBC connection with a query; got {type(source).__name__} {source!r:.60}."
+    )
+
+
+def _is_list_of_paths(source: Any) -> bool:
+    is_list = isinstance(source, Sequence) and not isinstance(source, Mapping) and len(source) > 0
+    return is_list and all(isinstance(item, str | os.PathLike) for item in source)

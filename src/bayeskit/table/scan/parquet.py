@@ -1,0 +1,95 @@
+"""Parquet files as scans: a piece is a run of row groups; text is read in dictionary form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.scan.arrow import ROWS_AT_ONCE
+from bayeskit.table.scan.pieces import iterate, sort_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A piece is worth a worker's while from about this many rows on.
+_ROWS_OF_A_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class ParquetPiece:
+    """Some row groups of a file: a few words, which any worker that sees the file can read."""
+
+    path: str
+    row_groups: tuple[int, ...]
+    n_rows: int
+    # Columns that the folders' names hold, as in year=2024/: name → value.
+    folders: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The file and its row groups."""
+        first, last = self.row_groups[0], self.row_groups[-1]
+        return f"'{self.path}', row group{f' {first}' if first == last else f's {first} to {last}'}"
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return dict(self.folders)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read the row groups, with text in dictionary form: each value is decoded once, not each cell."""
+        return iterate(self._read(columns), self.name)
+
+    def _read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        inside = [name for name in columns if name not in self._values]
+        with pq.ParquetFile(self.path) as file:
+            texts = [name for name in inside if sort_of(file.schema_arrow.field(name).type) == "text"]
+        with pq.ParquetFile(self.path, read_dictionary=texts, pre_buffer=False) as file:
+            read = file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False)
+            for batch in read:
+                arrays = [
+                    batch[name] if name not in self._values else _repeated(self._values[name], batch.num_rows)
+                    for name in columns
+                ]
+                yield pa.record_batch(arrays, names=list(columns))
+
+
+def open_file(path: Path, folders: tuple[tuple[str, Any], ...]) -> tuple[pa.Schema, list[ParquetPiece]]:
+    """Read the footer of a file: its columns, and its row groups joined to pieces."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata, schema = file.metadata, file.schema_arrow
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"'{path}' is no whole Parquet file: {str(error).splitlines()[0]}") from error
+    for name, value in folders:
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, _repeated(value, 0).type))
+    pieces: list[ParquetPiece] = []
+    groups: list[int] = []
+    n_rows = 0
+    for group in range(metadata.num_row_groups):
+        groups.append(group)
+        n_rows += metadata.row_group(group).num_rows
+        if n_rows >= _ROWS_OF_A_PIECE or group == metadata.num_row_groups - 1:
+            pieces.append(ParquetPiece(str(path), tuple(groups), n_rows, folders))
+            groups, n_rows = [], 0
+    return schema.remove_metadata(), pieces
+
+
+def _repeated(value: Any, n_rows: int) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    if isinstance(value, str) or value is None:
+        codes = pa.array(np.zeros(n_rows, dtype=np.int32), mask=np.full(n_rows, value is None))
+        return pa.DictionaryArray.from_arrays(codes, pa.array([value or ""], pa.string()))
+    return pa.array(np.full(n_rows, value))

@@ -1,0 +1,231 @@
+"""A table that is read in pieces: its columns, its pieces, and who reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from bayeskit.errors import TableError
+from bayeskit.table.names import first_duplicate, not_found
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A call for each batch that was read: rows so far, and all rows where their number is known.
+Progress = Callable[[int, "int | None"], None]
+T = TypeVar("T")
+
+
+class Piece(Protocol):
+    """A part of a table that can be read on its own, here or in another process: a row group, a file, a partition."""
+
+    @property
+    def name(self) -> str:
+        """Where the rows lie, for messages."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, where it is known before they are read."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read some columns, batch by batch, in this order."""
+        ...
+
+
+@dataclass(frozen=True)
+class PieceReader:
+    """What one worker reads: a piece and its number; the number makes random choices the same for any worker."""
+
+    number: int
+    piece: Piece
+    columns: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.piece.batches(self.columns)
+
+
+# What is done with some pieces, and how two results become one.
+Task = Callable[[Iterable[PieceReader]], T]
+Merge = Callable[[T, T], T]
+
+
+class Engine(Protocol):
+    """Who reads the pieces."""
+
+    def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
+        """Give all pieces to ``task``, in one call or several, and merge the results in the order of the pieces.
+
+        ``on_rows`` is told of rows that were read.
+        """
+        ...
+
+
+class Here:
+    """The engine that reads one piece after the other in this process."""
+
+    def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
+        """Call ``task`` once."""
+        return task(_Watched(reader.number, reader.piece, reader.columns, on_rows) for reader in readers)
+
+
+@dataclass(frozen=True)
+class _Watched(PieceReader):
+    on_rows: Callable[[int], None] = print
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in super().__iter__():
+            yield batch
+            self.on_rows(batch.num_rows)
+
+
+def merge_tree(parts: Iterable[T], merge: Merge[T]) -> T | None:
+    """Merge parts pairwise, in order, as they come: n parts are merged log n deep and few wait; None for no part.
+
+    >>> merge_tree(["a", "b", "c", "d", "e"], lambda a, b: f"({a}{b})")
+    '(((ab)(cd))e)'
+    """
+    waiting: list[tuple[int, T]] = []  # how deep each was merged, falling
+    for part in parts:
+        depth = 0
+        while waiting and waiting[-1][0] == depth:
+            part, depth = merge(waiting.pop()[1], part), depth + 1
+        waiting.append((depth, part))
+    while len(waiting) > 1:
+        last = waiting.pop()[1]
+        waiting.append((0, merge(waiting.pop()[1], last)))
+    return waiting[0][1] if waiting else None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A table of any size, which ``fit`` and its kin take as they take a frame. Made by :func:`bayeskit.scan`.
+
+    Nothing is read before a model asks. A model sees the table batch by batch, so memory is bounded by its counts and a
+    few batches.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import bayeskit
+    >>> table = pa.table({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", "yes"]})
+    >>> days = bayeskit.scan(table)
+    >>> days
+    Scan of a pyarrow table: 3 rows, 1 piece
+      wind  string
+      play  string
+    >>> bayeskit.NaiveBayes().fit(days, target="play").predict({"wind": ["weak"]})
+    array(['yes'], dtype=object)
+    """
+
+    shown: str
+    schema: pa.Schema
+    pieces: tuple[Piece, ...]
+    # True for a stream that is gone once it was read.
+    once: bool = False
+    engine: Engine = field(default_factory=Here)
+    # Told of rows as they are read, by whoever reads the table.
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        twice = first_duplicate(self.names)
+        if twice is not None:
+            raise TableError(
+                f"{self.shown} has {self.names.count(twice)} columns named {twice!r}; names must be unique."
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(self.schema.names)
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, where every piece knows it."""
+        known = [piece.n_rows for piece in self.pieces]
+        return None if any(n is None for n in known) else sum(n for n in known if n is not None)
+
+    def select(self, columns: Sequence[str]) -> Scan:
+        """Return the same table with some of its columns, in this order."""
+        for name in columns:
+            if name not in self.names:
+                raise TableError(f"{self.shown}: {not_found('column', name, self.names)}")
+        import pyarrow as pa
+
+        return replace(self, schema=pa.schema([self.schema.field(name) for name in columns]))
+
+    def without(self, columns: Sequence[str]) -> Scan:
+        """Return the same table without some of its columns."""
+        self.select(columns)  # refuses a name that is not there
+        return self.select([name for name in self.names if name not in set(columns)])
+
+    def run(self, task: Task[T], merge: Merge[T], progress: Progress | None = None) -> T:
+        """Let the engine give the batches of all pieces to ``task`` and merge what it returns."""
+        n_read, n_rows = 0, self.n_rows
+
+        def on_rows(n: int) -> None:
+            nonlocal n_read
+            n_read += n
+            if progress is not None:
+                progress(n_read, n_rows)
+
+        readers = [PieceReader(number, piece, self.names) for number, piece in enumerate(self.pieces)]
+        return self.engine.run(task, readers, merge, on_rows)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Read the whole table here, batch by batch."""
+        for piece in self.pieces:
+            yield from piece.batches(self.names)
+
+    def __repr__(self) -> str:
+        n_rows, n_pieces = self.n_rows, len(self.pieces)
+        rows = "rows not counted yet" if n_rows is None else f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        shown = list(self.schema)[:40]
+        width = max((len(column.name) for column in shown), default=0)
+        lines = [f"Scan of {self.shown}: {rows}, {n_pieces:,} piece{'s' * (n_pieces != 1)}"]
+        lines += [f"  {column.name:{width}}  {column.type}" for column in shown]
+        if len(self.schema) > len(shown):
+            lines.append(f"  … and {len(self.schema) - len(shown)} more")
+        return "\n".join(lines)
+
+
+def sort_of(kind: pa.DataType) -> Any:
+    """Say what the cells of an Arrow type are: "text", "truth", "number", "nothing" or the type itself."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return sort_of(kind.value_type)
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_boolean(kind):
+        return "truth"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    return "nothing" if types.is_null(kind) else kind
+
+
+def refuse_other_columns(first: pa.Schema, where: str, other: pa.Schema, there: str) -> None:
+    """Refuse two parts of one table whose columns differ in name or sort, by name."""
+    absent, new = [n for n in first.names if n not in other.names], [n for n in other.names if n not in first.names]
+    if absent or new:
+        what = f"has no column {absent[0]!r}" if absent else f"has the column {new[0]!r}"
+        raise TableError(f"{there} {what}, unlike {where}; all parts of a table must have the same columns.")
+    for name in first.names:
+        ours, theirs = first.field(name).type, other.field(name).type
+        if "nothing" not in (sort_of(ours), sort_of(theirs)) and sort_of(ours) != sort_of(theirs):
+            raise TableError(
+                f"column {name!r} is {theirs} in {there} and {ours} in {where}; write all parts with one type."
+            )
+
+
+def iterate(batches: Iterable[Any], name: str) -> Iterator[Any]:
+    """Go through batches; what fails below is said with the name of the piece."""
+    import pyarrow as pa
+
+    try:
+        yield from batches
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"{name} cannot be read: {(str(error).splitlines() or [type(error).__name__])[0]}") from error

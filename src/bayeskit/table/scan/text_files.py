@@ -1,0 +1,77 @@
+"""CSV and JSON Lines files as scans: a piece is a file; types are those of the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayeskit.table.files import TableFile
+from bayeskit.table.scan.pieces import iterate, sort_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Types are inferred from this many batches.
+_LOOKED_AT = 2
+
+
+@dataclass(frozen=True)
+class FilePiece:
+    """A text file, with the type of each column."""
+
+    path: str
+    types: tuple[tuple[str, Any], ...]
+    options: tuple[tuple[str, Any], ...] = ()
+    n_rows: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return f"'{self.path}'"
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read the file batch by batch; a cell that does not fit the type of its column is refused with its line."""
+        types = dict(self.types)
+        file = TableFile.open(self.path, **dict(self.options))
+        return iterate(file.batches({name: types[name] for name in columns}), self.name)
+
+
+def open_file(path: Path, types: dict[str, Any] | None, options: dict[str, Any]) -> tuple[pa.Schema, FilePiece]:
+    """Open a file; ``types`` are those that the first file of the table has."""
+    import pyarrow as pa
+
+    file = TableFile.open(path, **options)
+    if types is None:
+        types = _infer(file)
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in file.names])
+    return schema, FilePiece(str(path), tuple(types.items()), tuple(options.items()))
+
+
+def _infer(file: TableFile) -> dict[str, Any]:
+    """Return a type of each column that fits the first rows: doubles for numbers, since later ones may have digits."""
+    import pyarrow as pa
+
+    text: dict[str, Any] = dict.fromkeys(file.names)
+    head = pa.Table.from_batches(list(islice(file.batches(text), _LOOKED_AT)))
+    return {name: _narrowest(head[name]) for name in file.names}
+
+
+def _narrowest(column: Any) -> pa.DataType:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if sort_of(column.type) != "text":
+        return pa.float64() if sort_of(column.type) == "number" else column.type
+    if column.null_count == len(column):
+        return pa.string()
+    # Codes such as 007 are names, though they would pass for numbers.
+    if pc.any(pc.match_substring_regex(column, r"^\s*[+-]?0[0-9]")).as_py():
+        return pa.string()
+    try:
+        pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        return pa.string()
+    return pa.float64()

@@ -1,0 +1,243 @@
+"""Texts with labels from JSON Lines, CSV, Parquet, or a folder tree: read in batches, in constant memory."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bayeskit.errors import TableError
+from bayeskit.table.files import TableFile
+from bayeskit.table.formats.csv import CsvReader
+from bayeskit.table.formats.jsonl import JsonRows
+from bayeskit.table.formats.text import check_encoding
+from bayeskit.table.names import not_found
+from bayeskit.table.raw_file import STDIN, RawFile, open_raw
+
+# Characters of text in a batch.
+_BATCH = 1 << 22
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+# What a column of texts, and one of labels, is usually called.
+_TEXT, _TARGET = ("text", "document", "body", "content", "sentence"), ("label", "target", "class", "category")
+
+Batch = tuple[list[str], list[Any] | None]
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Texts, and labels where they are known, that can be gone through again and again, batch by batch.
+
+    Parameters
+    ----------
+    path : Path
+        A ``.jsonl``, CSV or Parquet file, or a folder with one folder per class.
+    text, target : str, optional
+        The columns of the texts and of the labels, for a file.
+    encoding : str
+        The encoding of the bytes.
+    errors : {"strict", "replace"}
+        What becomes of bytes that are no text in this encoding.
+    """
+
+    path: Path
+    text: str | None
+    target: str | None
+    encoding: str = "utf-8"
+    errors: str = "strict"
+    # Called after each batch with how much has been read: bytes of JSON Lines, files of a folder, else characters.
+    progress: Callable[[int], None] | None = None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, where they are known."""
+        return self.path.stat().st_size if self.path.is_file() else None
+
+    def following(self, progress: Callable[[int], None] | None) -> TextSource:
+        """Return the same source that says how far it has been read."""
+        return replace(self, progress=progress)
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Yield (texts, labels), a batch at a time; the labels are None where there is no target."""
+        if self.path.is_dir():
+            rows = self._folder()
+        elif os.fspath(self.path).removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+            rows = self._json_lines()
+        else:
+            rows = self._table()
+        texts: list[str] = []
+        labels: list[Any] = []
+        size = done = 0
+        for text, label, done in rows:
+            texts.append(text)
+            labels.append(label)
+            size += len(text)
+            if size >= _BATCH:
+                yield texts, labels if self.target is not None else None
+                if self.progress is not None:
+                    self.progress(done)
+                texts, labels, size = [], [], 0
+        if texts:
+            yield texts, labels if self.target is not None else None
+            if self.progress is not None:
+                self.progress(done)
+
+    def _json_lines(self) -> Iterator[tuple[str, Any, int]]:
+        raw = open_raw(self.path)
+        for number, row, done in json_lines(raw, self.encoding, self.errors):
+            where = f"{raw.shown}, line {number}"
+            text = row.get(self.text or "")
+            if not isinstance(text, str):
+                if self.text not in row:
+                    raise TableError(f"{where}: {not_found('key', str(self.text), tuple(row))}")
+                raise TableError(f"{where}: the key {self.text!r} must hold text; got {text!r:.60}.")
+            label = None
+            if self.target is not None:
+                label = row.get(self.target)
+                if label is None or isinstance(label, list | dict):
+                    raise TableError(f"{where}: a label is missing: the key {self.target!r} must hold one.")
+            yield text, label, done
+
+    def _table(self) -> Iterator[tuple[str, Any, int]]:
+        import pyarrow as pa
+
+        file = TableFile.open(self.path, self.encoding)
+        wanted = [name for name in (self.text, self.target) if name is not None]
+        file.refuse_absent(tuple(wanted), "texts")
+        row = done = 0
+        reader = file.reader
+        if isinstance(reader, CsvReader):  # a document may be the word NA, and an empty cell is an empty document
+            reader = replace(reader, missing=("",), errors=self.errors)
+        for batch in reader.batches({name: pa.string() for name in wanted}):
+            texts = batch.column(0).to_pylist()
+            labels = batch.column(1).to_pylist() if self.target is not None else [None] * len(texts)
+            for text, label in zip(texts, labels, strict=True):
+                row += 1
+                if self.target is not None and label is None:
+                    raise TableError(f"{self.path.name!r}, row {row}: a label is missing in column {self.target!r}.")
+                done += len(text or "")
+                yield text or "", label, done  # an empty cell is an empty document
+
+    def _folder(self) -> Iterator[tuple[str, Any, int]]:
+        classes = sorted(entry for entry in self.path.iterdir() if entry.is_dir())
+        done = 0
+        for folder in classes or [self.path]:
+            for file in sorted(entry for entry in folder.rglob("*") if entry.is_file()):
+                done += 1
+                yield decode(file.read_bytes(), self.encoding, self.errors, str(file)), folder.name, done
+
+
+def json_lines(raw: RawFile, encoding: str, errors: str) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Yield the objects of a JSON Lines file, each with its line and how many bytes have been read."""
+    if raw.head.startswith((b"\xff\xfe", b"\xfe\xff")) and not encoding.lower().replace("_", "-").startswith("utf-16"):
+        raise TableError(f"{raw.shown} begins with the byte order mark of UTF-16: give encoding='utf-16'.", "encoding")
+    rows = JsonRows(raw, encoding)
+    if codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):  # where a line's end is more than one byte
+        for number, row in rows:
+            yield number, row, 0
+        return
+    done = 0
+    with raw.open() as file:
+        for number, line in enumerate(file, 1):
+            text = decode(line, encoding, errors, raw.name, f", line {number}", done)
+            done += len(line)
+            if not text.isspace():
+                yield number, rows.parse(text.rstrip(), number), done
+
+
+def decode(data: bytes, encoding: str, errors: str, name: str, line: str = "", before: int = 0) -> str:
+    """Return bytes as text; a byte order mark wins over the encoding that was given.
+
+    >>> decode("né".encode("latin-1"), "utf-8", "strict", "note.txt")
+    Traceback (most recent call last):
+    ...
+    bayeskit.errors.TableError: 'note.txt', byte 1: 0xe9 is not utf-8 text. Give the encoding, such as gb18030 ...
+    """
+    mark = next((mark for mark in _MARKS if data.startswith(mark)), None)
+    if mark is not None:
+        encoding = _MARKS[mark]
+    try:
+        return data.decode(encoding, errors)
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"{name!r}{line}, byte {before + error.start}: 0x{data[error.start]:02x} is not {encoding} text. Give the "
+            "encoding, such as gb18030 for Chinese or cp1252 for Western Windows files, or errors='replace' to read "
+            "such bytes as �.",
+            "encoding",
+        ) from None
+
+
+def read_texts(
+    path: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    target: str | None = None,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+) -> TextSource:
+    """Open texts in a file or a folder tree, to fit or predict in constant memory.
+
+    Parameters
+    ----------
+    path : str or path
+        A JSON Lines (``.jsonl``, ``.ndjson``), CSV or Parquet file, plain or ``.gz``; or a folder with one folder of
+        text files per class, or, to predict, a folder of text files.
+    text, target : str, optional
+        The column of the texts and the one of the labels. By default a column called text, document, body, content or
+        sentence, and one called label, target, class or category. In a folder tree the label is the folder's name.
+    encoding : str, default "utf-8"
+        The encoding; a byte order mark at the beginning of a file wins over it.
+    errors : {"strict", "replace"}, default "strict"
+        Whether bytes that are no text are refused, or read as �.
+
+    Returns
+    -------
+    TextSource
+        It can be given to ``fit``, ``partial_fit``, ``predict`` and ``score`` in the place of a list of texts.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.jsonl"
+    >>> _ = path.write_text('{"text": "cheap pills", "label": "spam"}\\n{"text": "see you", "label": "ham"}\\n')
+    >>> list(read_texts(path))
+    [(['cheap pills', 'see you'], ['spam', 'ham'])]
+    """
+    check_encoding(encoding)
+    if errors not in ("strict", "replace"):
+        raise TableError(f"errors must be 'strict' or 'replace'; got {errors!r}.")
+    place = Path(path)
+    if os.fspath(path) == STDIN:
+        raise TableError("texts are read from a file or a folder that can be read again, not from standard input.")
+    if place.is_dir():
+        _refuse_empty(place)
+        labelled = any(entry.is_dir() for entry in place.iterdir())
+        return TextSource(place, None, "folder" if labelled else None, encoding, errors)
+    raw = open_raw(place)
+    if os.fspath(place).removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+        names = tuple(next(json_lines(raw, encoding, errors), (0, {}, 0))[1])
+    else:
+        names = TableFile.open(place, encoding).names
+    if not names:
+        raise TableError(f"{raw.shown} has no text: it is empty, or its JSON objects are.")
+    found = [_column(name, usual, names, raw.shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
+    if found[0] is None:
+        raise TableError(
+            f"{raw.shown} has the columns {', '.join(map(repr, names))}; say which one holds the texts with text=…."
+        )
+    return TextSource(place, found[0], found[1], encoding, errors)
+
+
+def _column(name: str | None, usual: tuple[str, ...], names: tuple[str, ...], shown: str) -> str | None:
+    if name is None:
+        return next((each for each in usual if each in names), None)
+    if name not in names:
+        raise TableError(f"{shown}: {not_found('column', name, names)}")
+    return name
+
+
+def _refuse_empty(folder: Path) -> None:
+    if not any(entry.is_file() for entry in folder.rglob("*")):
+        raise TableError(f"{str(folder)!r} is a directory without a file; texts need one folder of files per class.")

@@ -1,0 +1,93 @@
+"""The classifiers that are tried on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import comb
+from typing import Any
+
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.counts.families import sizes_of
+from bayeskit.counts.memory import readable, table_cells
+from bayeskit.errors import BayeskitError
+from bayeskit.io.registry import MODELS, model_class
+from bayeskit.learn.schema import learn_schema
+from bayeskit.table.names import not_found
+from bayeskit.table.read import Source
+
+# With more columns than this a model that counts all triples of columns is tried only when it is asked for.
+MOST_COLUMNS_OF_TRIPLES = 30
+# The same for a model that counts all pairs: its time grows with the square of the columns.
+MOST_COLUMNS_OF_PAIRS = 500
+# A model file of more bytes than this is made only when it is asked for.
+MOST_BYTES = 128 * 2**20
+
+
+def candidates(names: Sequence[str] | None = None) -> dict[str, BayesClassifier]:
+    """Return the classifiers of the registry that say under which names and settings they are to be compared.
+
+    >>> list(candidates(["tan", "A2DE"]))
+    ['TAN', 'A2DE']
+    """
+    found: dict[str, BayesClassifier] = {}
+    for name in sorted(MODELS, key=lambda name: (name != "NaiveBayes", name)):
+        model = model_class(name)
+        for label, settings in getattr(model, "compared_as", {}).items():
+            found[label] = model(**settings)
+    if names is None:
+        return found
+    by_case = {label.casefold(): label for label in found}
+    for name in names:
+        if name.casefold() not in by_case:
+            raise BayeskitError(not_found("classifier", name, found))
+    return {by_case[name.casefold()]: found[by_case[name.casefold()]] for name in names}
+
+
+def too_large(
+    models: Mapping[str, BayesClassifier],
+    source: Source,
+    y: NDArray[Any],
+    n_classes: int,
+    kinds: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Return the classifiers whose counts would be too large for this table, each with the reason.
+
+    The tables of all pairs or triples of columns grow with the square or the cube of the columns; their size follows
+    from the columns' values, so it is known before anything is counted.
+
+    Examples
+    --------
+    >>> from bayeskit.table.read import read_table
+    >>> table = read_table({f"x{j}": ["a", "b"] for j in range(31)})
+    >>> too_large(candidates(["TAN", "A2DE"]), table, [0, 1], 2)
+    {'A2DE': '31 columns have 4495 triples; with more than 30 it must be asked for by name.'}
+    """
+    found: dict[str, str] = {}
+    sizes: dict[Any, list[int]] = {}
+    for label, model in models.items():
+        counted = model.counted_as()
+        # A model that chooses its families by the rows counts all pairs first.
+        families = "pairs" if counted is None else str(counted[0])
+        if families == "values":
+            continue
+        n = len(source.names)
+        most, order = (MOST_COLUMNS_OF_TRIPLES, 3) if families == "triples" else (MOST_COLUMNS_OF_PAIRS, 2)
+        if n > most:
+            found[label] = (
+                f"{n} columns have {comb(n, order)} {families}; with more than {most} it must be asked for by name."
+            )
+            continue
+        settings = model.get_params(deep=False)
+        way = settings["numeric"], settings["bins"]
+        if way not in sizes:
+            given = {name: kind if model.takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
+            sizes[way] = sizes_of(learn_schema(source, given, *way, y=y))
+        need = 4 * n_classes * table_cells(sizes[way], families)[1]
+        if need > MOST_BYTES:
+            found[label] = (
+                f"its counts of all {families} of columns would take {readable(need)}; above {readable(MOST_BYTES)} it "
+                "must be asked for by name."
+            )
+    return found

@@ -1,0 +1,325 @@
+"""Which classifier suits a table: all of them cross-validated on one encoded table, with shared counts."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.decide.loss import Loss, read_loss
+from bayeskit.decide.scores import Scores
+from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError
+from bayeskit.learn.labelled import read_labelled
+from bayeskit.learn.schema import learn_schema
+from bayeskit.table.read import Source
+from bayeskit.workflow.candidates import candidates, too_large
+from bayeskit.workflow.folds import Fold, Folds, stratified_parts
+from bayeskit.workflow.leaderboard import MAJORITY, Leaderboard, Trial
+from bayeskit.workflow.progress import Progress, report_step
+
+# The measures that may decide which classifier is best.
+CHOOSING = ("error", "log_loss", "brier", "mean_loss")
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    models: Sequence[str] | None = None,
+    folds: int = 5,
+    random_state: int = 0,
+    kinds: Mapping[str, str] | None = None,
+    loss: Any = None,
+    by: str | None = None,
+    progress: Progress | None = None,
+) -> Leaderboard:
+    """Cross-validate classifiers on one table and return a leaderboard.
+
+    The table is read and encoded once. Classifiers that learn from the same counts share them, and the counts of a
+    fold are the sum of the counts of the others; only bins and structures that need all rows are learned in each fold.
+
+    Parameters
+    ----------
+    X, y, target
+        The table and its labels, as ``fit`` takes them.
+    models : list of str, optional
+        Names out of :func:`bayeskit.workflow.candidates.candidates`; by default all of them whose counts are not too
+        large for the table (those left out are named in ``left_out``).
+    folds, random_state : int
+        The number of folds, stratified by class, and the seed that assigns rows to them.
+    kinds : dict, optional
+        The kinds of columns whose dtype does not tell, as ``NaiveBayes`` takes them.
+    loss : matrix, frame or dict, optional
+        λ(truth, action); the scores then include the mean loss of the decisions with the least expected loss.
+    by : {"error", "log_loss", "brier", "mean_loss"}, optional
+        The measure that decides which classifier is best; by default the log-loss, and with a loss its mean.
+    progress : callable, optional
+        Called with a :class:`bayeskit.workflow.progress.Step` before each fold of each classifier; it stops the work
+        by raising.
+
+    Examples
+    --------
+    >>> from bayeskit import compare, datasets
+    >>> board = compare(datasets.load_heart(), target="disease", models=["NaiveBayes", "TAN"])
+    >>> board.best.name, round(board.best.scores.error.value, 2)
+    ('TAN', 0.19)
+    """
+    tried = candidates(models)
+    rows = read_labelled(X, y, None, target, None, "comparison")
+    left_out = {} if models else too_large(tried, rows.source, rows.y, len(rows.classes), kinds)
+    board = cross_validate(
+        rows.source,
+        rows.y,
+        rows.classes,
+        {name: model for name, model in tried.items() if name not in left_out},
+        folds=folds,
+        random_state=random_state,
+        kinds=kinds,
+        loss=None if loss is None else read_loss(loss, rows.classes),
+        by=by,
+        progress=progress,
+    )
+    return replace(board, left_out=left_out)
+
+
+def cross_validate(
+    source: Source,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    models: Mapping[str, BayesClassifier],
+    *,
+    folds: int = 5,
+    random_state: int = 0,
+    kinds: Mapping[str, str] | None = None,
+    loss: Loss | None = None,
+    by: str | None = None,
+    part: NDArray[np.intp] | None = None,
+    forward: bool = False,
+    progress: Progress | None = None,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> Leaderboard:
+    """Cross-validate classifiers on a table that was read.
+
+    Parameters
+    ----------
+    source, y, classes
+        The table, the class position of each row, and the class labels.
+    models : dict of name to classifier
+        Unfitted classifiers; their ``kinds`` are set here. They see class positions instead of labels.
+    folds, random_state, kinds, loss, by, progress
+        As in :func:`compare`.
+    part : array of shape (n_rows,), optional
+        The fold of each row where it is known.
+    forward : bool
+        Learn from the folds before each fold only, as in time; the rows of the first fold are not scored.
+    on_trial : callable, optional
+        Called with the `Trial` of a classifier as soon as its last fold is predicted.
+    """
+    by = by or ("log_loss" if loss is None else "mean_loss")
+    if by not in CHOOSING or (by == "mean_loss" and loss is None):
+        known = [name for name in CHOOSING if name != "mean_loss" or loss is not None]
+        raise BayeskitError(f"by must be one of {', '.join(known)}; got {by!r}.")
+    refuse_one_class(classes)
+    if part is None:
+        part = stratified_parts(y, folds, random_state)
+    data = Folds(source, y, part, kinds or {}, forward=forward)
+    running = _distinct([_Run(name, model, data, len(classes), kinds or {}) for name, model in models.items()], data)
+    steps = _Steps(progress, len(running) * len(data.tested))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayeskitWarning)  # of columns that have no value in one of the folds
+
+        def finish(run: _Run) -> None:
+            if on_trial is not None:
+                on_trial(run.trial(data, classes, loss))
+
+        _add_counts([run for run in running if run.adds], data, steps, finish)
+        _fit_each_fold([run for run in running if not run.adds], data, steps, finish)
+    trials = [_majority(data, classes, loss), *(run.trial(data, classes, loss) for run in running)]
+    board = Leaderboard((), tuple(classes.tolist()), part, loss, by, scored=data.unsorted(data.scored))
+    return board.in_order(trials)
+
+
+def refuse_one_class(classes: NDArray[Any]) -> None:
+    """Refuse a target that tells nothing apart."""
+    if len(classes) < 2:
+        raise TableError(f"the target has one class, {classes[0]!r}; a classifier needs at least two.")
+
+
+def fit_candidate(
+    model: BayesClassifier, source: Source, y: NDArray[Any], classes: NDArray[Any], target: str
+) -> BayesClassifier:
+    """Return a model fitted on a table that was read, as ``fit(table, target=target)`` would."""
+    counts = model.count(source, classes[y])
+    return type(model).from_counts(counts, target=target, **model.get_params(deep=False))
+
+
+class _Run:
+    """A classifier in cross-validation: its posterior of every row, its times, or why it cannot take part."""
+
+    def __init__(
+        self, name: str, model: BayesClassifier, data: Folds, n_classes: int, kinds: Mapping[str, str]
+    ) -> None:
+        # A model that only counts values cuts a number into bins, whatever density was asked for.
+        self.kinds = {column: kind if model.takes_kind(kind) else "numeric" for column, kind in kinds.items()}
+        self.name, self.model = name, model.set_params(kinds=self.kinds or None)
+        parameters = model.get_params(deep=False)
+        self.bins = data.bins_of(str(parameters.get("numeric", "")), int(parameters.get("bins", 1)), self.kinds)
+        # Which counts the model learns from; models that say the same share them.
+        self.counted_as = model.counted_as()
+        self.posterior = np.zeros((len(data.y), n_classes))
+        self.fit_seconds = self.predict_seconds = 0.0
+        self.refused = ""
+
+    @property
+    def adds(self) -> bool:
+        """Whether the counts of a fold are the sum of the others: no bins, and no structure that needs all rows."""
+        return self.bins is None and self.counted_as is not None
+
+    def settings(self, binned: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """Return the model's parameters for a table in which some columns are bins already."""
+        kinds = {name: kind for name, kind in self.kinds.items() if name not in binned}
+        return {**self.model.get_params(deep=False), "kinds": kinds or None}
+
+    def predict(self, counts: Any, test: Source, rows: slice, settings: dict[str, Any], shared: float) -> None:
+        """Predict the rows of a fold from the counts of the others, which took ``shared`` seconds."""
+        if self.refused:
+            return
+        start = time.process_time()
+        try:
+            fitted = type(self.model).from_counts(counts, **settings)
+            # Probabilities are made when they are first needed; that time belongs to the fit.
+            fitted.predict_proba(test.take(np.arange(1)))
+            half = time.process_time()
+            # The labels that the model knows are class positions.
+            self.posterior[rows, fitted.classes_] = fitted.predict_proba(test)
+        except ImpossibleEvidenceError:
+            self.refused = "no class can give some row, since some value has probability 0."
+            return
+        except BayeskitError as error:
+            self.refused = str(error)
+            return
+        self.fit_seconds += half - start + shared
+        self.predict_seconds += time.process_time() - half
+
+    def trial(self, data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
+        """Return what was found."""
+        if self.refused:
+            return Trial(self.name, self.model, refused=self.refused)
+        scored = data.scored
+        scores = Scores.of(self.posterior[scored], data.y[scored], classes.tolist(), loss)
+        posterior = data.unsorted(self.posterior)
+        return Trial(self.name, self.model, scores, posterior, self.fit_seconds, self.predict_seconds, self.adds)
+
+
+class _Steps:
+    """The progress of a cross-validation: a step is one fold of one classifier."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._done, self._total = progress, 0, total
+
+    def begin(self, name: str) -> None:
+        report_step(self._progress, name, self._done, self._total)
+        self._done += 1
+
+
+def _distinct(runs: list[_Run], data: Folds) -> list[_Run]:
+    """Return the runs without those that are another model again: without numbers, ways to treat them do not differ."""
+    found: dict[Any, _Run] = {}
+    for run in runs:
+        parameters = run.settings()
+        if not data.numbers(run.kinds):
+            parameters = {name: value for name, value in parameters.items() if name not in ("numeric", "bins")}
+        found.setdefault((type(run.model), repr(sorted(parameters.items()))), run)
+    return list(found.values())
+
+
+def _grouped(runs: list[_Run]) -> list[list[_Run]]:
+    """Return the runs in groups that learn from the same counts; a run that says nothing of them is alone."""
+    groups: dict[Any, list[_Run]] = defaultdict(list)
+    for run in runs:
+        groups[run.name if run.counted_as is None else run.counted_as].append(run)
+    return list(groups.values())
+
+
+def _add_counts(runs: list[_Run], data: Folds, steps: _Steps, finish: Callable[[_Run], None]) -> None:
+    """Count each fold once for each group of models, under the schema of all rows, and add the others."""
+
+    def count(run: _Run) -> list[Any]:
+        schema = learn_schema(data.source, run.kinds, str(run.settings().get("numeric", "")))
+        return [run.model.count(data.part(k), data.y[data.rows(k)], schema=schema) for k in range(data.n)]
+
+    for group in _grouped(runs):
+        parts, seconds = _counted(group, count)
+        for k in data.tested:
+            start = time.process_time()
+            others = [part for number, part in enumerate(parts) if data.learns(number, k)]
+            counts = sum(others[1:], start=others[0]) if others else None
+            shared = seconds / data.n + time.process_time() - start
+            for run in group:
+                steps.begin(run.name)
+                run.predict(counts, data.part(k), data.rows(k), run.settings(), shared)
+        for run in group:
+            finish(run)
+
+
+def _fit_each_fold(runs: list[_Run], data: Folds, steps: _Steps, finish: Callable[[_Run], None]) -> None:
+    """Learn bins in each fold, count its rows once for each group of models, and let go of it before the next."""
+    for k in data.tested:
+        tables = _BinnedTables(data, k)
+        for group in _grouped(runs):
+            counts, seconds = _counted(group, tables.count)
+            for run in group:
+                steps.begin(run.name)
+                if not run.refused:
+                    fold = tables.of(run)
+                    run.predict(counts, fold.test, data.rows(k), run.settings(fold.binned), seconds)
+                if k == data.tested[-1]:
+                    finish(run)
+
+
+class _BinnedTables:
+    """One fold under the bins of each model; models that cut the same bins share the table."""
+
+    def __init__(self, data: Folds, k: int) -> None:
+        self._data, self._k = data, k
+        self._found: dict[Any, Fold] = {}
+
+    def of(self, run: _Run) -> Fold:
+        key = (run.bins, tuple(sorted(run.kinds.items())))
+        if key not in self._found:
+            self._found[key] = self._data.fold(self._k, run.bins, run.kinds)
+        return self._found[key]
+
+    def count(self, run: _Run) -> Any:
+        fold = self.of(run)
+        return type(run.model)(**run.settings(fold.binned)).count(fold.train, fold.y)
+
+
+def _counted(group: list[_Run], count: Callable[[_Run], Any]) -> tuple[Any, float]:
+    """Return what the first model of a group that is not refused counts, and the CPU time that it took."""
+    for run in group:
+        if not run.refused:
+            start = time.process_time()
+            try:
+                return count(run), time.process_time() - start
+            except BayeskitError as error:
+                run.refused = str(error)
+    return [], 0.0
+
+
+def _majority(data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
+    posterior = np.empty((len(data.y), len(classes)))
+    posterior[:] = 1 / len(classes)
+    for k in data.tested:
+        n_class = np.bincount(data.y[data.others(k)], minlength=len(classes))
+        posterior[data.rows(k)] = n_class / n_class.sum()
+    scores = Scores.of(posterior[data.scored], data.y[data.scored], classes.tolist(), loss)
+    return Trial(MAJORITY, None, scores, data.unsorted(posterior))

@@ -1,0 +1,103 @@
+"""How classifiers did in cross-validation, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.decide.loss import Loss
+from bayeskit.decide.scores import MEASURES, Scores
+from bayeskit.errors import BayeskitError
+
+MAJORITY = "majority class"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one classifier did in cross-validation, or why it could not take part."""
+
+    name: str
+    model: BayesClassifier | None  # not fitted; None for the majority class
+    scores: Scores | None = None
+    posterior: NDArray[np.float64] | None = field(default=None, repr=False)  # (n_rows, n_classes), each row unseen
+    fit_seconds: float = 0.0  # CPU time over all folds
+    predict_seconds: float = 0.0
+    added: bool = False  # whether the counts of the folds were added
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Leaderboard(Sequence[Trial]):
+    """The classifiers, the best by one measure first; those that could not take part come last."""
+
+    trials: tuple[Trial, ...]
+    classes: tuple[Any, ...]
+    part: NDArray[np.intp] = field(repr=False)  # (n_rows,) the fold in which each row was predicted
+    loss: Loss | None = None
+    by: str = "log_loss"  # the measure that classifiers are ordered by
+    # Classifiers that were not tried unless they are asked for, and why.
+    left_out: dict[str, str] = field(default_factory=dict)
+    # (n_rows,) which rows were predicted; None is all of them
+    scored: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @property
+    def scored_rows(self) -> NDArray[np.bool_]:
+        """Which rows were predicted, of shape (n_rows,)."""
+        return np.ones(len(self.part), dtype=bool) if self.scored is None else self.scored
+
+    def in_order(self, trials: Sequence[Trial]) -> Leaderboard:
+        """Return a leaderboard of other trials, the best first; of equal ones that with the better probabilities."""
+
+        def key(trial: Trial) -> tuple[float, ...]:
+            scores = trial.scores
+            return (np.inf,) if scores is None else (getattr(scores, self.by).value, scores.log_loss.value)
+
+        return replace(self, trials=tuple(sorted(trials, key=key)))
+
+    @property
+    def majority(self) -> Trial:
+        """How always answering with the shares of the classes does."""
+        return next(trial for trial in self.trials if trial.name == MAJORITY)
+
+    @property
+    def beats_majority(self) -> bool:
+        """Whether the best classifier has a lower value of the measure than the majority class."""
+        best, majority = self.best.scores, self.majority.scores
+        assert best is not None
+        assert majority is not None
+        lower: bool = getattr(best, self.by).value < getattr(majority, self.by).value
+        return lower
+
+    @property
+    def best(self) -> Trial:
+        """The classifier with the least value of the measure; the majority class is no classifier."""
+        able = [trial for trial in self.trials if trial.scores is not None and trial.model is not None]
+        if not able:
+            reasons = "; ".join(
+                f"{name}: {why or 'it gave no reason.'}"
+                for name, why in (*((t.name, t.refused) for t in self.trials if t.model), *self.left_out.items())
+            )
+            raise BayeskitError(f"no classifier could be fitted. {reasons or 'None was asked for.'}")
+        return able[0]
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.trials[number]
+
+    def __str__(self) -> str:
+        measures = [name for name in MEASURES if name != "mean_loss" or self.loss is not None]
+        lines = [" ".join([f"{'':16}", *(f"{MEASURES[name]:>15}" for name in measures)])]
+        for trial in self.trials:
+            if trial.scores is None:
+                lines.append(f"{trial.name:16} left out: {trial.refused}")
+                continue
+            lines.append(" ".join([f"{trial.name:16}", *(str(getattr(trial.scores, name)) for name in measures)]))
+        lines += [f"{name:16} not tried: {why}" for name, why in self.left_out.items()]
+        return "\n".join(lines)

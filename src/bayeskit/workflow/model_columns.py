@@ -1,0 +1,276 @@
+"""The columns of a model in a table file: read batch by batch, in the types that the model needs."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import BayeskitWarning, TableError
+from bayeskit.kinds.written import part_name, refuse_unfit
+from bayeskit.table.conventions import Convention
+from bayeskit.table.dates import AMOUNTS, CATEGORIES, parts_of_dates
+from bayeskit.table.names import not_found
+from bayeskit.workflow.wording import count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.table.files import TableFile
+
+
+# Absent columns that are told one by one.
+MOST_NAMED = 3
+
+
+def column_types(model: Any) -> dict[str, pa.DataType]:
+    """Return the type in which each column of a model must be read."""
+    import pyarrow as pa
+
+    from bayeskit.kinds import kind_of
+
+    types = {"text": pa.string(), "truth": pa.bool_(), "number": pa.float64()}
+    return {variable.name: types[kind_of(variable).cells(variable)] for variable in model.schema_}
+
+
+def target_type(model: Any) -> pa.DataType:
+    """Return the type in which the target must be read."""
+    import pyarrow as pa
+
+    kind = model.classes_.dtype.kind
+    return pa.bool_() if kind == "b" else pa.float64() if kind in "iuf" else pa.string()
+
+
+class ModelColumns:
+    """Where the columns of a model come from in one file, and what was odd about them when it was read.
+
+    A column that the file lacks is missing in every row, so that the model sums it out; a value that the model has not
+    seen, or a cell that is no number, is missing too. All of it is counted, and said by :meth:`warn` at the end.
+
+    Parameters
+    ----------
+    model : classifier or TrainedModel
+        The model; a :class:`bayeskit.workflow.trained.TrainedModel` knows how its columns are written.
+    file : TableFile
+        The file.
+    strict : bool
+        Refuse a column that is absent and a value that was not seen, instead of counting them.
+    decimal : {".", ","}, optional
+        The decimal separator of the file, where it differs from that of the training table.
+    """
+
+    def __init__(self, model: Any, file: TableFile, *, strict: bool = False, decimal: str | None = None) -> None:
+        self.model, self.file, self.strict = model, file, strict
+        self.types = column_types(model)
+        self.conventions: dict[str, Convention] = dict(getattr(model, "conventions", {}))
+        self.n_rows = 0
+        self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
+        self._example: dict[str, Any] = {}
+        self.misread: Counter[str] = Counter()  # column → cells that are no number or date
+        if decimal is not None:
+            self._take_decimal(decimal)
+        made = {
+            part_name(name, part): name
+            for name, each in self.conventions.items()
+            if each.what == "date"
+            for part in (*CATEGORIES, *AMOUNTS)
+        }
+        # Column of the model → column of the file.
+        self.source = {name: made.get(name, name) for name in self.types}
+        here = set(file.names)
+        self.absent = [name for name, source in self.source.items() if source not in here]
+        if self.absent and (strict or len(self.absent) == len(self.types)):
+            what = not_found("column", self.source[self.absent[0]], file.names)
+            raise TableError(f"{file.raw.shown} does not fit the model: {what}")
+
+    def _take_decimal(self, decimal: str) -> None:
+        import pyarrow as pa
+
+        for name, kind in self.types.items():
+            if pa.types.is_floating(kind):
+                known = self.conventions.get(name, Convention("number"))
+                self.conventions[name] = replace(known, decimal=decimal)
+
+    def batches(self, others: dict[str, pa.DataType] | None = None) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Yield batches of the file: the model's columns in its order, and the other columns asked for."""
+        import pyarrow as pa
+
+        more = dict(others or {})
+        self.file.refuse_absent(more)
+        wanted: dict[str, Any] = {}
+        for name, source in self.source.items():
+            if name not in self.absent:
+                wanted[source] = None if source in self.conventions else self.types[name]
+        # A column of the model that is asked for as well, as text or as a label, is read once, as it is held.
+        asked = {name: (kind if wanted.get(name, kind) == kind else None) for name, kind in more.items()}
+        for batch in self.file.batches({**wanted, **asked}):
+            if batch.num_rows:
+                table = pa.Table.from_batches([batch])
+                kept = {name: _in_type(table[name], kind, name) for name, kind in more.items()}
+                ours = self._model_columns(table)
+                self.n_rows += len(table)
+                yield ours, pa.table(kept) if kept else table.select([])
+
+    def _model_columns(self, table: pa.Table) -> pa.Table:
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {}
+        dates: dict[str, dict[str, Any]] = {}
+        for name, kind in self.types.items():
+            source = self.source[name]
+            if name in self.absent:
+                columns[name] = pa.nulls(len(table), kind)
+                continue
+            convention = self.conventions.get(source)
+            if convention is None and pa.types.is_string(table[source].type) and pa.types.is_floating(kind):
+                convention = Convention("number")  # read as text, since it is wanted as it was written too
+            if convention is None:
+                columns[name] = _in_type(table[source], kind, name)
+            elif convention.what == "number":
+                columns[name] = self._parsed(table[source], source, convention)
+            else:
+                if source not in dates:
+                    dates[source] = self._parts(table[source], source, convention)
+                columns[name] = _in_type(dates[source][name], kind, name)
+            self._look_at(columns[name], name, len(table))
+        return pa.table(columns)
+
+    def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
+        parsed, odd = convention.parse(column)
+        if len(odd):
+            if not convention.lenient or self.strict:
+                row = int(odd[0])
+                wanted = "a date" if convention.what == "date" else "a number"
+                raise TableError(
+                    f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {wanted}; got "
+                    f"{column[row].as_py()!r}. Leave the cell empty if the value is not known.",
+                    "missing",
+                )
+            self.misread[name] += len(odd)
+            self._example.setdefault(name, column[int(odd[0])].as_py())
+        return parsed
+
+    def _parts(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
+        made = parts_of_dates(self._parsed(column, name, convention), convention.origin, convention.parts)
+        return {part_name(name, part): cells for part, cells in made.items()}
+
+    def _look_at(self, column: Any, name: str, n_rows: int) -> None:
+        """Count values that the model has not seen; refuse an infinite number with its row."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from bayeskit.kinds import kind_of
+
+        variable = self.model.schema_[name]
+        if pa.types.is_floating(column.type):
+            infinite = pc.fill_null(pc.is_inf(column), False)
+            if pc.any(infinite).as_py():
+                row = int(np.asarray(infinite).argmax())
+                raise TableError(
+                    f"{self.file.place(self.n_rows + row)}: column {name!r} holds {column[row].as_py()}; leave the "
+                    "cell empty or put a finite number there."
+                )
+            refuse_unfit(column, name, kind_of(variable), lambda row: self.file.place(self.n_rows + row))
+        if not variable.is_discrete or variable.kind == "binned" or not variable.values:
+            return
+        known = pa.array(list(variable.values)).cast(column.type)
+        odd = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column, value_set=known)))
+        n = pc.sum(odd).as_py() or 0
+        if n:
+            row = int(np.asarray(odd).argmax())
+            value = column[row].as_py()
+            if self.strict:
+                seen = ", ".join(map(repr, variable.values[:10])) + (", …" if variable.n_values > 10 else "")
+                raise TableError(
+                    f"{self.file.place(self.n_rows + row)}: column {name!r} holds {value!r}, which was not seen in "
+                    f"training; seen: {seen}."
+                )
+            self.unseen[name] += n
+            self._example.setdefault(name, value)
+
+    def oddities(self) -> list[str]:
+        """Return a sentence for each column that was absent, or had cells that the model could not use."""
+        said = []
+        if len(self.absent) > MOST_NAMED:  # of a network, most variables may be hidden
+            names = ", ".join(map(repr, self.absent[:MOST_NAMED]))
+            said.append(
+                f"{self.file.raw.shown} lacks {len(self.absent)} of the model's columns, {names} and others; they are "
+                "summed out."
+            )
+        for name in self.absent if len(self.absent) <= MOST_NAMED else ():
+            where = not_found("column", self.source[name], self.file.names).rstrip(".")
+            said.append(
+                f"{self.file.raw.shown}: {where} It is summed out."
+                if where.endswith("?")
+                else f"{self.file.raw.shown}: {where}; it is summed out."
+            )
+        for name, n in self.unseen.items():
+            share = "all" if n == self.n_rows else f"{n} of"
+            said.append(
+                f"column {name!r}: {share} {count(self.n_rows, 'row')} {'has' if n == 1 else 'have'} a value that was "
+                f"not seen in training, such as {self._example[name]!r}; it is summed out there."
+            )
+        for name, n in self.misread.items():
+            cells = count(n, "cell")
+            said.append(f"column {name!r}: {cells} such as {self._example[name]!r} read as missing.")
+        return said
+
+    def warn(self) -> None:
+        """Give a warning for each oddity."""
+        for sentence in self.oddities():
+            warnings.warn(sentence, BayeskitWarning, stacklevel=3)
+
+
+def _in_type(column: Any, kind: pa.DataType, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type == kind:
+        return column
+    try:
+        return pc.cast(column, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"column {name!r} of type {column.type} cannot be read as {kind}: {error}.") from error
+
+
+def batch_labels(model: Any, column: Any, first_row: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the class positions of a target column and which rows have one; an unknown class is refused by row."""
+    known = ~np.asarray(column.is_null())
+    codes = np.zeros(len(column), dtype=np.intp)
+    positions = {label: code for code, label in enumerate(model.classes_.tolist())}
+    for row, label in enumerate(column.to_pylist()):
+        if known[row]:
+            if label not in positions:
+                seen = ", ".join(map(repr, model.classes_.tolist()[:10]))
+                raise TableError(f"row {first_row + row}: the class {label!r} was not seen in training; seen: {seen}.")
+            codes[row] = positions[label]
+    return codes, known
+
+
+def row_of_file(columns: ModelColumns, row: int) -> dict[str, Any]:
+    """Return one row of a file as a dict, in terms of the model; the first row is 1."""
+    done = 0
+    for table, _ in columns.batches():
+        if row <= done + len(table):
+            cells: dict[str, Any] = table.slice(row - done - 1, 1).to_pylist()[0]
+            return cells
+        done += len(table)
+    raise TableError(f"there is no row {row}: {columns.file.raw.shown} has {count(done, 'row')}.")
+
+
+def least_certain_rows(columns: ModelColumns, most: int) -> list[tuple[int, dict[str, Any]]]:
+    """Return the rows whose most probable class has the least probability, with their numbers, in constant memory."""
+    found: list[tuple[float, int, dict[str, Any]]] = []
+    done = 0
+    for table, _ in columns.batches():
+        confidence = columns.model.predict_proba(table).max(axis=1)
+        here = np.argsort(confidence, kind="stable")[:most].tolist()
+        found += [(float(confidence[i]), done + i + 1, table.slice(i, 1).to_pylist()[0]) for i in here]
+        found = sorted(found, key=lambda item: item[:2])[:most]
+        done += len(table)
+    return [(number, cells) for _, number, cells in found]

@@ -1,0 +1,76 @@
+"""Predictions for a table file, batch by batch, in constant memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeskit.errors import TableError
+from bayeskit.workflow.model_columns import ModelColumns
+from bayeskit.workflow.progress import Progress, report_step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.decide.loss import Loss
+    from bayeskit.table.formats import TableWriter
+
+
+class Predictions:
+    """The predictions of a model for the rows of a file."""
+
+    def __init__(self, columns: ModelColumns, keep: list[str], loss: Loss | None, digits: int) -> None:
+        self.columns, self.keep, self.loss, self.digits = columns, keep, loss, digits
+        self.model = model = columns.model
+        own = {"prediction", *(f"P({label})" for label in model.classes_.tolist()), "decision", "risk"}
+        for name in keep:
+            if name in own:
+                raise TableError(f"the kept column {name!r} has the name of a column of the predictions; rename it.")
+
+    def write(self, writer: TableWriter, progress: Progress | None = None) -> int:
+        """Write all rows and return how many they are; ``progress`` is called before each batch."""
+        import pyarrow as pa
+
+        n_rows = 0
+        # A kept column is copied as text, so that what was written comes out as it went in.
+        batches, file = self.columns.batches(dict.fromkeys(self.keep, pa.string())), self.columns.file
+        for done, (table, kept) in enumerate(batches):
+            report_step(progress, file.name, done, file.reader.n_batches())
+            writer.write(self._predict(table, kept))
+            n_rows += len(table)
+        if not n_rows:
+            writer.write(self._empty())
+        return n_rows
+
+    def _predict(self, table: pa.Table, kept: pa.Table) -> pa.Table:
+        from bayeskit.decide.risk import bayes_action, expected_loss
+
+        posterior = self.model.predict_proba(table)
+        columns: dict[str, Any] = {name: kept[name] for name in self.keep}
+        columns["prediction"] = _labels(self.model.classes_.tolist(), posterior.argmax(axis=1))
+        if self.loss is not None:
+            columns["decision"] = _labels(self.loss.actions, bayes_action(posterior, self.loss))
+            columns["risk"] = expected_loss(posterior, self.loss).round(self.digits)
+        rounded = posterior.round(self.digits)
+        for k, label in enumerate(self.model.classes_.tolist()):
+            columns[f"P({label})"] = np.ascontiguousarray(rounded[:, k])
+        return _table(columns)
+
+    def _empty(self) -> pa.Table:
+        columns: dict[str, Any] = {name: [] for name in (*self.keep, "prediction")}
+        if self.loss is not None:
+            columns |= {"decision": [], "risk": []}
+        return _table(columns | {f"P({label})": [] for label in self.model.classes_.tolist()})
+
+
+def _table(columns: dict[str, Any]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(columns)
+
+
+def _labels(labels: Any, codes: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array([str(label) for label in labels]).take(pa.array(codes))

@@ -1,0 +1,132 @@
+"""What the columns tell: which of them tell most, and how each differs between the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.table.column import Numbers
+from bayeskit.workflow.importance import ColumnImportance
+from bayeskit.workflow.report.curve_svg import histogram_svg
+from bayeskit.workflow.report.html import bar, e, grid, section, short
+from bayeskit.workflow.wording import count, number
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.training import Training
+
+# More columns, values or classes than this are counted instead of shown.
+MOST_COLUMNS = 40
+MOST_VALUES = 12
+MOST_CLASSES = 8
+BINS = 24
+
+
+def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
+    """List the columns, those that tell most first."""
+    top = max((each.information for each in told), default=0.0) or 1.0
+    kinds = {note.name: note.kind for note in result.table.features.notes}
+    rows = []
+    for each in told[:MOST_COLUMNS]:
+        rise = "" if each.rise is None else f"{each.rise.value:+.4f} <small>± {each.rise.se:.4f}</small>"
+        shared = f"{each.information:.3f}{bar(each.information / top)}"
+        rows.append(("", [e(each.name), e(kinds.get(each.name, "")), shared, rise]))
+    hidden = len(told) - len(rows)
+    more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
+    return section(
+        "importance",
+        "Which columns tell most",
+        f"The mutual information of each column alone with {e(result.table.target)}, less what chance would give; and "
+        "by how much the log-loss of rows not seen rises when the column is hidden from the model. A column may share "
+        "much with the class and still be spared, where others tell the same.",
+        grid(("column", "kind", "information in bits", "rise of log-loss"), rows, numbers=(2, 3)),
+        more,
+    )
+
+
+def value_tables(result: Training, told: Sequence[ColumnImportance]) -> str:
+    """Show P(value | class) of every column, and a histogram by class of its numbers."""
+    summary = result.model.summary()
+    features = {feature.name: feature for feature in summary.features}
+    names = [each.name for each in told if each.name in features]
+    shown = names[:MOST_COLUMNS]
+    more = len(names) - len(shown)
+    words = f" {count(more, 'column')} more not shown." if more else ""
+    if len(summary.classes) > MOST_CLASSES:
+        words += f" The {MOST_CLASSES} largest classes are shown."
+    order = np.sort(np.argsort(-summary.n_class, kind="stable")[:MOST_CLASSES])
+    key = "".join(f'<span class="key c{k}">{e(short(summary.classes[c]))}</span>' for k, c in enumerate(order))
+    cards = "".join(_card(result, features[name], summary.classes, order) for name in shown)
+    return section(
+        "values",
+        "Values by class",
+        f"P(value | class) for each class of {e(result.table.target)}, the columns that tell most first; for numbers a "
+        f"histogram of each class, all on one scale.{words}",
+        f'<p class="keys">{key}</p><div class="cards">{cards}</div>',
+    )
+
+
+def _card(result: Training, feature: Any, classes: Sequence[Any], order: NDArray[np.intp]) -> str:
+    body = _histogram(result, feature.name, order)
+    head = "".join(f"<th>{e(short(classes[k], 16))}</th>" for k in order)
+    if feature.table is not None and len(feature.values) == 1:
+        words = (
+            "One bin: no cut of its numbers separates the classes." if feature.kind == "binned" else "It has one value."
+        )
+        body += f'<p class="note">{words}</p>'
+    elif feature.table is not None:
+        body += _values(feature, head, order)
+    elif feature.parameters:
+        rows = "".join(
+            f'<tr><td class="name">{e(name)}</td>' + "".join(f"<td>{number(values[k])}</td>" for k in order) + "</tr>"
+            for name, values in feature.parameters.items()
+        )
+        body += _table(head, rows, len(order))
+    return f'<div class="card"><h3>{e(feature.name)}</h3>{body}</div>'
+
+
+def _values(feature: Any, head: str, order: NDArray[np.intp]) -> str:
+    rank = np.arange(len(feature.values))
+    if len(rank) > MOST_VALUES:
+        rank = np.sort(np.argsort(-feature.table.sum(axis=1), kind="stable")[:MOST_VALUES])
+    # One scale for the whole table, so that bars can be compared along rows and columns.
+    top = float(feature.table[np.ix_(rank, order)].max()) or 1.0
+    rows = ""
+    for v in rank:
+        cells = "".join(f"<td>{p:.3f}{bar(p / top)}</td>" for p in feature.table[v, order])
+        rows += f'<tr><td class="name">{e(short(feature.values[v]))}</td>{cells}</tr>'
+    if len(rank) < len(feature.values):
+        more = count(len(feature.values) - len(rank), "value")
+        rows += f'<tr><td colspan="{len(order) + 1}"><small>{more} more</small></td></tr>'
+    return _table(head, rows, len(order))
+
+
+def _table(head: str, rows: str, n_classes: int) -> str:
+    top = f"<thead><tr><th></th>{head}</tr></thead>"
+    return f'<div class="wide"><table style="--n:{n_classes}">{top}<tbody>{rows}</tbody></table></div>'
+
+
+def _histogram(result: Training, name: str, order: NDArray[np.intp]) -> str:
+    source, y = result.table.features.source, result.table.labels.y
+    column = source.column(source.names.index(name))
+    if not isinstance(column, Numbers) or column.values.dtype.kind == "b" or result.table.features.kinds.get(name):
+        return ""
+    values = column.values.astype(np.float64)
+    known = np.isfinite(values)
+    if not known.any():
+        return ""
+    # A few far numbers do not squeeze all others into one bin: they are counted in the outermost.
+    low, high = np.quantile(values[known], [0.005, 0.995])
+    if not low < high:
+        low, high = float(values[known].min()), float(values[known].max())
+    if not low < high:
+        return ""
+    edges = np.linspace(low, high, BINS + 1)
+    inside = np.clip(values, low, high)
+    shares = np.zeros((len(order), BINS))
+    for k, c in enumerate(order):
+        mine = inside[known & (y == c)]
+        shares[k] = np.histogram(mine, edges)[0] / max(len(mine), 1)
+    return histogram_svg(shares, e(number(float(low), 3)), e(number(float(high), 3)))

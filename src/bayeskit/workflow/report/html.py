@@ -1,0 +1,51 @@
+"""Pieces of HTML that the sections of a report are made of; every value in them is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from bayeskit.explain.rendering import width
+
+
+def e(value: Any) -> str:
+    """Return a value as text that HTML shows as it is."""
+    return escape(str(value), quote=True)
+
+
+def short(value: Any, most: int = 32) -> str:
+    """Return a value as text of at most so many places; a Chinese character takes two.
+
+    >>> short("typical angina", 8)
+    'typical…'
+    """
+    text = str(value)
+    if width(text) <= most:
+        return text
+    while width(text) > most - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def section(name: str, title: str, lead: str, *parts: str) -> str:
+    """Return a heading, a sentence about it, and what follows; ``name`` is where the list of contents leads."""
+    lead = f'<p class="lead">{lead}</p>' if lead else ""
+    return f'<section id="{name}"><h2>{e(title)}</h2>{lead}{"".join(parts)}</section>'
+
+
+def grid(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], numbers: Iterable[int] = ()) -> str:
+    """Return a table; rows are (class, cells of HTML), and the columns ``numbers`` stand to the right."""
+    right = set(numbers)
+    kind = [' class="n"' if j in right else "" for j in range(len(head))]
+    cells = "".join(f"<th{k}>{e(name)}</th>" for k, name in zip(kind, head, strict=True))
+    body = "".join(
+        f'<tr class="{style}">' + "".join(f"<td{k}>{cell}</td>" for k, cell in zip(kind, row, strict=True)) + "</tr>"
+        for style, row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def bar(share: float, style: str = "") -> str:
+    """Return a bar that fills a share of its track; all tracks of a table have one width."""
+    return f'<span class="bar {style}"><i style="width:{100 * min(max(share, 0.0), 1.0):.1f}%"></i></span>'

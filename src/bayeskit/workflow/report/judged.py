@@ -1,0 +1,201 @@
+"""How good the classifiers are: leaderboard, calibration, curves, and which classes are confused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeskit.decide.curves import curves
+from bayeskit.workflow.report.curve_svg import curve_svg
+from bayeskit.workflow.report.html import bar, e, grid, section, short
+from bayeskit.workflow.report.pictures import can_plot, picture
+from bayeskit.workflow.wording import number, percent, seconds
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.training import Training
+
+# With more classes than this the matrix has no room; the most frequent confusions are listed instead.
+MOST_IN_MATRIX = 30
+# With more classes than this columns are numbered instead of named.
+MOST_NAMED = 6
+MOST_CONFUSIONS = 20
+
+
+def leaderboard(result: Training) -> str:
+    """Compare the classifiers."""
+    board = result.board
+    head = ["classifier", *result.measures.values(), "fit", "predict"]
+    rows = []
+    for trial in board:
+        if trial.scores is None:
+            continue
+        measures = [getattr(trial.scores, name) for name in result.measures]
+        cells = [f"{m.value:.4f} <small>± {m.se:.4f}</small>" for m in measures]
+        times = [e(seconds(t)) if trial.model else "" for t in (trial.fit_seconds, trial.predict_seconds)]
+        style = "best" if trial is board.best else "out" if trial.model is None else ""
+        rows.append((style, [e(trial.name), *cells, *times]))
+    absent = [(trial.name, trial.refused) for trial in board if trial.scores is None] + list(board.left_out.items())
+    notes = "".join(f"<p class='note'>{e(name)} not tried: {e(why)}</p>" for name, why in absent)
+    held_out = ""
+    if result.test is not None:
+        scores = result.test.scores
+        said = ", ".join(f"{e(title)} {e(getattr(scores, name))}" for name, title in result.measures.items())
+        held_out = f"<p>On the held-out rows of {e(result.test_name)}: {said}.</p>"
+    return section(
+        "leaderboard",
+        "Leaderboard",
+        f"The best {e(result.measures[board.by])} first; ± is the standard error. Smaller is better in every column. A "
+        "difference between two classifiers that is smaller than their standard errors may be chance.",
+        grid(head, rows, numbers=range(1, len(head))),
+        notes,
+        held_out,
+    )
+
+
+def reliability(result: Training) -> str:
+    """Show how well the probabilities are calibrated."""
+    from bayeskit.plot.reliability import reliability_curve
+
+    best, rows = result.board.best, result.board.scored_rows
+    assert best.posterior is not None
+    confidence = np.clip(best.posterior[rows].max(axis=1), 0.0, 1.0)
+    right = best.posterior[rows].argmax(axis=1) == result.table.labels.y[rows]
+    shown = _plot(lambda ax: reliability_curve(right, confidence, ax=ax), (5.2, 5.0), "reliability")
+    calibrated = f" They were calibrated by the temperature {result.temperature:.3g}." * (result.temperature != 1.0)
+    return section(
+        "calibration",
+        "Are the probabilities calibrated?",
+        "Of the rows predicted with probability 0.8, 80 % should be predicted right: such points are on the dashed "
+        f"line. The bars at the bottom count rows.{calibrated}",
+        shown,
+    )
+
+
+def two_class_curves(result: Training) -> str:
+    """Draw ROC, precision and recall, and lift where there are two classes."""
+    best, rows, classes = result.board.best, result.board.scored_rows, result.table.labels.classes
+    assert best.posterior is not None
+    y = result.table.labels.y[rows]
+    if len(classes) != 2 or len(np.unique(y)) != 2:
+        return ""
+    found = curves(best.posterior[rows, 1], y == 1)
+    label, base = e(short(classes[1], 24)), float((y == 1).mean())
+    top = found.share >= 0.01
+    lift = found.recall[top] / found.share[top]
+    figures = [
+        (
+            f"ROC, area {found.auc:.3f}",
+            curve_svg(found.false_positive_rate, found.recall, "false positive rate", "recall", [(0, 0), (1, 1)]),
+        ),
+        (
+            f"Precision and recall, average precision {found.average_precision:.3f}",
+            curve_svg(found.recall[1:], found.precision[1:], "recall", "precision", [(0, base), (1, base)]),
+        ),
+        (
+            f"Lift, {found.lift(0.1):.2f} in the first tenth",
+            curve_svg(
+                found.share[top], lift, "share of rows, most probable first", "lift", [(0, 1), (1, 1)],
+                top=float(np.ceil(2 * lift.max()) / 2),
+            ),
+        ),
+    ]  # fmt: skip
+    cards = "".join(
+        f'<figure class="card curve"><figcaption>{title}</figcaption>{svg}</figure>' for title, svg in figures
+    )
+    return section(
+        "curves",
+        "Ranking rows",
+        f"How well P({label}) ranks rows, at every threshold; the dashed line is chance. Lift is how many times more "
+        f"often {label} is among the rows that come first than among all.",
+        f'<div class="thirds">{cards}</div>',
+    )
+
+
+def confusion(result: Training) -> str:
+    """Show which classes are confused with which, and the losses where they were given."""
+    scores, loss = result.board.best.scores, result.board.loss
+    assert scores is not None
+    share = scores.decided / np.maximum(scores.decided.sum(axis=1, keepdims=True), 1)
+    words = "Number of rows by true class and decision."
+    if len(scores.classes) > MOST_IN_MATRIX:
+        shown = _confusions(scores.classes, scores.actions, scores.decided)
+        words = f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors."
+    else:
+        errors = [
+            [(f"{n}" if n or i == j else "", s, i == j) for j, (n, s) in enumerate(zip(*row, strict=True))]
+            for i, row in enumerate(zip(scores.decided.tolist(), share.tolist(), strict=True))
+        ]
+        shown = _matrix("rows", scores.classes, scores.actions, errors)
+        # Losses of 0 and 1 say nothing that the matrix of errors does not.
+        if loss is not None:
+            top = float(np.abs(loss.matrix).max()) or 1.0
+            costs = [[(number(x), abs(x) / top, False) for x in row] for row in loss.matrix.tolist()]
+            wide = len(scores.classes) <= MOST_NAMED
+            shown = (
+                f'<div class="{"pair" if wide else ""}">{shown}'
+                f"{_matrix('loss, as given', scores.classes, scores.actions, costs)}</div>"
+            )
+            words += f" The mean loss is {e(scores.mean_loss)}."
+    return section("confusion", "Confusion matrix", words, shown, _per_class(result))
+
+
+def _per_class(result: Training) -> str:
+    scores = result.board.best.scores
+    assert scores is not None
+    right, truth, guess = np.diag(scores.confusion), scores.confusion.sum(axis=1), scores.confusion.sum(axis=0)
+    rows = []
+    for k in np.argsort(-truth, kind="stable")[:100]:
+        shares = [
+            f"{percent(right[k] / n) if right[k] else '0 %'}{bar(right[k] / n)}" if n else "–"
+            for n in (guess[k], truth[k])
+        ]  # precision, recall
+        rows.append(("", [e(short(scores.classes[k], 40)), f"{truth[k]:,}", f"{guess[k]:,}", *shares]))
+    return (
+        "<h3>Each class</h3><p class='lead'>Precision: of the rows predicted to be of the class, the share that is. "
+        "Recall: of the rows of the class, the share that is predicted so.</p>"
+        + grid(("class", "rows", "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4))
+    )
+
+
+def _confusions(classes: Sequence[Any], actions: Sequence[Any], decided: Any) -> str:
+    found = [
+        (int(n), e(short(classes[i])), e(short(actions[j])))
+        for i, row in enumerate(decided.tolist())
+        for j, n in enumerate(row)
+        if n and classes[i] != actions[j]
+    ]
+    rows = [("", [truth, action, f"{n:,}"]) for n, truth, action in sorted(found, key=lambda each: -each[0])]
+    return grid(("true class", "decision", "rows"), rows[:MOST_CONFUSIONS], numbers=(2,))
+
+
+def _matrix(
+    title: str, classes: Sequence[Any], actions: Sequence[Any], cells: list[list[tuple[str, float, bool]]]
+) -> str:
+    numbered = len(actions) > MOST_NAMED
+    places = {str(action): j + 1 for j, action in enumerate(actions)}
+    named = [str(j + 1) if numbered else short(action, 20) for j, action in enumerate(actions)]
+    head = "".join(f'<th class="cell" title="{e(a)}">{e(n)}</th>' for a, n in zip(actions, named, strict=True))
+    rows = ""
+    for label, row in zip(classes, cells, strict=True):
+        mark = f"<small>{places.get(str(label), '')}</small> " if numbered else ""
+        shaded = "".join(f'<td style="background:{_shade(share, right)}">{e(text)}</td>' for text, share, right in row)
+        rows += f"<tr><th>{mark}{e(short(label, 28))}</th>{shaded}</tr>"
+    others = [f"{places[str(a)]} = {e(a)}" for a in actions if numbered and a not in classes]
+    note = f'<p class="note">Columns have the numbers of the classes{"; " + ", ".join(others) if others else ""}.</p>'
+    return (
+        f'<figure class="card"><figcaption>{e(title)}</figcaption><div class="wide"><table class="matrix'
+        f'{" many" if numbered else ""}"><thead><tr><th>true class</th>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        f"</div>{note if numbered else ''}</figure>"
+    )
+
+
+def _shade(share: float, right: bool) -> str:
+    return f"color-mix(in srgb,var(--{'hit' if right else 'miss'}) {70 * share:.0f}%,transparent)"
+
+
+def _plot(draw: Callable[[Any], Any], size: tuple[float, float], name: str, left: float = 0.75) -> str:
+    if not can_plot():
+        return '<p class="note">No plot: matplotlib is not installed (<code>pip install bayeskit[plot]</code>).</p>'
+    return f'<figure class="card plot">{picture(draw, size, name, left)}</figure>'

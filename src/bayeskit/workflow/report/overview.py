@@ -1,0 +1,113 @@
+"""The beginning of a report: what was learned, the list of contents, the columns and the classes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeskit.workflow.report.html import bar, e, grid, section, short
+from bayeskit.workflow.wording import count, percent
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.training import Training
+
+# More columns than this are counted instead of shown.
+MOST_COLUMNS = 40
+MOST_CLASSES = 30
+
+
+def header(result: Training) -> str:
+    """Return the title, what was learned from what, and the most important numbers."""
+    table, best = result.table, result.board.best
+    majority = result.board.majority
+    assert best.scores is not None
+    assert majority.scores is not None
+    used = len(table.features.source.names)
+    figures = [
+        (percent(best.scores.error.value), f"of rows are predicted wrong (± {100 * best.scores.error.se:.1f} %)"),
+        (percent(majority.scores.error.value), "would be wrong if the largest class were always predicted"),
+        (f"{best.scores.log_loss.value:.3f}", f"log-loss (± {best.scores.log_loss.se:.3f})"),
+        (percent(best.scores.calibration_error.value), "calibration error: how far confidence is from accuracy"),
+    ]
+    if result.board.loss is not None:
+        loss = best.scores.mean_loss
+        figures.append((f"{loss.value:.3f}", f"mean loss (± {loss.se:.3f})"))
+    if result.test is not None:
+        held_out = result.test.scores
+        words = f"wrong among {count(held_out.n_rows, 'held-out row')} (± {100 * held_out.error.se:.1f} %)"
+        figures.append((percent(held_out.error.value), words))
+    cards = "".join(f'<div class="figure"><b>{e(value)}</b><span>{e(words)}</span></div>' for value, words in figures)
+    alarm = (
+        "" if result.board.beats_majority else f'<p class="alarm">{e(_sentence(result.no_better_than_majority))}</p>'
+    )
+    return (
+        f"<header><h1>Predicting {e(table.target)}</h1>"
+        f'<p class="lead">{e(best.name)} learned from {count(table.n_rows, "row")} and {count(used, "column")} of '
+        f"{e(table.file.name)}. All numbers come from {e(result.folds.described)}: each row was predicted by "
+        f'a model that had not seen it.</p>{alarm}<div class="figures">{cards}</div></header>'
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def contents(sections: str) -> str:
+    """Return links to the sections of a page."""
+    found = re.findall(r'<section id="([\w-]+)"><h2>(.*?)</h2>', sections)
+    items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in found)
+    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+
+
+def columns(result: Training) -> str:
+    """Return the kind of each column, the reason, and how much of it is missing."""
+    notes = result.table.features.notes
+    rows = []
+    for note in notes[:MOST_COLUMNS]:
+        style = "out" if note.kind == "left out" else ""
+        missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
+        rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
+    hidden = len(notes) - len(rows)
+    more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
+    unlabelled = result.table.labels.n_unlabelled
+    dropped = (
+        f" {e(count(unlabelled, 'row'))} without a value of {e(result.table.target)} left out." if unlabelled else ""
+    )
+    return section(
+        "table",
+        "The table",
+        "The kind of each column, and the reason. The kind can be given instead, and a column can be left out."
+        + dropped,
+        grid(("column", "kind", "reason", "missing", "example"), rows, numbers=(3,)),
+        more,
+    )
+
+
+def balance(result: Training) -> str:
+    """Show how many rows each class has."""
+    target = result.table.labels
+    counts = np.bincount(target.y, minlength=len(target.classes))
+    order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    top, total = int(counts.max()), int(counts.sum())
+    rows = [
+        (
+            "",
+            [
+                e(short(target.classes[k], 48)),
+                f"{counts[k]:,}",
+                percent(counts[k] / total),
+                bar(counts[k] / top, "long"),
+            ],
+        )
+        for k in order
+    ]
+    more = len(counts) - len(order)
+    words = f" The {more} smallest classes are not shown." if more else ""
+    return section(
+        "balance",
+        "Class balance",
+        f"Number of rows of each class of {e(result.table.target)}.{words}",
+        grid(("class", "rows", "share", ""), rows, numbers=(1, 2)),
+    )

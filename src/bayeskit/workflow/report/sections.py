@@ -1,0 +1,116 @@
+"""The end of a report: the structure of the model, explained rows, and a card that says what it is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeskit.workflow.report.examples import ExplainedRow, explained_rows, waterfall_lines
+from bayeskit.workflow.report.html import e, section, short
+from bayeskit.workflow.report.pictures import network_picture
+from bayeskit.workflow.report.waterfall_svg import waterfall_svg
+from bayeskit.workflow.wording import count
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.training import Training
+
+# More columns than this are counted instead of drawn.
+MOST_DRAWN = 40
+# A class with fewer rows than this is named among the limits.
+FEW_ROWS = 30
+
+
+def structure(result: Training) -> str:
+    """Draw which columns depend on which in the chosen model."""
+    model, target = result.model, result.table.target
+    names = [target, *model.schema_.names]
+    if len(names) > MOST_DRAWN:
+        return section("structure", "Structure", f"{len(names) - 1} columns are too many to draw.")
+    found = getattr(model, "structure_", None)
+    members = getattr(found, "members", None)
+    parents = (members[0] if members else found).parents if found is not None else [()] * len(model.schema_)
+    arcs = [(0, j + 1) for j, above in enumerate(parents) if above is not None]
+    arcs += [(i + 1, j + 1) for j, above in enumerate(parents) for i in above or ()]
+    words = "An arrow goes from a parent to a column that depends on it; every column depends on the class."
+    if members:
+        words += f" {e(result.board.best.name)} averages {len(members)} such structures; this is the first of them."
+    elif found is None or not found.arcs:
+        words += " Given the class, the columns are assumed to be independent of each other."
+    svg = network_picture([short(name, 24) for name in names], arcs, [short(target, 24)])
+    return section("structure", "Structure", words, f'<figure class="card wide network">{svg}</figure>')
+
+
+def evidence(result: Training) -> str:
+    """Explain a few rows."""
+    typical, uncertain = explained_rows(result)
+    return section(
+        "rows",
+        "Explained rows",
+        "What each column adds to the log-odds of the most probable class over the second: +0.7 doubles the odds, and "
+        "a bar to the right is evidence for it. Typical rows have the median probability of their class; uncertain "
+        "rows have the lowest probability of the predicted class. All probabilities here are those of the saved model, "
+        "which has learned from these rows.",
+        '<div class="waterfalls">',
+        *(_waterfall(row) for row in (*typical, *uncertain)),
+        "</div>",
+    )
+
+
+def _waterfall(row: ExplainedRow) -> str:
+    found = row.explanation
+    labels, terms, used = waterfall_lines(found)
+    a, b = found.classes
+    caption = f"{e(row.title)}: P({e(a)}) = {found.probability:.3f}, {e(a)} against {e(b)}"
+    if not (np.isfinite(terms).all() and np.isfinite(found.prior)):
+        return f'<figure class="card"><figcaption>{caption}; one value makes a class impossible.</figcaption></figure>'
+    svg = waterfall_svg(labels, terms, used, found.prior)
+    return f'<figure class="card waterfall"><figcaption>{caption}</figcaption>{svg}</figure>'
+
+
+def model_card(result: Training, command: str) -> str:
+    """Say what the model is, of what data and when it was made, how to make it again, and what it cannot do."""
+    import platform
+
+    from bayeskit import __version__
+
+    table, best = result.table, result.board.best
+    versions = {"bayeskit": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    settings = ", ".join(f"{k}={v!r}" for k, v in result.model.get_params(deep=False).items())
+    used = len(table.features.source.names)
+    facts = {
+        "data": f"{e(table.file.name)}: {count(table.n_rows, 'row')} with a value of {e(table.target)}, "
+        f"{count(used, 'column')} used of {len(table.features.notes) - 1}",
+        "predicts": f"{e(table.target)}, {count(len(table.labels.classes), 'class')}",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": f"<code>{e(command)}</code>",
+        "model": f"<code>{e(type(result.model).__name__)}({e(settings)})</code>",
+        "validation": f"{e(result.folds.described)}, random_state {result.random_state}; "
+        + ("the counts of the folds were added" if best.added else "bins or structure were learned in each fold"),
+        "calibration": f"temperature {result.temperature:.4g}" if result.temperature != 1.0 else "none",
+        "versions": e(", ".join(f"{name} {version}" for name, version in versions.items())),
+        "limits": " ".join(e(limit) for limit in limits(result)),
+    }
+    return section(
+        "card", "Model card", "", "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in facts.items()) + "</dl>"
+    )
+
+
+def limits(result: Training) -> list[str]:
+    """Return what must be kept in mind when the model is used."""
+    table, board = result.table, result.board
+    said = ["The scores hold for rows that come from where these came from; for others they are a guess."]
+    if not board.beats_majority:
+        said.append("No classifier beats the majority class.")
+    n_class = np.bincount(table.labels.y, minlength=len(table.labels.classes))
+    rare = [short(label, 24) for label, n in zip(table.labels.classes, n_class, strict=True) if n < FEW_ROWS]
+    if rare:
+        names = ", ".join(rare[:5]) + (" and others" if len(rare) > 5 else "")
+        said.append(f"Fewer than {FEW_ROWS} rows: {names}; what is said of them is uncertain.")
+    out = [note.name for note in table.features.notes if note.kind == "left out"]
+    if out:
+        said.append(f"{count(len(out), 'column')} left out, such as {short(out[0], 24)}.")
+    if len(board) > 2:
+        said.append("The best of several classifiers was chosen by these scores, so its own are slightly too good.")
+    return said

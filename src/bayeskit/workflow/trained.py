@@ -1,0 +1,106 @@
+"""A classifier that was trained from a file: the model, how the file's columns are written, and its calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.network_classifier import NetworkClassifier
+from bayeskit.errors import ModelFileError, TableError
+from bayeskit.io.files import load_with_notes, save
+from bayeskit.network.formats import is_network_file
+from bayeskit.network.network import BayesianNetwork
+from bayeskit.table.conventions import Convention
+from bayeskit.workflow.calibration import tempered
+
+if TYPE_CHECKING:
+    from bayeskit.explain.explanation import Explanation
+    from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A fitted classifier with what is known beside it.
+
+    ``bayeskit.load`` gives the classifier alone, from the same file.
+    """
+
+    model: Any
+    # Column of a file → how its cells are read, where that is no matter of course.
+    conventions: Mapping[str, Convention] = field(default_factory=dict)
+    # Log-posteriors are divided by it; 1 leaves them as they are.
+    temperature: float = 1.0
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        return np.asarray(self.model.classes_)
+
+    @property
+    def schema_(self) -> Schema:
+        """Name, kind and values of each column."""
+        schema: Schema = self.model.schema_
+        return schema
+
+    @property
+    def target_(self) -> str | None:
+        """The column that held the labels."""
+        name: str | None = self.model.target_
+        return name
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the calibrated P(c | x), of shape (n_rows, n_classes)."""
+        return tempered(self.model.predict_proba(X), self.temperature)
+
+    def explain(self, row: Any) -> Explanation:
+        """Explain one row; with a temperature T every term is divided by T, and they still add up."""
+        found: Explanation = self.model.explain(row)
+        if self.temperature == 1.0:
+            return found
+        posterior = self.predict_proba({name: [value] for name, value in row.items()})[0]
+        probability = float(posterior[self.classes_.tolist().index(found.classes[0])])
+        t = self.temperature
+        return replace(
+            found, prior=found.prior / t, terms=found.terms / t, floor=found.floor / t, probability=probability
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a model file."""
+        notes: dict[str, Any] = {}
+        if self.conventions:
+            notes["conventions"] = {name: each.to_json() for name, each in self.conventions.items()}
+        if self.temperature != 1.0:
+            notes["temperature"] = self.temperature
+        save(self.model, path, notes)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:
+        """Load a model file, or a network with the variable ``target`` as its class; others are refused by name."""
+        model, notes = (BayesianNetwork.read(path), {}) if is_network_file(path) else load_with_notes(path)
+        name = Path(path).name
+        if isinstance(model, BayesianNetwork):
+            if target is None and model.target is None:
+                raise TableError(f"{name!r} is a network; say which of its variables is predicted.", "target")
+            return cls(NetworkClassifier.from_network(model, target))
+        if not hasattr(model, "predict_proba"):
+            raise ModelFileError(f"{name!r} holds a {type(model).__name__}; this command needs a classifier.")
+        if hasattr(model, "loss_"):
+            raise ModelFileError(
+                f"{name!r} holds a BayesDecision; the command takes the loss as a file: save its estimator_ alone."
+            )
+        try:
+            conventions = {
+                str(column): Convention.from_json(each) for column, each in notes.get("conventions", {}).items()
+            }
+            temperature = float(notes.get("temperature", 1.0))
+            if not 0 < temperature < np.inf:
+                raise ValueError(f"the temperature is {temperature}")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{name!r}: its notes do not fit: {error}.") from error
+        return cls(model, conventions, temperature)

@@ -1,0 +1,244 @@
+"""The kernels of evidence networks count, back off and leave out as plain loops do."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bayeskit._kernels import EvidenceNetworks, group_rows, grow_contexts, pair_gains
+
+HIDDEN = 255
+DEPTHS = 3
+
+
+class Case:
+    """A small table of codes with two networks: bins, parents and contexts."""
+
+    def __init__(self, seed, n=4, rows=40, k=3, least=3.0, most=1000):
+        rng = np.random.default_rng(seed)
+        self.n, self.k, self.known = n, k, {}
+        levels = rng.integers(2, 6, n)
+        self.level_at = np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
+        self.codes = np.stack([rng.integers(0, size, rows) for size in levels]).astype(np.uint8)
+        self.y = rng.integers(0, k, rows).astype(np.uint32)
+        self.weight = rng.integers(1, 3, rows).astype(np.float64)
+        self.sizes = np.stack([rng.integers(1, levels + 1) for _ in range(2)]).astype(np.int32)
+        parts = [[rng.integers(0, self.sizes[t, j], levels[j]) for j in range(n)] for t in range(2)]
+        self.bins = np.stack([np.concatenate(each) for each in parts]).astype(np.uint8)
+        self.parents = np.full((2, n, DEPTHS), -1, dtype=np.int32)
+        for t in range(2):
+            order = rng.permutation(n)
+            for place, i in enumerate(order):
+                chosen = rng.permutation(order[:place])[: rng.integers(0, DEPTHS + 1)]
+                self.parents[t, i, : len(chosen)] = chosen
+        self.least, self.most = np.full((2, n), least), most
+        grown = grow_contexts(
+            self.codes, self.weight, self.level_at, self.bins, self.sizes, self.parents, self.least, most, 1
+        )
+        self.grown = grown
+        self.networks = EvidenceNetworks(self.level_at, self.bins, self.sizes, self.parents, *grown)
+
+    def binned(self, t, j, row):
+        return self.bins[t, self.level_at[j] + self.codes[j, row]]
+
+    def contexts(self, t, i):
+        """Return the contexts of each depth that enough rows have, in the order of their numbers: {values: number}."""
+        if (t, i) in self.known:
+            return self.known[t, i]
+        found, number = [{(): 0}], 1
+        for d, parent in enumerate(self.parents[t, i]):
+            if parent < 0:
+                break
+            heavy = {}
+            for row in range(len(self.y)):
+                values = tuple(int(self.binned(t, p, row)) for p in self.parents[t, i, : d + 1])
+                if values[:-1] in found[-1]:
+                    heavy[values] = heavy.get(values, 0) + self.weight[row]
+            # Numbered by the parent's number, then by the value.
+            order = sorted(heavy, key=lambda v: (found[-1][v[:-1]], v[-1]))
+            kept = [values for values in order if heavy[values] >= self.least[t, i]]
+            found.append({values: number + k for k, values in enumerate(kept)})
+            number += len(kept)
+        self.known[t, i] = found
+        return found
+
+    def path(self, t, i, row, hidden=()):
+        """Return the contexts of a row, the shortest first."""
+        contexts, out = self.contexts(t, i), []
+        for d, known in enumerate(contexts):
+            if d and self.parents[t, i, d - 1] in hidden:
+                break
+            values = tuple(int(self.binned(t, p, row)) for p in self.parents[t, i, :d])
+            if values not in known:
+                break
+            out.append(values)
+        return out
+
+    def count(self, t, i, values, x, c):
+        total = 0.0
+        for row in range(len(self.y)):
+            mine = (c is None or self.y[row] == c) and (x is None or self.binned(t, i, row) == x)
+            if mine and values in self.path(t, i, row):
+                total += self.weight[row]
+        return total
+
+    def probability(self, t, i, row, c, m, hidden=()):
+        x = self.binned(t, i, row)
+        p = (self.count(t, i, (), x, None) + 1 / self.sizes[t, i]) / (self.weight.sum() + 1)
+        for d, values in enumerate(self.path(t, i, row, hidden)):
+            above = self.count(t, i, values, x, c) + m[t, i, d] * p
+            p = above / (self.count(t, i, values, None, c) + m[t, i, d])
+        return p
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=5, deadline=None)
+def test_contexts_and_counts_are_those_of_plain_loops(seed):
+    case = Case(seed, rows=25)
+    cells = case.networks.count(case.codes, case.y, case.weight, case.k, 1)
+    at = 0
+    for t in range(2):
+        for i in range(case.n):
+            contexts = case.contexts(t, i)
+            assert case.grown[0][t, i, : len(contexts)].tolist() == [len(each) for each in contexts]
+            for known in contexts:
+                for values in known:
+                    for x in range(case.sizes[t, i]):
+                        expected = [case.count(t, i, values, x, c) for c in range(case.k)]
+                        assert_array_equal(cells[at], expected)
+                        at += 1
+    assert at == len(cells) == case.networks.n_values
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=2, deadline=None)
+def test_scores_back_off_and_leave_out_as_the_formula_says(seed):
+    case = Case(seed, rows=14, least=2.0)
+    rng = np.random.default_rng(seed + 1)
+    m = rng.choice([0.1, 1.0, 30.0], (2, case.n, DEPTHS + 1))
+    cells = case.networks.count(case.codes, case.y, case.weight, case.k, 1)
+    group = np.arange(case.n, dtype=np.int32)
+    own = np.ones(len(case.y))
+    left = case.networks.leave_one_out(cells, m, case.codes, case.y, own, group, case.n, 1)
+    tables = case.networks.log_tables(cells, m, 1)
+    terms = case.networks.terms(tables, case.codes, 1)
+    for row in range(len(case.y)):
+        for i in range(case.n):
+            for c in range(case.k):
+                full = np.mean([np.log(case.probability(t, i, row, c, m)) for t in range(2)])
+                assert_allclose(terms[row, i, c], full, rtol=1e-6)  # tables are float32
+                expected = 0.0
+                for t in range(2):
+                    if case.count(t, i, (), case.binned(t, i, row), None) > 1:
+                        expected += np.log(_left_out(case, t, i, row, c, m)) / 2
+                assert_allclose(left[row, i, c], expected, rtol=1e-10)
+
+
+def _left_out(case, t, i, row, c, m):
+    """P(x_i | c, context) by counts from which one copy of the row is literally taken out."""
+    other = Case.__new__(Case)
+    other.__dict__.update(case.__dict__)
+    other.weight = case.weight.copy()
+    case.contexts(t, i)  # structure stays: it is remembered in ``known``, which both share
+    other.weight[row] -= 1
+    return other.probability(t, i, row, c, m)
+
+
+def test_a_hidden_cell_adds_nothing_and_a_hidden_parent_backs_off():
+    case = Case(5, rows=60)
+    m = np.ones((2, case.n, DEPTHS + 1))
+    tables = case.networks.log_tables(case.networks.count(case.codes, case.y, case.weight, case.k, 1), m, 1)
+    codes = case.codes.copy()
+    codes[1] = HIDDEN
+    terms = case.networks.terms(tables, codes, 1)
+    assert_array_equal(terms[:, 1], 0.0)
+    for row in range(5):
+        for i in (0, 2, 3):
+            expected = np.mean([np.log(case.probability(t, i, row, 0, m, hidden=(1,))) for t in range(2)])
+            assert_allclose(terms[row, i, 0], expected, rtol=1e-6)
+    weight = np.array([1.0, 2.0, 0.5, 0.0])
+    assert_allclose(case.networks.score(tables, codes, weight, 1), np.einsum("rnc,n->rc", terms, weight), rtol=1e-12)
+    assert_allclose(case.networks.score_each(tables, codes, 1).mean(axis=0), terms.sum(axis=1), rtol=1e-12)
+
+
+def test_the_strength_of_back_off_is_the_best_of_the_grid_by_leave_one_out():
+    case = Case(3, rows=120, least=2.0)
+    cells = case.networks.count(case.codes, case.y, case.weight, case.k, 1)
+    grid = np.array([0.1, 1.0, 10.0, 100.0, 1000.0])
+    chosen = case.networks.choose_back_off(cells, grid, 1)
+    for t in range(2):
+        for i in range(case.n):
+            x = case.bins[t, case.level_at[i] :][case.codes[i]]
+            table = np.zeros((case.sizes[t, i], case.k))
+            np.add.at(table, (x, case.y), case.weight)
+            margin, total = table.sum(axis=1), table.sum(axis=0)
+            root = (margin - 1 + 1 / len(table)) / (margin.sum() - 1 + 1)
+            n, p = table, root[:, None]
+            used = (n > 0) & (margin > 1)[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                value = [(n * np.log((n - 1 + g * p) / (total - 1 + g)))[used].sum() for g in grid]
+            assert value[grid.tolist().index(chosen[t, i, 0])] >= max(value) - 1e-9
+
+
+def test_only_the_most_frequent_contexts_become_nodes_where_there_may_be_few():
+    case = Case(8, rows=200, least=1.0, most=3)
+    assert case.grown[0].sum(axis=2).max() <= 3
+    many = Case(8, rows=200, least=1.0)
+    assert many.grown[0].sum(axis=2).max() > 3
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=4, deadline=None)
+def test_pair_gains_are_the_leave_one_out_gains_of_plain_loops(seed):
+    case = Case(seed, rows=30)
+    sizes, bins = case.sizes[0], case.bins[0]
+    candidates = np.arange(case.n, dtype=np.int32)
+    found = pair_gains(case.codes, case.y, case.weight, case.k, case.level_at, bins, sizes, candidates, 1)
+    x = np.stack([bins[case.level_at[j] :][case.codes[j]] for j in range(case.n)])
+    for i in range(case.n):
+        for j in range(case.n):
+            if i == j:
+                assert found[i, j] == 0.0
+                continue
+            best = -np.inf
+            for m in (1.0, 10.0, 100.0):
+                total = 0.0
+                for b in range(sizes[j]):
+                    for a in range(sizes[i]):
+                        for c in range(case.k):
+                            mine = case.y == c
+                            n = case.weight[mine & (x[i] == a) & (x[j] == b)].sum()
+                            if n == 0:
+                                continue
+                            alone = case.weight[mine & (x[i] == a)].sum() - 1 + 1 / sizes[i]
+                            p = alone / case.weight[mine].sum()
+                            parent = case.weight[mine & (x[j] == b)].sum()
+                            total += n * np.log((n - 1 + m * p) / (parent - 1 + m) / p)
+                best = max(best, total)
+            assert_allclose(found[i, j], best / case.weight.sum(), rtol=1e-9, atol=1e-12)
+
+
+def test_equal_rows_become_one_with_their_weight_in_an_order_that_shuffling_does_not_change():
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 3, 200).astype(float)
+    numbers[::7] = np.nan
+    columns = [numbers, rng.integers(0, 3, 200).astype(np.uint8)]
+    y, weight = rng.integers(0, 2, 200).astype(np.uint32), rng.integers(1, 4, 200).astype(float)
+    rows, total = group_rows(columns, y, weight, 1)
+    keys = [(*(str(column[r]) for column in columns), int(y[r])) for r in range(200)]
+    expected = {}
+    for key, w in zip(keys, weight, strict=True):
+        expected[key] = expected.get(key, 0) + w
+    assert {keys[r]: t for r, t in zip(rows, total, strict=True)} == expected
+    shuffled = rng.permutation(200)
+    again, _ = group_rows([column[shuffled] for column in columns], y[shuffled], weight[shuffled], 2)
+    assert [keys[r] for r in rows] == [keys[shuffled[r]] for r in again]
+
+
+def test_networks_of_a_damaged_file_are_refused():
+    case = Case(1)
+    child = case.grown[1].copy()
+    child[:] = 10_000
+    with pytest.raises(ValueError, match="out of range"):
+        EvidenceNetworks(case.level_at, case.bins, case.sizes, case.parents, case.grown[0], child, case.grown[2])

@@ -1,0 +1,186 @@
+"""The kernel that grows a tree makes the nodes that a plain recursion makes."""
+
+from math import ceil, comb, floor, lgamma, log, log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bayeskit._kernels import grow_tree
+
+LEAF, EVERY_VALUE, ONE_VALUE, CUT, GROUP = range(5)
+TIE = 1e-9
+
+
+@st.composite
+def coded_tables(draw, most_rows=24):
+    """Codes, sizes, ordered, labels and the number of classes; some cells are missing."""
+    n, d = draw(st.integers(1, most_rows)), draw(st.integers(1, 3))
+    k = draw(st.integers(2, 4))
+    sizes = np.array([draw(st.integers(1, 4)) for _ in range(d)], dtype=np.int64)
+    ordered = np.array([draw(st.integers(0, 1)) for _ in range(d)], dtype=np.int64)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    lost = draw(st.booleans())
+    codes = np.stack([rng.integers(0, size + lost, n) for size in sizes]).astype(np.uint32)
+    return codes, sizes, ordered, rng.integers(0, k, n).astype(np.uint32), k
+
+
+def leaf_bits(counts):
+    """Bits of a leaf: "leaf", class, exceptions, which, and their classes; the gamma function serves any weight."""
+    n, most, k = sum(counts), max(counts), len(counts)
+    e = n - most
+
+    def f(x):
+        return lgamma(x + 1) / log(2)
+
+    whole = all(c == floor(c) for c in counts)
+    bound = n - ceil(n / k) if whole else n - n / k
+    bits = 1 + log2(k) + log2(bound + 1) + f(n) - f(e) - f(most)
+    if k > 2 and e > 0:
+        others = list(counts)
+        others.remove(most)
+        bits += f(e + k - 2) - f(k - 2) - sum(map(f, others))
+    return bits
+
+
+def plain_tree(codes, sizes, ordered, y, k, splits):
+    """Return nodes as (test, feature, value, missing_first, branch, counts, n_usable, n_choices, children)."""
+
+    def counts_of(rows):
+        return np.bincount(y[rows], minlength=k).astype(float)
+
+    def tests_of(rows):
+        for j, size in enumerate(sizes):
+            cells = codes[j, rows]
+            if ordered[j]:
+                known = sorted(set(cells[cells < size].tolist()))
+                lost = (cells == size).any()
+                if len(known) > 1:
+                    options = []
+                    for value in known[:-1]:
+                        for first in (1, 0) if lost else (-1,):
+                            low = (cells <= value) if first != 1 else (cells <= value) | (cells == size)
+                            options.append((CUT, value, first, [(0, rows[low]), (1, rows[~low])]))
+                    yield j, (len(known) - 1) * (2 if lost else 1), options
+                continue
+            present = sorted(set(cells.tolist()))
+            if len(present) < 2:
+                continue
+            if splits == 0 or len(present) == 2:
+                yield j, 1, [(EVERY_VALUE, -1, -1, [(v, rows[cells == v]) for v in present])]
+            elif splits == 2:
+                yield j, 2 ** (len(present) - 1) - 1, list(groups_of(rows, cells, present))
+            else:
+                lost = 0 if size in present else -1
+                parts = [(ONE_VALUE, v, lost, [(0, rows[cells == v]), (1, rows[cells != v])]) for v in present]
+                yield j, len(present), parts
+
+    def groups_of(rows, cells, present):
+        # Values in the order of the share of a class, cut in two; the group that lacks the last value is the first.
+        for c in range(1 if k == 2 else k):
+            order = sorted(present, key=lambda v: ((y[rows[cells == v]] == c).mean(), v))
+            for cut in range(1, len(order)):
+                a, b = order[:cut], order[cut:]
+                first, second = (b, a) if present[-1] in a else (a, b)
+                parts = [(sum(1 << v for v in group), rows[np.isin(cells, group)]) for group in (first, second)]
+                yield GROUP, parts[0][0], -1, parts
+
+    def grow(rows, branch):
+        counts = counts_of(rows)
+        tests = list(tests_of(rows))
+        best = None
+        if (counts > 0).sum() > 1:
+            for j, n_choices, options in tests:
+                for test, value, first, parts in options:
+                    bits = log2(n_choices) + sum(leaf_bits(counts_of(part)) for _, part in parts)
+                    if best is None or bits < best[0] - TIE:
+                        best = bits, test, j, value, first, n_choices, parts
+        if best is None:
+            return (LEAF, -1, -1, -1, branch, counts, len(tests), 1, [])
+        _, test, j, value, first, n_choices, parts = best
+        return (test, j, value, first, branch, counts, len(tests), n_choices, [grow(p, v) for v, p in parts])
+
+    return grow(np.arange(codes.shape[1]), 0)
+
+
+def as_nested(tree, node=0):
+    first = int(tree["first_child"][node])
+    children = range(first, first + int(tree["n_children"][node]))
+    return (
+        int(tree["test"][node]),
+        int(tree["feature"][node]),
+        int(tree["value"][node]),
+        int(tree["missing_first"][node]),
+        int(tree["branch"][node]),
+        tree["counts"][node],
+        int(tree["n_usable"][node]),
+        int(tree["n_choices"][node]),
+        [as_nested(tree, child) for child in children],
+    )
+
+
+def assert_same(a, b):
+    assert a[:5] == b[:5]
+    assert_array_equal(a[5], b[5])
+    assert a[6:8] == b[6:8]
+    assert len(a[8]) == len(b[8])
+    for x, y in zip(a[8], b[8], strict=True):
+        assert_same(x, y)
+
+
+@settings(max_examples=150)
+@given(coded_tables(), st.sampled_from([0, 1, 2]))
+def test_the_kernel_grows_what_the_plain_recursion_grows(table, splits):
+    codes, sizes, ordered, y, k = table
+    grown = grow_tree(codes, sizes, ordered, y, None, k, splits)
+    assert_same(as_nested(grown), plain_tree(codes, sizes, ordered, y, k, splits))
+
+
+@settings(max_examples=60)
+@given(coded_tables(), st.sampled_from([0, 1, 2]), st.integers(0, 2**32 - 1))
+def test_a_whole_weight_is_so_many_copies(table, splits, seed):
+    codes, sizes, ordered, y, k = table
+    weight = np.random.default_rng(seed).integers(1, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    weighted = grow_tree(codes, sizes, ordered, y, weight.astype(float), k, splits)
+    repeated = grow_tree(np.ascontiguousarray(codes[:, copies]), sizes, ordered, y[copies], None, k, splits)
+    for name, array in weighted.items():
+        assert_array_equal(array, repeated[name])
+
+
+def test_weights_that_are_no_whole_numbers_use_the_gamma_function():
+    codes, y = np.array([[0, 0, 1, 1]], dtype=np.uint32), np.array([0, 0, 1, 1], dtype=np.uint32)
+    sizes, ordered = np.array([2]), np.array([0])
+    tree = grow_tree(codes, sizes, ordered, y, np.array([0.5, 1.25, 2.0, 0.25]), 2, 0)
+    assert_allclose(tree["counts"], [[1.75, 2.25], [1.75, 0.0], [0.0, 2.25]], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.array([0, 1, 2], dtype=np.uint32)}, "a class code is out of range"),
+        ({"y": np.array([0, 1], dtype=np.uint32)}, "differ in length"),
+        ({"codes": np.array([[0, 1, 9]], dtype=np.uint32)}, "a code is out of range"),
+        ({"sizes": np.array([2, 2])}, "one number a column"),
+        ({"splits": 3}, "splits must be 0, 1 or 2"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change, message):
+    given = {
+        "codes": np.array([[0, 1, 1]], dtype=np.uint32),
+        "sizes": np.array([2]),
+        "ordered": np.array([0]),
+        "y": np.array([0, 1, 1], dtype=np.uint32),
+        "weight": None,
+        "n_classes": 2,
+        "splits": 0,
+    }
+    with pytest.raises(ValueError, match=message):
+        grow_tree(**(given | change))
+
+
+def test_the_bits_of_a_leaf_are_those_of_the_paper():
+    # Quinlan & Rivest (1989): lg(b + 1) + lg C(n, k), besides one bit for "leaf" and one for the class.
+    assert_allclose(leaf_bits([9, 5]), 1 + 1 + log2(7 + 1) + log2(comb(14, 5)), rtol=1e-12)

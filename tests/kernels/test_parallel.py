@@ -1,0 +1,76 @@
+"""A kernel whose threads fail, or that is interrupted, raises in the caller and leaves the process alive."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+SANITIZED = "BAYESKIT_SANITIZE" in os.environ
+
+WIDE = """
+    import numpy as np
+    from bayeskit._kernels import count_subsets, count_values, super_parent_losses
+
+    def wide(n_columns, n_levels, n_rows):
+        rng = np.random.default_rng(0)
+        columns = [rng.integers(0, n_levels, n_rows).astype(np.uint16) for _ in range(n_columns)]
+        y = rng.integers(0, 2, n_rows)
+        sizes = [n_levels] * n_columns
+        n_value = count_values(columns, y, None, 2, sizes, 1).ravel()
+        pairs = count_subsets(columns, y, None, 2, sizes, 2, 1)
+        return columns, y, None, n_value, pairs, sizes, 2, [1.0] * n_columns, [1.0] * n_columns
+"""
+
+
+def run(script):
+    code = textwrap.dedent(WIDE) + textwrap.dedent(script)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits the memory of a process")
+@pytest.mark.skipif(SANITIZED, reason="the sanitizer maps more memory than any limit")
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_a_thread_without_memory_is_a_memory_error_in_the_caller(n_threads):
+    done = run(
+        f"""
+        import resource
+
+        given = wide(n_columns=6, n_levels=400, n_rows=1000)
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), -1))
+        try:
+            super_parent_losses(*given, {n_threads})
+        except MemoryError:
+            resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+            print("caught, and", super_parent_losses(*given, {n_threads}).shape)
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "caught, and (6, 3)\n"), done.stderr
+
+
+@pytest.mark.skipif(SANITIZED, reason="without optimisation a chunk takes longer")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_is_seen_inside_a_kernel(n_threads):
+    # Alone the kernel takes far more than ten seconds.
+    done = run(
+        f"""
+        import os, signal, threading, time
+
+        given = wide(n_columns=60, n_levels=6, n_rows=400_000)
+
+        def press():
+            global pressed
+            pressed = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Timer(0.5, press).start()
+        try:
+            super_parent_losses(*given, {n_threads})
+        except KeyboardInterrupt:
+            print(time.perf_counter() - pressed)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.5

@@ -1,0 +1,89 @@
+"""LogisticRegression gives the numbers of statsmodels and of scikit-learn without a penalty."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression as Peer
+
+from bayeskit import LogisticRegression
+
+AGREES = 1e-6
+
+
+def binary():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, [0, 1, 4, 8]], y
+
+
+def three_classes():
+    rng = np.random.default_rng(0)
+    X = load_wine().data[:, [0, 1, 3]]
+    scores = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.normal(size=(3, 3)) + rng.gumbel(size=(len(X), 3))
+    return X, scores.argmax(axis=1)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "gradient"])
+def test_two_classes_are_statsmodels_logit(solver):
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is the witness of standard errors")
+    X, y = binary()
+    theirs = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12)
+    tol, steps = (1e-7, 200_000) if solver == "gradient" else (1e-10, 1000)
+    ours = LogisticRegression(solver=solver, reference=0, tol=tol, max_iter=steps).fit(X, y)
+    table = ours.coefficients()
+    close = 1e-3 if solver == "gradient" else AGREES
+    assert_allclose(table.log_odds[:, 0], theirs.params, rtol=close)
+    assert_allclose(table.standard_error[:, 0], theirs.bse, rtol=close)
+    if solver == "gradient":
+        return
+    assert_allclose(table.z[:, 0], theirs.tvalues, rtol=AGREES)
+    assert_allclose(table.p_value[:, 0], theirs.pvalues, rtol=1e-5, atol=1e-12)
+    assert_allclose(np.log(table.interval[:, :, 0]).T, theirs.conf_int(), rtol=AGREES)
+    assert_allclose(ours.log_likelihood_, theirs.llf, rtol=1e-12)
+    assert_allclose(ours.null_log_likelihood_, theirs.llnull, rtol=1e-9)
+    assert_allclose(ours.likelihood_ratio_test().statistic, theirs.llr, rtol=1e-9)
+    assert_allclose(ours.likelihood_ratio_test().p_value, theirs.llr_pvalue, rtol=1e-6)
+
+
+def test_three_classes_are_statsmodels_mnlogit():
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is the witness of standard errors")
+    X, y = three_classes()
+    theirs = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12)
+    for solver in ("lbfgs", "newton"):
+        ours = LogisticRegression(reference=0, solver=solver, tol=1e-10).fit(X, y)
+        table = ours.coefficients()
+        assert_allclose(table.log_odds, theirs.params, rtol=AGREES)
+        assert_allclose(table.standard_error, theirs.bse, rtol=AGREES)
+        assert_allclose(ours.log_likelihood_, theirs.llf, rtol=1e-12)
+
+
+def test_tests_of_one_column_are_those_of_statsmodels():
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is the witness of tests")
+    X, y = binary()
+    whole = sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-12)
+    less = sm.Logit(y, sm.add_constant(X[:, 1:])).fit(disp=0, tol=1e-12)
+    ours = LogisticRegression(tol=1e-10).fit(X, y)
+    assert_allclose(ours.wald_test("x0").statistic, whole.tvalues[1] ** 2, rtol=AGREES)
+    found = ours.likelihood_ratio_test(X, y, without="x0")
+    assert_allclose(found.statistic, 2 * (whole.llf - less.llf), rtol=1e-8)
+    assert found.df == 1
+
+
+@pytest.mark.parametrize("table", [binary, three_classes])
+@pytest.mark.parametrize("l2", [0.0, 0.5])
+def test_coefficients_are_those_of_scikit_learn(table, l2):
+    X, y = table()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    theirs = Peer(C=1 / l2 if l2 else np.inf, tol=1e-12, max_iter=10_000, solver="newton-cg").fit(X, y)
+    ours = LogisticRegression(l2=l2, tol=1e-11).fit(X, y)
+    assert ours.coef_.shape == theirs.coef_.shape
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=AGREES)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5, atol=AGREES)
+
+
+def test_weights_are_those_of_scikit_learn():
+    X, y = binary()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    theirs = Peer(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cg").fit(X, y, weight)
+    assert_allclose(LogisticRegression(tol=1e-11).fit(X, y, weight).coef_, theirs.coef_, rtol=1e-5)

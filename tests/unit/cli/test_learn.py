@@ -1,0 +1,112 @@
+"""``bayeskit learn`` on the command line."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bayeskit import BayesianNetwork, load
+from bayeskit.cli.app import run
+
+
+@pytest.fixture
+def cases(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    net = BayesianNetwork("A->C<-B; C->D", tables={
+        "A": [0.5, 0.5], "B": [0.5, 0.5], "C": [[[0.95, 0.05], [0.3, 0.7]], [[0.4, 0.6], [0.05, 0.95]]],
+        "D": [[0.9, 0.1], [0.2, 0.8]]})  # fmt: skip
+    rows = net.sample(2000, random_state=0)
+    with (tmp_path / "cases.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*rows, "visits"])
+        writer.writerows((*row, k % 3) for k, row in enumerate(zip(*rows.values(), strict=True)))
+    return tmp_path
+
+
+def test_a_table_becomes_a_network_file_and_a_drawing(cases, capsys):
+    assert run(["learn", "cases.csv", "-o", "net.bif", "--draw", "net.svg", "--ignore", "visits"]) == 0
+    net = BayesianNetwork.read(cases / "net.bif")
+    assert set(net.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
+    assert (cases / "net.svg").read_text().startswith("<svg")
+    assert "net.bif: 4 variables, 3 arcs" in capsys.readouterr().out
+
+
+def test_constraints_and_methods_reach_the_search(cases, capsys):
+    options = ["--forbid", "A->C", "--require", "D->A", "--tier", "D", "--tier", "A,B,C,visits", "--max-parents", "1"]
+    assert run(["learn", "cases.csv", "-m", "tabu", *options, "--restarts", "2", "--json", "-o", "net.bayes"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    arcs = {tuple(arc) for arc in said["arcs"]}
+    assert ("D", "A") in arcs
+    assert ("A", "C") not in arcs
+    assert all(child != "D" for _, child in arcs)
+    assert load(cases / "net.bayes").counts is not None
+
+
+def test_k2_takes_an_order(cases, capsys):
+    assert run(["learn", "cases.csv", "-m", "k2", "--order", "D,C,B,A,visits", "--json"]) == 0
+    arcs = json.loads(capsys.readouterr().out)["arcs"]
+    assert all("DCBA".index(a) < "DCBA".index(b) for a, b in arcs if "visits" not in (a, b))
+
+
+def test_what_is_wrong_is_one_sentence(cases, capsys):
+    assert run(["learn", "cases.csv", "--forbid", "A=C"]) == 1
+    assert "an arc has the form A->B" in capsys.readouterr().err
+    assert run(["learn", "cases.csv", "-m", "magic"]) == 1
+    assert "method must be one of" in capsys.readouterr().err
+
+
+def test_what_cannot_be_written_is_refused_before_the_search(cases, capsys, monkeypatch):
+    from bayeskit.network.learn import structure
+
+    def never(*_, **__):
+        raise AssertionError("the search began")
+
+    monkeypatch.setattr(structure, "learn_structure", never)
+    for options, message in [
+        (["-o", "net.txt"], "'.txt' is not a network format"),
+        (["--draw", "net.png"], "a drawing is saved as .svg; got 'net.png'"),
+        (["-o", "cases.csv"], "cases.csv"),
+    ]:
+        assert run(["learn", "cases.csv", *options]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_an_error_names_the_option_that_settles_it(cases, capsys):
+    (cases / "numbers.csv").write_text("age,ill\n1.5,no\n2.25,yes\n", encoding="utf-8")
+    assert run(["learn", "numbers.csv"]) == 1
+    assert "(option --numeric)" in capsys.readouterr().err
+    (cases / "holes.csv").write_text("a,b,c\nx,,1\n,v,1\ny,,2\n", encoding="utf-8")
+    assert run(["learn", "holes.csv"]) == 1
+    assert "(option --missing)" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal of Unix")
+def test_ctrl_c_keeps_the_best_network_so_far(cases):
+    # 20 columns, so that a search with many restarts lasts; the signal comes when a network was found.
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, (3000, 20))
+    x[:, 1:] = np.where(rng.random((3000, 19)) < 0.6, x[:, :-1], x[:, 1:])
+    names = [f"v{j}" for j in range(20)]
+    lines = [",".join(names), *(",".join(f"s{v}" for v in row) for row in x.tolist())]
+    (cases / "wide.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = """
+import os, signal, sys
+from bayeskit.cli import verb_learn
+from bayeskit.cli.app import run
+told = verb_learn._Progress.__call__
+def tell(self, step, objective):
+    if step == 60:
+        os.kill(os.getpid(), signal.SIGINT)
+    told(self, step, objective)
+verb_learn._Progress.__call__ = tell
+sys.exit(run(["learn", "wide.csv", "-m", "tabu", "--restarts", "100000", "-o", "net.bif", "--draw", "net.svg"]))
+"""
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=cases, timeout=120)
+    assert done.returncode == 0
+    assert "interrupted; the best network so far is kept" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert len(BayesianNetwork.read(cases / "net.bif").arcs) >= 15
+    assert (cases / "net.svg").exists()

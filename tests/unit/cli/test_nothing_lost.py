@@ -1,0 +1,230 @@
+"""No input is overwritten, no column or value is dropped in silence, and cells are read alike in training and use."""
+
+import csv
+import gzip
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+
+from bayeskit import load
+from bayeskit.cli.app import run
+from bayeskit.datasets import load_heart
+
+
+def refused(capsys, *arguments):
+    capsys.readouterr()
+    assert run(list(arguments)) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
+
+
+def told(capsys, *arguments):
+    capsys.readouterr()
+    assert run(list(arguments)) == 0
+    return capsys.readouterr()
+
+
+@pytest.mark.parametrize("link", ["name", "symlink", "hard link"])
+@pytest.mark.parametrize(
+    ("arguments", "victim"),
+    [
+        (["train", "heart.csv", "-t", "disease", "-o", "{}"], "heart.csv"),
+        (["predict", "disease.bayes", "heart.csv", "-o", "{}"], "heart.csv"),
+        (["predict", "disease.bayes", "heart.csv", "-o", "{}"], "disease.bayes"),
+        (["predict", "disease.bayes", "heart.csv", "--loss", "costs.csv", "-o", "{}"], "costs.csv"),
+    ],
+)
+def test_an_output_that_is_an_input_is_refused_under_any_name(trained, capsys, arguments, victim, link):
+    (trained / "costs.csv").write_text("truth,no,yes\nno,0,1\nyes,1,0\n")
+    before = (trained / victim).read_bytes()
+    name = victim if link == "name" else "other.csv"
+    if link == "symlink":
+        (trained / name).symlink_to(trained / victim)
+    elif link == "hard link":
+        os.link(trained / victim, trained / name)
+    if link == "name" and not victim.endswith(".csv") and arguments[0] == "predict":
+        name = "copy.csv"  # a name that says a format
+        (trained / name).symlink_to(trained / victim)
+    said = refused(capsys, *(each.replace("{}", name) for each in arguments))
+    assert f"the output {name!r} is the input {victim!r}" in said
+    assert (trained / victim).read_bytes() == before
+
+
+def test_the_report_does_not_overwrite_the_data_either(heart, capsys):
+    os.rename("heart.csv", "disease.html")
+    before = (heart / "disease.html").read_bytes()
+    assert "'disease.html' is the input" in refused(capsys, "train", "disease.html", "-t", "disease")
+    assert (heart / "disease.html").read_bytes() == before
+
+
+def test_standard_input_is_an_input_too(trained, capsys, monkeypatch):
+    with open("heart.csv", "rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        assert "is the input '-'" in refused(capsys, "predict", "disease.bayes", "-", "-o", "heart.csv")
+
+
+def test_a_network_is_not_converted_onto_itself(tmp_path, monkeypatch, capsys):
+    from bayeskit.datasets import load_asia
+
+    monkeypatch.chdir(tmp_path)
+    load_asia().save("asia.bayes")
+    assert "is the input" in refused(capsys, "convert", "asia.bayes", "asia.bayes")
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell", "holds"), [("poisson", "2.5", "counts 0, 1, 2, …"), ("lognormal", "-1", "numbers above zero")]
+)
+def test_a_number_that_its_kind_cannot_take_is_refused_with_its_line_in_training_and_in_use(
+    tmp_path, monkeypatch, capsys, kind, cell, holds
+):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{1 + i % 3},{'ab'[i % 2]}\n" for i in range(12)]
+    (tmp_path / "good.csv").write_text("x,y\n" + "".join(rows))
+    (tmp_path / "bad.csv").write_text("x,y\n" + "".join([*rows[:2], f"{cell},a\n", *rows[2:]]))
+    training = ["-t", "y", "-m", "NaiveBayes", "--no-report", "-o", "y.bayes", "--kind", f"x={kind}"]
+    told(capsys, "train", "good.csv", *training)
+    for arguments in (["train", "bad.csv", *training], ["predict", "y.bayes", "bad.csv"]):
+        said = refused(capsys, *arguments)
+        assert f"'bad.csv', line 4: column 'x' is {kind} and must hold {holds}; got {cell}" in said
+
+
+def test_a_kind_that_does_not_fit_is_refused_with_the_first_cell_and_its_line(heart, capsys):
+    said = refused(capsys, "train", "heart.csv", "-t", "disease", "--kind", "thal=numeric")
+    assert "'heart.csv', line 2: column 'thal' cannot be numeric, since this cell is 'fixed defect'" in said
+    assert said.endswith("(option --kind NAME=KIND)\n")
+    said = refused(capsys, "train", "heart.csv", "-t", "disease", "--kind", "st_depression=poisson")
+    assert "st_depression" in said
+
+
+@pytest.fixture
+def prices(tmp_path, monkeypatch):
+    """Numbers with a decimal comma and odd markers, dates day first, ids with zeros, labels 01 and 02."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(200):
+        y = i % 2
+        price = f"{1000 + 400 * y + rng.normal() * 100:.2f}".replace(".", ",")
+        price = "n/k" if i % 40 == 7 else price
+        day = f"{1 + i % 28:02}.{1 + i % 12:02}.{2018 + i % 3}"
+        rows.append([price, day, f"{i % 60:05}", f"{rng.integers(1, 9)},{rng.integers(100, 999)}", f"0{y + 1}"])
+    with open("prices.csv", "w", newline="") as file:
+        writer = csv.writer(file, delimiter=";")
+        writer.writerow(["price", "sold", "zip", "area", "class"])
+        writer.writerows(rows)
+    return tmp_path
+
+
+def test_the_table_of_columns_says_how_each_was_read(prices, capsys):
+    said = told(capsys, "train", "prices.csv", "-t", "class", "--no-report", "-m", "NaiveBayes").out
+    assert "decimal comma, 5 cells such as 'n/k' read as missing" in " ".join(said.split())
+    assert "dates (day.month.year) as year, month, weekday, days" in " ".join(said.split())
+    assert "digits with leading zeros (--kind NAME=KIND)" in " ".join(said.split())
+    assert "1,234 could be 1.234 or 1234 (--decimal)" in " ".join(said.split())
+
+
+def test_a_model_reads_new_files_as_it_read_its_own(prices, capsys):
+    told(capsys, "train", "prices.csv", "-t", "class", "--no-report", "-m", "NaiveBayes", "-o", "m.bayes")
+    told(capsys, "predict", "m.bayes", "prices.csv", "-o", "out.csv", "--keep", "price", "--keep", "class")
+    with open("out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["prediction"] for row in rows} == {"01", "02"}  # labels as they were written
+    assert rows[0]["price"] == (prices / "prices.csv").read_text().splitlines()[1].split(";")[0]
+    assert sum(row["prediction"] == row["class"] for row in rows) > 180
+    # The same table as a Parquet file needs no convention.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from bayeskit.kinds.written import read_columns
+    from bayeskit.table.files import TableFile
+
+    typed = read_columns(TableFile.open("prices.csv").read_written(), "class").table
+    pq.write_table(typed.select(["price", "sold", "zip", "area"]).cast(
+        pa.schema([("price", pa.float64()), ("sold", pa.timestamp("s")), ("zip", pa.string()), ("area", pa.string())])
+    ), "prices.parquet")  # fmt: skip
+    told(capsys, "predict", "m.bayes", "prices.parquet", "-o", "again.csv")
+    with open("again.csv", newline="") as file:
+        assert [row["P(01)"] for row in csv.DictReader(file)] == [row["P(01)"] for row in rows]
+
+
+def test_the_options_settle_what_the_cells_leave_open(prices, capsys):
+    options = ["train", "prices.csv", "-t", "class", "--no-report", "-m", "NaiveBayes", "--json"]
+    notes = {note["name"]: note for note in json.loads(told(capsys, *options).out)["columns"]}
+    assert notes["area"]["kind"] != "numeric"
+    notes = {note["name"]: note for note in json.loads(told(capsys, *options, "--decimal", ",").out)["columns"]}
+    assert notes["area"]["kind"] == "numeric"
+    found = json.loads(told(capsys, *options, "--missing", "n/k").out)
+    assert "n/k" not in next(note["why"] for note in found["columns"] if note["name"] == "price")
+
+
+def test_a_column_that_is_absent_is_summed_out_with_a_warning(trained, capsys):
+    with open("heart.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open("new.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "thal"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    said = told(capsys, "predict", "disease.bayes", "new.csv", "-o", "out.csv").err
+    assert "Warning: 'new.csv': there is no column 'thal'" in said
+    assert "summed out" in said
+    row = {name: None if name == "thal" else cells[0] for name, cells in load_heart().items() if name != "disease"}
+    expected = load("disease.bayes").predict_proba(row)
+    with open("out.csv", newline="") as file:
+        assert float(next(csv.DictReader(file))["P(no)"]) == round(float(expected[0, 0]), 6)
+    assert "'new.csv' does not fit the model" in refused(capsys, "predict", "disease.bayes", "new.csv", "--strict")
+
+
+def test_values_that_were_not_seen_are_counted(trained, capsys):
+    text = (trained / "heart.csv").read_text()
+    (trained / "new.csv").write_text(text.replace(",male,", ",Mann,").replace(",female,", ",Frau,"))
+    said = told(capsys, "predict", "disease.bayes", "new.csv", "-o", "out.csv").err
+    assert "column 'sex': all 303 rows have a value that was not seen in training, such as 'Mann'" in said
+    said = refused(capsys, "predict", "disease.bayes", "new.csv", "--strict", "-o", "out2.csv")
+    assert (
+        "'new.csv', line 2: column 'sex' holds 'Mann', which was not seen in training; seen: 'female', 'male'" in said
+    )
+    assert not (trained / "out2.csv").exists()
+
+
+def test_an_infinite_number_is_refused_with_its_line(trained, capsys):
+    text = (trained / "heart.csv").read_text().replace("\n63,", "\ninf,", 1)
+    (trained / "new.csv").write_text(text)
+    assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "predict", "disease.bayes", "new.csv")
+    assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "train", "new.csv", "-t", "disease")
+
+
+@pytest.mark.parametrize("name", ["out.csv.gz", "out.jsonl", "out.jsonl.gz", "out.parquet", "out.xlsx"])
+def test_the_extension_names_the_format(trained, capsys, name):
+    if name.endswith("xlsx"):
+        pytest.importorskip("openpyxl", reason="workbooks need openpyxl (the extra excel)")
+    from bayeskit.table.files import TableFile
+
+    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", name)
+    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.csv")
+    assert TableFile.open(name).read().to_pydict() == TableFile.open("out.csv").read().to_pydict()
+    first = (trained / name).read_bytes()[:4]
+    if name.endswith(".gz"):
+        assert gzip.decompress((trained / name).read_bytes())[:1] in (b"p", b"{")
+    assert (first[:2] == b"\x1f\x8b") == name.endswith(".gz")
+
+
+def test_an_extension_of_no_format_is_refused_before_any_work(trained, capsys):
+    assert "'out.sav' does not say which format to write" in refused(
+        capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.sav"
+    )
+
+
+def test_parquet_is_read_from_standard_input(trained, capsys, monkeypatch):
+    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", "expected.csv")
+    import pyarrow.csv as pcsv
+    import pyarrow.parquet as pq
+
+    pq.write_table(pcsv.read_csv("heart.csv"), "heart.parquet")
+    with open("heart.parquet", "rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        told(capsys, "predict", "disease.bayes", "-", "-o", "out.csv")
+    assert (trained / "out.csv").read_bytes() == (trained / "expected.csv").read_bytes()

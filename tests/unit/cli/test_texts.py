@@ -1,0 +1,83 @@
+"""The command on texts: train, predict and explain, from a file and from a folder."""
+
+import io
+import json
+import sys
+
+import pytest
+
+pytest.importorskip("typer", reason="the command's extra is not installed")
+from bayeskit.cli.app import run
+from texts import LABELS, TEXTS
+
+
+@pytest.fixture
+def news(tmp_path):
+    path = tmp_path / "news.jsonl"
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS * 2, LABELS * 2, strict=True)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def model(news, tmp_path, capsys):
+    place = tmp_path / "news.bayes"
+    assert run(["train", str(news), "--text", "text", "--target", "label", "-o", str(place)]) == 0
+    assert "20 documents, 2 classes, 18 different words" in capsys.readouterr().out
+    return place
+
+
+def test_the_event_models_are_compared_on_documents_held_out(news, tmp_path, capsys):
+    place = tmp_path / "news.bayes"
+    assert run(["train", str(news), "--text", "text", "-o", str(place), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["documents"], found["held_out"], found["words"]) == (20, 4, 18)
+    assert {score["model"] for score in found["scores"]} == {"multinomial", "bernoulli", "complement"}
+    best = [score["accuracy"] for score in found["scores"]]
+    assert best == sorted(best, reverse=True)
+    assert best[0] == 1.0
+
+
+def test_the_model_is_that_of_all_documents(model):
+    from bayeskit import TextClassifier, load
+
+    found = load(model)
+    whole = TextClassifier(model=found.model).fit(TEXTS * 2, LABELS * 2)
+    assert abs(found.predict_proba(TEXTS) - whole.predict_proba(TEXTS)).max() < 1e-12
+
+
+def test_a_folder_of_folders(tmp_path, capsys):
+    for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True)):
+        (tmp_path / "tree" / label).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / label / f"{i}.txt").write_text(text)
+    place = tmp_path / "m.bayes"
+    assert run(["train", str(tmp_path / "tree"), "-m", "complement", "-o", str(place)]) == 0
+    assert "model='complement'" in capsys.readouterr().out
+
+
+def test_predictions_are_written(model, news, tmp_path, capsys):
+    out = tmp_path / "classes.csv"
+    assert run(["predict", str(model), str(news), "-o", str(out)]) == 0
+    lines = out.read_text().splitlines()
+    assert lines[0].replace('"', "") == "class,P(politics),P(sport)"
+    assert [line.split(",")[0].strip('"') for line in lines[1:]] == LABELS * 2
+
+
+def test_explanations_show_the_words_in_the_text(model, news, capsys, monkeypatch):
+    assert run(["explain", str(model), str(news), "--row", "4"]) == 0
+    assert "goal⁺ after⁺ goal⁺" in capsys.readouterr().out
+    assert run(["explain", str(model), str(news), "-k", "2", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a great vote")))
+    assert run(["explain", str(model), "-"]) == 0
+    assert "vote⁺" in capsys.readouterr().out
+    assert run(["explain", str(model), str(news), "--row", "99"]) == 1
+    assert "there is no document 99" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_texts_is_refused(model, news, capsys):
+    assert run(["predict", str(model), str(news), "--keep", "label"]) == 2
+    assert run(["train", str(news)]) == 2
+    assert "--target" in capsys.readouterr().err
+    assert run(["train", str(news), "--text", "text", "-m", "AODE"]) == 1
+    assert "'AODE' is no event model of text" in capsys.readouterr().err

@@ -1,0 +1,125 @@
+"""Every engine gives the counts of one machine, bit for bit where they are integers."""
+
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from bayeskit import AODE, KDB, NaiveBayes, scan
+from bayeskit.errors import TableError
+
+# What PySpark says of the pandas that is installed is not ours to mend.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.xdist_group("engines"),  # each engine is started once, by one process of the tests
+]
+
+MODELS = [NaiveBayes(), AODE(), KDB(2)]
+by_model = pytest.mark.parametrize("model", MODELS, ids=str)
+
+
+def assert_same_counts(found, expected):
+    (mine, arrays), (other, expected_arrays) = found.counts_.to_parts(), expected.counts_.to_parts()
+    assert mine == other
+    for name, array in expected_arrays.items():
+        if array.dtype.kind == "i":
+            assert_array_equal(arrays[name], array)
+        else:
+            assert_allclose(arrays[name], array, rtol=1e-12, atol=1e-12)
+
+
+@by_model
+def test_dask_workers_count_files(model, days, folder, client):
+    from bayeskit.cluster import dask
+
+    found = dask.fit(clone(model), scan(folder), target="play", client=client)
+    assert_same_counts(found, clone(model).fit(days, target="play"))
+
+
+@by_model
+def test_dask_frames_are_counted_by_partition(model, days, client):
+    frames = pytest.importorskip("dask.dataframe")
+    frame = frames.from_pandas(days.to_pandas(), npartitions=3)
+    assert_same_counts(clone(model).fit(scan(frame), target="play"), clone(model).fit(days, target="play"))
+
+
+def test_dask_workers_answer_and_score(days, folder, client):
+    from bayeskit.cluster import dask
+
+    model = NaiveBayes().fit(days, target="play")
+    answers = pa.concat_tables(dask.predict(model, scan(folder), probabilities=True, client=client))
+    assert answers["play_predicted"].to_pylist() == model.predict(days).tolist()
+    assert_allclose(answers["P(late)"].to_numpy(), model.predict_proba(days)[:, 0], rtol=1e-12)
+    found = dask.score(model, scan(folder), target="play", client=client)
+    assert found == pytest.approx(model.score(days, target="play"), rel=1e-12)
+
+
+@by_model
+def test_spark_executors_count_files(model, days, folder, spark):
+    from bayeskit.cluster import spark as engine
+
+    found = engine.fit(clone(model), scan(folder), target="play", session=spark)
+    assert_same_counts(found, clone(model).fit(days, target="play"))
+
+
+def test_spark_frames_are_counted_where_they_are(days, folder, spark):
+    frame = spark.read.parquet(str(folder)).repartition(3)
+    for model in MODELS:
+        assert_same_counts(clone(model).fit(scan(frame), target="play"), clone(model).fit(days, target="play"))
+
+
+def test_spark_executors_answer_and_score(days, folder, spark):
+    from bayeskit.cluster import spark as engine
+
+    model = NaiveBayes().fit(days, target="play")
+    frame = spark.read.parquet(str(folder))
+    answers = engine.predict(model, frame, probabilities=True).toArrow()
+    table = answers.select(days.column_names)
+    assert answers["play_predicted"].to_pylist() == model.predict(table).tolist()
+    assert_allclose(answers["P(yes)"].to_numpy(), model.predict_proba(table)[:, 2], rtol=1e-12)
+    assert engine.score(model, frame, target="play") == pytest.approx(model.score(days, target="play"), rel=1e-12)
+
+
+def test_files_need_a_session_and_that_is_said(folder):
+    pytest.importorskip("pyspark")
+    from bayeskit.cluster import spark as engine
+
+    with pytest.raises(TableError, match="pass session=spark"):
+        engine.fit(NaiveBayes(), scan(folder), target="play")
+
+
+@by_model
+def test_duckdb_relations_are_streamed(model, days, folder):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        relation = connection.sql(f"SELECT * FROM '{folder}/*.parquet'")
+        assert_same_counts(clone(model).fit(scan(relation), target="play"), clone(model).fit(days, target="play"))
+
+
+@pytest.fixture
+def connection(postgres, days):
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgres) as connection:
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("days", days, mode="replace")
+        connection.commit()
+        yield connection
+
+
+@by_model
+def test_postgresql_tables_are_streamed(model, days, connection):
+    found = clone(model).fit(scan(connection, "days"), target="play")
+    assert_same_counts(found, clone(model).fit(days, target="play"))
+
+
+def test_queries_are_streamed_and_refused_in_the_words_of_the_database(days, connection):
+    found = NaiveBayes().fit(scan(connection, "SELECT c0, play FROM days WHERE play <> 'late'"), target="play")
+    assert list(found.classes_) == ["no", "yes"]
+    with pytest.raises(TableError, match="the database says"):
+        scan(connection, "no such table")
+    connection.rollback()
+    with pytest.raises(TableError, match="the target 'play' has no value in any row"):
+        NaiveBayes().fit(scan(connection, "SELECT * FROM days WHERE play = 'never'"), target="play")
+    with pytest.raises(TableError, match="needs the name of a table or a query"):
+        scan(connection)

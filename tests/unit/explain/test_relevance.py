@@ -1,0 +1,115 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm, poisson
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
+
+from bayeskit import NaiveBayes, datasets, feature_relevance, value_of_information
+from bayeskit.errors import BayeskitError
+
+TENNIS = datasets.load_tennis()
+MODEL = NaiveBayes().fit(TENNIS, target="play")
+LOSS = np.array([[0.0, 5.0], [1.0, 0.0]])
+ROUNDING = 1e-12
+
+
+def joint_of(known):
+    """P(known, c) by hand, from the readable tables."""
+    joint = np.array(MODEL.class_prior_)
+    for name, value in known.items():
+        joint = joint * [MODEL.tables_[name][value, c] for c in MODEL.classes_]
+    return joint
+
+
+@pytest.mark.parametrize("known", [{}, {"outlook": "sunny"}, {"outlook": "sunny", "wind": "strong"}])
+@pytest.mark.parametrize("loss", [None, LOSS])
+def test_the_value_of_a_question_is_the_mean_fall_of_the_risk(known, loss):
+    costs = 1 - np.eye(2) if loss is None else loss
+    found = value_of_information(MODEL, known, loss)
+    assert {question.feature for question in found} == set(MODEL.tables_) - set(known)
+    evidence = joint_of(known).sum()
+    for question in found:
+        rows = MODEL.tables_[question.feature].rows
+        after = sum((joint_of({**known, question.feature: value}) @ costs).min() for value in rows) / evidence
+        before = (joint_of(known) @ costs).min() / evidence
+        assert question.risk_before == pytest.approx(before, rel=ROUNDING)
+        assert question.risk_after == pytest.approx(after, rel=ROUNDING)
+        assert question.value == pytest.approx(before - after, abs=ROUNDING)
+        assert question.exact
+    assert [q.value for q in found] == sorted((q.value for q in found), reverse=True)
+
+
+def test_a_row_without_unknown_features_leaves_nothing_to_ask():
+    assert value_of_information(MODEL, {name: TENNIS[name][0] for name in MODEL.tables_}) == []
+
+
+def test_relevance_is_the_mutual_information_of_the_counts():
+    # Quinlan 1986 gives the gains of play tennis as .246, .029, .151, .048 bits.
+    found = {
+        each.feature: each.information for each in feature_relevance(NaiveBayes(smoothing=0).fit(TENNIS, target="play"))
+    }
+    bits = {name: value / np.log(2) for name, value in found.items()}
+    assert bits == pytest.approx(
+        {"outlook": 0.2467, "humidity": 0.1518, "wind": 0.0481, "temperature": 0.0292}, abs=5e-5
+    )
+    frame = pd.DataFrame(TENNIS).apply(lambda column: column.astype("category").cat.codes)
+    expected = mutual_info_classif(frame[list(found)], frame["play"], discrete_features=True)
+    assert list(found.values()) == pytest.approx(expected.tolist(), rel=1e-12)
+
+
+def test_the_relevance_of_a_gaussian_is_the_integral():
+    x = np.array([-1.0, 0.0, 1.0, 1.0, 2.5, 4.0])
+    model = NaiveBayes(prior="uniform", variance="ml").fit(x[:, None], [0, 0, 0, 1, 1, 1])
+    (mean, deviation) = model.tables_["x0"].values
+
+    def integrand(t):
+        density = norm.pdf(t, mean, deviation)
+        total = density.mean()
+        return float((0.5 * density * np.log(density / total)).sum())
+
+    expected = quad(integrand, -12, 14, epsabs=1e-12, limit=200)[0]
+    (found,) = feature_relevance(model)
+    assert found.information == pytest.approx(expected, rel=1e-9)
+    assert not found.exact
+
+
+def test_asking_for_a_continuous_feature_is_worth_what_the_integral_says():
+    x = np.array([-1.0, 0.0, 1.0, 1.0, 2.5, 4.0])
+    model = NaiveBayes(prior="uniform").fit(x[:, None], [0, 0, 0, 1, 1, 1])
+    mean, deviation = model.tables_["x0"].values
+    after = quad(lambda t: 0.5 * norm.pdf(t, mean, deviation).min(), -12, 14, epsabs=1e-12, limit=400)[0]
+    (question,) = value_of_information(model, {"x0": None} if model.schema_.named else [None])
+    assert question.value == pytest.approx(0.5 - after, rel=1e-6)
+
+
+def test_counts_and_bins_can_be_asked_for():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    frame = pd.DataFrame({"n": rng.poisson(2 + 3 * y), "b": rng.normal(y), "noise": rng.choice(["u", "v"], 200)})
+    model = NaiveBayes(kinds={"n": "poisson", "b": "equal-width"}, bins=5).fit(frame, y)
+    found = {question.feature: question for question in value_of_information(model, {})}
+    prior, tables = model.class_prior_, model.tables_
+    rates = tables["n"].values[0]
+    joints = {name: tables[name].values * prior for name in ("b", "noise")}
+    joints["n"] = poisson.pmf(np.arange(200)[:, None], rates) * prior
+    for name, joint in joints.items():
+        assert found[name].value == pytest.approx(prior.min() - joint.min(axis=1).sum(), rel=ROUNDING, abs=ROUNDING)
+        assert found[name].exact
+    assert found["n"].value > found["noise"].value
+
+
+def test_what_cannot_be_asked_is_refused():
+    other = SklearnGaussianNB().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(BayeskitError, match=r"value_of_information needs a model that knows P\(x, c\)"):
+        value_of_information(other, [None])
+    with pytest.raises(BayeskitError, match="feature_relevance needs a model"):
+        feature_relevance(other)
+    with pytest.raises(BayeskitError, match="is about one row"):
+        value_of_information(MODEL, {}, np.zeros((3, 2, 2)))
+    without = NaiveBayes(smoothing=0).fit({"x": ["a", "b"], "z": ["u", "v"]}, ["A", "B"])
+    with pytest.raises(BayeskitError, match="no class can give this row"):
+        value_of_information(
+            without.fit({"x": ["a", "b"], "z": ["u", "v"], "w": [1.0, 2.0]}, ["A", "B"]), {"x": "a", "z": "v"}
+        )

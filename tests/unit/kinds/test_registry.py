@@ -1,0 +1,119 @@
+"""A kind is a file: all files are found, each says all that it must, and no name is known elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayeskit import NaiveBayes
+from bayeskit.counts.moments import Moments
+from bayeskit.counts.numbers import NumberCounts
+from bayeskit.counts.table import TableCounts
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.kinds import Estimation, Kind, Statistics, kind_of, kinds
+from bayeskit.kinds.kind import KINDS
+from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.table.schema import Variable
+
+SRC = Path(__file__).parents[3] / "src" / "bayeskit"
+
+
+def variable(kind):
+    if kind.name == "binned":
+        return Variable("x", "binned", edges=(1.0, 2.0))
+    return Variable("x", kind.name, (0, 1) if kind.coded else (), numeric=not kind.coded and kind.name != "unknown")
+
+
+def parameters(kind):
+    of = variable(kind)
+    y = np.array([0, 0, 0, 1, 1, 1], dtype=np.uint8)
+    columns = [np.array([1.0, 2.0, 4.0, 3.0, 3.0, 6.0])] if of.is_numeric else []
+    columns = [kind.read(of, column) for column in columns]
+    moments, numbers = Moments.of(columns, y, 2), NumberCounts.of(columns, y, 2)
+    tables = [np.array([[2, 1]] * of.n_values)] if kind.coded else []
+    return kind.estimate(Statistics((of,), np.array([3, 3]), tables, moments, numbers), Estimation())[0]
+
+
+def test_every_file_of_the_folder_that_defines_a_kind_is_found():
+    named = {
+        line.split('"')[1]
+        for path in (SRC / "kinds").glob("*.py")
+        for line in path.read_text().splitlines()
+        if line.startswith('    name = "')
+    }
+    assert set(kinds()) >= named >= {"categorical", "bernoulli", "binned", "gaussian", "poisson", "unknown"}
+    assert all(isinstance(kind, Kind) and kind.name == name for name, kind in kinds().items())
+
+
+def test_a_kind_defined_elsewhere_is_known_and_no_name_is_taken_twice():
+    class Odd(type(kinds()["gaussian"])):
+        name, words = "odd", ("odd",)
+
+    try:
+        assert NaiveBayes(kinds="odd").fit([[1.0], [2.0]], [0, 1]).schema_[0].kind == "odd"
+        with pytest.raises(BayeskitError, match="there is a kind 'odd' already"):
+            type("Other", (Odd,), {"name": "odd"})
+    finally:
+        del KINDS["odd"]
+
+
+def test_a_kind_that_this_version_does_not_have_is_refused_by_name():
+    with pytest.raises(TableError, match=r"column 'x' is of kind 'cauchy'; this version knows .*gaussian"):
+        kind_of(Variable("x", "cauchy"))
+
+
+def test_a_model_file_with_a_kind_that_this_version_does_not_have_is_refused_by_name():
+    meta, arrays = NaiveBayes().fit({"h": [1.0, 2.0]}, ["a", "b"]).counts_.to_parts()
+    meta["schema"]["variables"][0]["kind"] = "gamma"
+    with pytest.raises(TableError, match="column 'h' is of kind 'gamma'; this version knows"):
+        NaiveBeliefs.of(TableCounts.from_parts(meta, arrays), Estimation())
+
+
+@pytest.mark.parametrize("name", sorted(kinds()))
+def test_the_grid_of_a_kind_sums_to_one_in_every_class(name):
+    kind = kinds()[name]
+    of, believed = variable(kind), parameters(kind)
+    grid = kind.grid(of, believed)
+    if not grid.values:
+        assert name == "unknown"
+        return
+    cells = np.arange(len(grid.values), dtype=np.uint8) if kind.coded else kind.read(of, np.array(grid.values))
+    mass = np.exp(kind.log_density(of, believed, cells)) * grid.weights[:, None]
+    np.testing.assert_allclose(mass.sum(axis=0), 1.0, rtol=1e-8)  # integrals by the rectangle rule
+
+
+@pytest.mark.parametrize("name", sorted(kinds()))
+def test_draws_of_a_kind_have_its_mean(name):
+    kind = kinds()[name]
+    of, believed = variable(kind), parameters(kind)
+    grid = kind.grid(of, believed)
+    drawn = kind.draw(of, believed, 1, 40_000, np.random.default_rng(0))
+    assert len(drawn) == 40_000
+    if not grid.values:
+        assert all(cell is None for cell in drawn)
+        return
+    cells = np.arange(len(grid.values), dtype=np.uint8) if kind.coded else kind.read(of, np.array(grid.values))
+    share = np.exp(kind.log_density(of, believed, cells))[:, 1] * grid.weights
+    numbers = np.array(grid.values, dtype=float)
+    mean = share @ numbers
+    deviation = np.sqrt(share @ (numbers - mean) ** 2)
+    assert abs(np.mean(drawn.astype(float)) - mean) < 4 * deviation / 200  # four standard errors of the mean
+
+
+@pytest.mark.parametrize("name", sorted(kinds()))
+def test_a_missing_cell_says_nothing_in_any_class(name):
+    kind = kinds()[name]
+    missing = np.array([255], dtype=np.uint8) if kind.coded or name == "unknown" else np.array([np.nan])
+    np.testing.assert_array_equal(kind.log_density(variable(kind), parameters(kind), missing), [[0.0, 0.0]])
+
+
+@pytest.mark.parametrize("name", sorted(kinds()))
+def test_every_kind_can_be_read(name):
+    kind = kinds()[name]
+    of, believed = variable(kind), parameters(kind)
+    rows, values = kind.table(of, believed)
+    assert values.shape == (len(rows), 2)
+    assert kind.title(of, "play").endswith("(x | play)")
+    assert kind.n_parameters(of, believed) >= 0
+    assert kind.description
+    assert kind.cells(of) in ("text", "truth", "number")

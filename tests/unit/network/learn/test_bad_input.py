@@ -1,0 +1,96 @@
+"""What cannot be learned from is refused before the work, and the message says what would do."""
+
+import numpy as np
+import pytest
+
+from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure
+from bayeskit.errors import BayeskitWarning, NetworkError, TableError, TooLargeError
+
+ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"score": "bde"}, "score must be one of"),
+        ({"missing": "drop"}, "missing must be one of"),
+        ({"method": "k2"}, "needs ordering="),
+        ({"method": "k2", "ordering": ["A", "B"]}, "leaves out 'C'"),
+        ({"method": "k2", "ordering": ["A", "B", "C", "A"]}, "has 'A' twice"),
+        ({"whitelist": [("A", "B")], "blacklist": [("A", "B")]}, "the blacklist forbids it"),
+        ({"whitelist": [("A", "B"), ("B", "A")]}, "form a cycle"),
+        ({"whitelist": [("B", "A")], "tiers": [["A"], ["B", "C"]]}, "the tiers forbids it"),
+        ({"tiers": [["A", "B"], ["B", "C"]]}, "cycle of tiers"),
+        ({"tiers": [["A"], ["B"]]}, "leave out 'C'"),
+        ({"blacklist": [("A", "Z")]}, "names 'Z', which is no column"),
+        ({"blacklist": ["AB"]}, "list of \\(parent, child\\) pairs"),
+        ({"max_parents": -1}, "max_parents must be"),
+        ({"whitelist": [("A", "C"), ("B", "C")], "max_parents": 1}, "2 parents and max_parents is 1"),
+        ({"restarts": -1}, "restarts and perturb"),
+        ({"method": "pc", "alpha": 2}, "alpha must lie"),
+        ({"method": "pc", "test": "t"}, "test must be one of"),
+        ({"method": "ges", "blacklist": [("A", "B")]}, "takes no lists"),
+        ({"method": "chow-liu", "root": "Z"}, "root must be a column"),
+        ({"score": "bdeu", "equivalent_sample_size": 0}, "must be above 0"),
+        ({"start": BayesianNetwork("A->B")}, "over the columns of the table"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(options, message):
+    with pytest.raises(NetworkError, match=message):
+        learn_structure(ROWS, **options)
+
+
+def test_numbers_without_bins_are_refused_with_the_way_out():
+    with pytest.raises(TableError, match="numeric='equal-frequency'"):
+        learn_structure({**ROWS, "age": [1.5, 2, 3, 4, 5, 6]})
+    found = learn_structure({**ROWS, "age": [1.5, 2, 3, 4, 5, 6]}, numeric="equal-frequency", bins=2)
+    assert found.network.cards[3] == 2
+    assert found.network.schema["age"].kind == "binned"
+    codes = learn_structure({**ROWS, "age": [1, 2, 1, 2, 1, 2]}, kinds={"age": "categorical"})
+    assert codes.network.states[3] == ("1", "2")
+
+
+def test_a_constant_column_is_said_and_gets_no_arc():
+    with pytest.warns(BayeskitWarning, match="'D' has one value"):
+        found = learn_structure({**ROWS, "D": ["z"] * 6})
+    assert all("D" not in arc for arc in found.arcs)
+
+
+def test_more_states_than_half_the_rows_are_said():
+    rng = np.random.default_rng(0)
+    rows = {"name": [f"n{i}" for i in range(120)], "x": rng.choice(["a", "b"], 120).tolist()}
+    with pytest.warns(BayeskitWarning, match="mostly a name"):
+        learn_structure(rows)
+
+
+def test_an_empty_column_and_rows_that_are_all_incomplete_are_refused():
+    with pytest.raises(TableError, match="'D' has no value"):
+        learn_structure({**ROWS, "D": [None] * 6})
+    holes = {"A": ["x", None, "y", None], "B": [None, "u", None, "v"]}
+    with pytest.raises(TableError, match="every row has a missing cell"):
+        learn_structure(holes, missing="complete-rows")
+
+
+def test_exact_search_over_many_columns_is_refused_before_it_starts():
+    rows = {f"v{i}": ["a", "b"] for i in range(30)}
+    with pytest.raises(TooLargeError, match="up to about 20"):
+        learn_structure(rows, "exact")
+
+
+def test_a_family_too_large_for_its_table_is_refused():
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(0, 90, 200).astype(str).tolist() for name in "ABCDEF"}
+    arcs = [(name, "F") for name in "ABCDE"]
+    with pytest.raises(TooLargeError, match="would hold"):
+        learn_structure(rows, whitelist=arcs, max_memory="64 MiB")
+
+
+def test_comparing_networks_over_other_variables_is_refused():
+    with pytest.raises(NetworkError, match="different variables"):
+        compare_networks(BayesianNetwork("A->B"), BayesianNetwork("A->C"))
+
+
+def test_the_bootstrap_refuses_unknown_options():
+    with pytest.raises(NetworkError, match="no option 'speed'"):
+        arc_strength(ROWS, speed=3)

@@ -1,0 +1,136 @@
+"""Numbers and dates are read as a column writes them; what could mean two things stays text and says so."""
+
+import datetime
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="files are read through Arrow, which is not installed")
+import pyarrow as pa
+
+from bayeskit.errors import TableError
+from bayeskit.kinds.written import read_columns
+from bayeskit.table.conventions import Convention, read_written
+from bayeskit.table.dates import parts_of_dates
+
+MANY = [f"{i}.25" for i in range(40)]
+
+
+def read(cells, **options):
+    return read_written(pa.chunked_array([pa.array(cells, pa.string())]), **options)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "said"),
+    [
+        (["2230,37", "15,2", None], [2230.37, 15.2, None], "decimal comma"),
+        (["0,123", "0,5"], [0.123, 0.5], "decimal comma"),
+        (["2,230.37", "1.5"], [2230.37, 1.5], "thousands separated"),
+        (["1,234,567", "1,234"], [1234567, 1234], "thousands separated"),
+        (["1.234.567", "1.234"], [1234567, 1234], "decimal comma, thousands separated"),
+        (["1 234,5", "7"], [1234.5, 7.0], "decimal comma, thousands separated"),
+        (["1'234.5", "7"], [1234.5, 7.0], "thousands separated"),
+        (["1", "2", "-", "."], [1, 2, None, None], "2 cells such as '-' read as missing"),
+        ([*MANY, "None"], [*map(float, MANY), None], "1 cell such as 'None' read as missing"),
+        ([*MANY, "about 7"], [*map(float, MANY), None], "1 cell such as 'about 7' read as missing"),
+        ([" 3", "+4", "-5"], [3, 4, -5], ""),
+        (["1e5", ".5", "2."], [100000.0, 0.5, 2.0], ""),
+        (["TRUE", "false"], [True, False], ""),
+    ],
+)
+def test_the_convention_is_decided_from_all_cells_of_a_column(cells, values, said):
+    found = read(cells)
+    assert found.column.to_pylist() == values
+    assert found.said == said
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "settled_by"),
+    [
+        (["1,234", "5,678"], "text: 1,234 could be 1.234 or 1234", "decimal"),
+        (["2/3/2019", "4/5/2019"], "text: 2/3/2019 could be in February or in March", "date_order"),
+        (["007", "012", "123"], "digits with leading zeros", "kinds"),
+        (["12345678901234567890", "22345678901234567890"], "digits too long for a number", ""),
+        (["1", "2", "A"] * 4, "", ""),  # codes, of which none may be lost
+        (["1,5", "2.5"], "", ""),
+    ],
+)
+def test_what_could_mean_two_things_stays_text_and_names_what_settles_it(cells, said, settled_by):
+    found = read(cells)
+    assert found.column.to_pylist() == cells
+    assert (found.said, found.settled_by) == (said, settled_by)
+
+
+def test_the_user_settles_what_the_cells_do_not():
+    assert read(["1,234", "5,678"], decimal=",").column.to_pylist() == [1.234, 5.678]
+    assert read(["1,234", "5,678"], decimal=".").column.to_pylist() == [1234, 5678]
+    days = [datetime.datetime(2019, 3, 2), datetime.datetime(2019, 5, 4)]
+    assert read(["2/3/2019", "4/5/2019"], order="dmy").column.to_pylist() == days
+    assert read(["007", "012"], number=True).column.to_pylist() == [7, 12]
+
+
+@pytest.mark.parametrize(
+    ("cells", "order"),
+    [
+        (["16.02.2019", "1.3.2019"], "dmy"),
+        (["1.2.2019", "3.4.2019"], "dmy"),  # dots are written day first
+        (["2/16/2019", "3/1/2019"], "mdy"),
+        (["16/2/2019", "3/1/2019"], "dmy"),
+        (["2019-02-16 12:30", "2019-03-01T00:00:01Z"], "ymd"),
+    ],
+)
+def test_dates_are_read_in_the_order_that_fits(cells, order):
+    found = read(cells)
+    assert found.convention.order == order
+    assert [day.month for day in found.column.to_pylist()] in ([2, 3], [2, 4], [2, 1])
+
+
+def test_parts_of_dates_agree_with_the_calendar_of_python():
+    days = [datetime.datetime(1969, 12, 31) + datetime.timedelta(days=37 * i, hours=i % 24) for i in range(400)]
+    parts = parts_of_dates(pa.array(days, pa.timestamp("s")), "1969-12-31")
+    assert parts["year"].to_pylist() == [day.year for day in days]
+    assert parts["month"].to_pylist() == [day.month for day in days]
+    assert parts["weekday"].to_pylist() == [f"{day:%a}" for day in days]
+    assert parts["days"].to_pylist() == [(day - days[0]).days for day in days]
+    assert parts["hour"].to_pylist() == [day.hour for day in days]
+
+
+def test_a_convention_comes_back_from_json_and_a_strange_one_is_refused():
+    convention = Convention("date", lenient=True, order="dmy", origin="2019-01-01", parts=("year", "days"))
+    assert Convention.from_json(convention.to_json()) == convention
+    for change in ({"what": "colour"}, {"decimal": ";"}, {"order": "dym"}, {"origin": "soon"}, {"more": 1}):
+        with pytest.raises(ValueError):
+            Convention.from_json({**convention.to_json(), **change})
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "message"),
+    [
+        ("numeric", ["1", "two", "3"], "row 1: column 'x' cannot be numeric, since this cell is 'two'; in all 1 of 3"),
+        ("gaussian", ["a", "b", "c"], "row 0: column 'x' cannot be gaussian, since this cell is 'a'"),
+        ("mdl", ["1", "b", "c"], "row 1: column 'x' cannot be mdl, since this cell is 'b'"),
+        (
+            "numeric",
+            ["1,234", "2,345", "3,456"],
+            "column 'x' cannot be numeric yet: text: 1,234 could be 1.234 or 1234",
+        ),
+        (None, ["1.5", "inf", "2.5"], "row 1: column 'x' holds inf"),
+    ],
+)
+def test_a_kind_that_does_not_fit_is_refused_with_the_first_cell(kind, cells, message):
+    with pytest.raises(TableError) as caught:
+        read_columns(pa.table({"x": cells, "y": ["a", "b", "a"]}), "y", {"x": kind} if kind else {})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "values"),
+    [
+        (["01", "02"], ["01", "02"]),
+        (["true", "false"], ["true", "false"]),
+        (["+1", "-1"], ["+1", "-1"]),
+        (["0", "1"], [0, 1]),
+        (["-1", "1"], [-1, 1]),
+    ],
+)
+def test_labels_come_back_as_they_were_written(labels, values):
+    assert read_columns(pa.table({"x": ["a", "b"], "y": labels}), "y").table["y"].to_pylist() == values

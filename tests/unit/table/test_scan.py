@@ -1,0 +1,148 @@
+"""Every source of a table is described without being read, and read in its own batches."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from bayeskit import NaiveBayes, scan
+from bayeskit.errors import TableError
+
+ROWS = 1000
+RNG = np.random.default_rng(0)
+TABLE = pa.table(
+    {
+        "wind": pa.array(RNG.choice(["weak", "strong", None], ROWS)),
+        "wet": pa.array(RNG.choice([True, False, None], ROWS)),
+        "heat": pa.array(RNG.normal(size=ROWS).round(1), mask=RNG.random(ROWS) < 0.1),
+        "play": pa.array(RNG.choice(["yes", "no"], ROWS)),
+    }
+)
+
+
+def parquet_folder(tmp_path):
+    for k in range(3):
+        pq.write_table(TABLE.slice(k * 334, 334), tmp_path / f"part-{k}.parquet", row_group_size=100)
+    (tmp_path / "_SUCCESS").touch()
+    return tmp_path
+
+
+def hive_folder(tmp_path):
+    for value in ("yes", "no"):
+        folder = tmp_path / f"play={value}"
+        folder.mkdir()
+        part = TABLE.filter(pa.compute.equal(TABLE["play"], value)).drop_columns(["play"])
+        pq.write_table(part, folder / "rows.parquet")
+    return tmp_path
+
+
+def csv_folder(tmp_path):
+    frame = TABLE.to_pandas()
+    for k in range(2):
+        frame[k * 500 : (k + 1) * 500].to_csv(tmp_path / f"{k}.csv", index=False)
+    return tmp_path
+
+
+def dictionary_table(_):
+    # Each chunk has a dictionary of its own, in the order in which values came.
+    parts = [TABLE["wind"].combine_chunks().slice(at, 100).dictionary_encode() for at in range(0, ROWS, 100)]
+    return TABLE.set_column(0, "wind", pa.chunked_array(parts))
+
+
+SOURCES = {
+    "parquet folder": parquet_folder,
+    "glob": lambda tmp_path: str(parquet_folder(tmp_path) / "part-*.parquet"),
+    "list of paths": lambda tmp_path: sorted(parquet_folder(tmp_path).glob("*.parquet")),
+    "hive folder": hive_folder,
+    "dataset": lambda tmp_path: ds.dataset([str(path) for path in sorted(parquet_folder(tmp_path).glob("*.parquet"))]),
+    "reader": lambda _: TABLE.to_reader(100),
+    "arrow table": lambda _: TABLE,
+    "dictionaries that differ by batch": dictionary_table,
+    "polars frame": lambda _: pl.from_arrow(TABLE),
+    "polars LazyFrame": lambda _: pl.from_arrow(TABLE).lazy(),
+    "pandas frame": lambda _: TABLE.to_pandas(),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_model_fitted_on_a_scan_is_the_model_fitted_on_the_table(source, tmp_path):
+    found = NaiveBayes().fit(scan(source(tmp_path)), target="play")
+    expected = NaiveBayes().fit(TABLE, target="play")
+    assert found.schema_ == expected.schema_
+    assert list(found.classes_) == list(expected.classes_)
+    np.testing.assert_array_equal(found.counts_.values.n_value, expected.counts_.values.n_value)
+    np.testing.assert_allclose(found.counts_.moments.mean, expected.counts_.moments.mean, rtol=1e-12, atol=1e-15)
+
+
+def test_text_files_are_read_batch_by_batch(tmp_path):
+    found = NaiveBayes(kinds={"wet": "categorical"}).fit(scan(csv_folder(tmp_path)), target="play")
+    expected = NaiveBayes().fit(TABLE, target="play")
+    np.testing.assert_array_equal(found.counts_.column(0), expected.counts_.column(0))
+    np.testing.assert_allclose(found.counts_.moments.mean, expected.counts_.moments.mean, rtol=1e-12, atol=1e-15)
+
+
+def test_real_categoricals_declare_their_values_and_dictionaries_of_text_do_not():
+    words = ["weak", "strong", "calm"]
+    declared = pd.DataFrame({"wind": pd.Categorical(["weak", "weak"], words), "play": ["yes", "no"]})
+    assert NaiveBayes().fit(scan(declared), target="play").schema_["wind"].values == tuple(words)
+    enum = pl.DataFrame({"wind": pl.Series(["weak", "weak"], dtype=pl.Enum(words)), "play": ["yes", "no"]})
+    for source in (enum, enum.lazy()):
+        assert NaiveBayes().fit(scan(source), target="play").schema_["wind"].values == tuple(words)
+    stored = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(words))
+    table = pa.table({"wind": stored, "play": ["yes", "no"]})
+    for source in (table, scan(table)):
+        assert NaiveBayes().fit(source, target="play").schema_["wind"].values == ("weak",)
+
+
+def test_a_scan_says_what_it_is_without_reading_rows(tmp_path):
+    days = scan(parquet_folder(tmp_path))
+    assert (days.n_rows, days.names, len(days.pieces)) == (ROWS, ("wind", "wet", "heat", "play"), 3)
+    assert repr(days).splitlines()[:2] == ["Scan of 3 files: 1,000 rows, 3 pieces", "  wind  string"]
+    assert scan(days, columns=["heat", "play"]).names == ("heat", "play")
+
+
+def test_bad_sources_are_refused_by_name(tmp_path):
+    with pytest.raises(TableError, match=r"there is no file 'nowhere/\*.parquet', and no file matches it"):
+        scan("nowhere/*.parquet")
+    with pytest.raises(TableError, match="holds no file that ends in"):
+        scan(tmp_path)
+    with pytest.raises(TableError, match=r"scan takes a path.* got int 3"):
+        scan(3)
+    with pytest.raises(TableError, match=r"column 'wnd'.*wind"):
+        scan(TABLE, columns=["wnd"])
+    with pytest.raises(TableError, match="query goes with a database connection"):
+        scan(TABLE, "SELECT 1")
+
+
+def test_files_whose_columns_differ_are_refused_by_file_and_column(tmp_path):
+    pq.write_table(pa.table({"wind": ["weak"], "play": ["no"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"wind": ["weak"]}), tmp_path / "b.parquet")
+    with pytest.raises(TableError, match=r"b.parquet' has no column 'play', unlike '.*a.parquet'"):
+        scan(tmp_path)
+    pq.write_table(pa.table({"wind": [True], "play": ["no"]}), tmp_path / "b.parquet")
+    with pytest.raises(TableError, match=r"column 'wind' is bool in '.*b.parquet' and string in '.*a.parquet'"):
+        scan(tmp_path)
+
+
+def test_a_broken_row_group_is_named_and_nothing_is_learned(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path, row_group_size=400, compression="none")
+    data = bytearray(path.read_bytes())
+    start = pq.ParquetFile(path).metadata.row_group(1).column(0).dictionary_page_offset
+    data[start : start + 60] = b"\xff" * 60
+    path.write_bytes(data)
+    model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
+    with pytest.raises(TableError, match=r"'.*a.parquet', row groups 0 to 2 cannot be read"):
+        model.fit(scan(path), target="play")
+    assert model.class_count_.tolist() == [1]
+
+
+def test_a_file_that_is_cut_is_refused_at_once(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(TableError, match=r"a.parquet' is no whole Parquet file"):
+        scan(path)

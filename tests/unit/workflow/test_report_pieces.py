@@ -1,0 +1,88 @@
+"""What the report says of columns and rows is true: one model for all rows, columns in the order of what they tell."""
+
+import re
+from importlib.resources import as_file, files
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import mutual_info_score, precision_score, recall_score
+
+pytest.importorskip("pyarrow", reason="files are read through Arrow, which is not installed")
+from bayeskit.decide.scores import row_scores
+from bayeskit.table.column import Coded, Numbers
+from bayeskit.table.files import TableFile
+from bayeskit.workflow.importance import column_importance, information
+from bayeskit.workflow.report import judged
+from bayeskit.workflow.report.examples import explained_rows
+from bayeskit.workflow.report.judged import _per_class
+from bayeskit.workflow.training import read_training_table, train
+from bayeskit.workflow.wording import number, percent
+
+
+@pytest.fixture(scope="module", params=["NaiveBayes", "KDB"])
+def result(request):
+    with as_file(files("bayeskit.datasets").joinpath("data", "heart.csv")) as path:
+        return train(read_training_table(TableFile.open(path), "disease"), [request.param])
+
+
+def test_an_uncertain_row_is_never_surer_than_a_typical_one(result):
+    typical, uncertain = explained_rows(result)
+    sure = result.model.predict_proba(result.table.features.source).max(axis=1)
+    assert max(row.explanation.probability for row in uncertain) <= min(row.explanation.probability for row in typical)
+    for row in (*typical, *uncertain):
+        assert_allclose(row.explanation.probability, sure[row.number - 1], rtol=1e-9)
+
+
+def test_information_is_that_of_scikit_learn_less_what_chance_gives():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 600)
+    codes = ((y + rng.integers(0, 2, 600)) % 4).astype(np.uint8)
+    known = mutual_info_score(codes, y) / np.log(2) - (4 - 1) * (3 - 1) / (2 * 600 * np.log(2))
+    assert_allclose(information(Coded(codes, ("a", "b", "c", "d")), y, 3), known, rtol=1e-12)
+    assert information(Numbers(rng.normal(size=600)), y, 3) < 0.02
+    assert information(Numbers(np.full(600, np.nan)), y, 3) == 0
+
+
+def test_columns_come_in_the_order_of_what_they_tell_and_hiding_one_costs_what_is_said(result):
+    told = column_importance(result)
+    assert [each.information for each in told] == sorted((each.information for each in told), reverse=True)
+    source, y, part = result.table.features.source, result.table.labels.y, result.board.part
+    here, others = np.flatnonzero(part == 4), np.flatnonzero(part != 4)
+    model = result.board.best.model.fit(source.take(others), y[others])
+    rows = source.take(here)
+    columns = {name: rows.column(j) for j, name in enumerate(rows.names)}
+    columns["thal"] = Numbers(np.full(len(here), np.nan))
+    hidden = type(rows)(rows.names, True, rows.n_rows, tuple(columns.values()))
+    before, after = (row_scores(model.predict_proba(table), y[here])[1].mean() for table in (rows, hidden))
+    rise = next(each.rise.value for each in told if each.name == "thal")
+    assert_allclose(rise, after - before, rtol=1e-9, atol=1e-12)
+
+
+def test_precision_and_recall_are_those_of_scikit_learn(result):
+    y, guess = result.table.labels.y, result.board.best.posterior.argmax(axis=1)
+    text = judged.confusion(result)
+    for c in (0, 1):
+        assert percent(precision_score(y, guess, pos_label=c)) in text
+        assert percent(recall_score(y, guess, pos_label=c)) in text
+    assert "loss, as given" not in text  # losses of 0 and 1 say nothing
+
+
+def test_curves_are_drawn_for_two_classes(result):
+    assert re.findall(r"<figcaption>(\w+)", judged.two_class_curves(result)) == ["ROC", "Precision", "Lift"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(10580.4, "10,580"), (1234567.0, "1,234,567"), (0.01234567, "0.01235"), (3.0, "3"), (-2.5, "-2.5"), (0.0, "0")],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert number(value) == text
+
+
+def test_a_recall_of_zero_is_a_number_and_a_precision_without_predictions_is_a_dash():
+    scores = SimpleNamespace(confusion=np.array([[3, 0], [2, 0]]), classes=("a", "b"))
+    shown = _per_class(SimpleNamespace(board=SimpleNamespace(best=SimpleNamespace(scores=scores))))
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", shown.split(">b<")[1])
+    assert [re.sub("<.*", "", cell) for cell in cells] == ["2", "0", "–", "0 %"]
