@@ -99,7 +99,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              fields({"target": TEXT}, kinds=KINDS, models=NAMES), gives="application/x-ndjson"),
     Endpoint("GET", "/tables/{id}/report", "report", "The report of the last training.", "table", gives="text/html"),
     Endpoint("POST", "/tables/{id}/learn", "learn", "Learn a network from the table; the answer is a line of JSON per "
-             "event, the last one has `done`.", "table",
+             "event: the `variables`, the arcs that each step `added` and `removed`, at last `done`.", "table",
              fields({"method": TEXT}, whitelist=ARCS, blacklist=ARCS,
                     ignore=NAMES, max_parents=WHOLE, bins=WHOLE), gives="application/x-ndjson"),
 )  # fmt: skip

@@ -250,7 +250,8 @@ class Studio:
                     net, score, reason = pickle.loads(value)  # from our own worker
                     name = f"{Path(document.name).stem.split('.')[0]}-learned.bif"
                     made = self.documents.open_network(net, name, document.id)
-                    yield {"done": {"score": score, "reason": reason, "arcs": len(net.arcs), "network": made.to_json()}}
+                    done = {"score": score, "reason": reason, "structure": net.arcs, "network": made.to_json()}
+                    yield {"done": done}
 
         return lines(events(), "POST /tables/{id}/learn", self.documents.folder)
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 from bayeskit.studio.network_tasks import Report, _json
 
 PREVIEW = 8  # rows
+EVERY_STEP = 500  # so many steps of a search are told one by one, then every tenth
 
 
 def columns(path: Path, report: Report, target: str | None = None, kinds: dict[str, str] | None = None) -> bytes:
@@ -120,10 +121,8 @@ def learn(
 
     table = read_states(TableFile.open(path), ignore or ())
 
-    def progress(step: int, objective: float) -> None:
-        if step < 50 or step % 10 == 0:
-            report({"step": step, "score": objective if math.isfinite(objective) else None})
-
+    growth = _Growth(report)
+    report({"variables": list(table)})
     found = learn_structure(
         table,
         cast("Any", method),
@@ -132,9 +131,30 @@ def learn(
         max_parents=max_parents,
         numeric="equal-frequency",
         bins=bins,
-        progress=progress,
+        progress=growth.progress,
+        on_graph=growth.on_graph,
     )
     return pickle.dumps((found.network, found.score, found.history.reason))
+
+
+class _Growth:
+    """Tells the arcs that a search adds and removes, step by step; of a long search, several steps at once."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._shown: set[tuple[str, str]] = set()
+        self._now: set[tuple[str, str]] = set()
+
+    def on_graph(self, arcs: list[tuple[str, str]]) -> None:
+        self._now = set(arcs)
+
+    def progress(self, step: int, objective: float) -> None:
+        if step >= EVERY_STEP and step % 10:
+            return
+        event: dict[str, Any] = {"step": step, "score": objective if math.isfinite(objective) else None}
+        event["added"], event["removed"] = sorted(self._now - self._shown), sorted(self._shown - self._now)
+        self._shown = self._now
+        self._report(event)
 
 
 TASKS: dict[str, Callable[..., bytes]] = {"columns": columns, "train": train, "learn": learn}

@@ -214,6 +214,7 @@ def test_a_network_is_learned_under_constraints(served, tmp_path):
         return json.loads(answer.text.splitlines()[-1])["done"]
 
     free = learn()
+    assert {tuple(arc) for arc in free["structure"]} == {("A", "C"), ("B", "C")}
     found = served.ask(f"/networks/{free['network']['id']}/geometry").json()
     assert {(arc["from"], arc["to"]) for arc in found["arcs"]} == {("A", "C"), ("B", "C")}
     bound = learn(whitelist=[["C", "A"]], blacklist=[["B", "C"]])
@@ -221,6 +222,22 @@ def test_a_network_is_learned_under_constraints(served, tmp_path):
     pairs = {(arc["from"], arc["to"]) for arc in arcs}
     assert ("C", "A") in pairs
     assert ("B", "C") not in pairs
+
+
+def test_the_events_of_a_search_add_up_to_the_network_that_it_returns(served):
+    rows = datasets.load_asia().sample(3000, random_state=0)
+    text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))
+    answer = served.ask(f"/tables/{served.open('asia.csv', text.encode())}/learn", method="hill-climb")
+    first, *steps, last = map(json.loads, answer.text.splitlines())
+    assert first == {"variables": list(rows)}
+    arcs = set()
+    for step in steps:
+        removed, added = ({tuple(arc) for arc in step[each]} for each in ("removed", "added"))
+        assert removed <= arcs
+        assert not added & arcs
+        arcs = arcs - removed | added
+    assert arcs == {tuple(arc) for arc in last["done"]["structure"]}
+    assert len(arcs) > 3
 
 
 def test_work_stops_when_the_client_leaves_and_the_next_question_is_answered(served):

@@ -14,6 +14,9 @@ ASIA = datasets.load_asia()
 HEART = Path(str(files("bayeskit.datasets").joinpath("data", "heart.csv")))
 HOSTILE = '<img src=x onerror="window.bitten=1">'
 
+DATA_ARCS = "all => all.map(each => each.dataset.arc)"
+CLICK = """(all, arc) => all.find(each => each.dataset.arc === arc)
+  .dispatchEvent(new MouseEvent("click", { bubbles: true }))"""
 DROP = """([name, text]) => {
   const data = new DataTransfer();
   data.items.add(new File([text], name));
@@ -180,6 +183,30 @@ def test_a_dropped_table_is_trained_and_the_decision_follows_the_loss(page_of):
     page.fill('[aria-label="yes → no"]', "20")
     page.wait_for_function("() => document.querySelector('.decision')?.textContent === 'yes'")
     assert re.search(r"no: 0.0 % – 4.8 %, yes: 4.8 % – 100.0 %", page.inner_text(".panel"))
+
+
+def test_the_structure_grows_on_the_page_and_a_clicked_arc_is_forbidden_in_the_next_search(page_of, served):
+    rows = ASIA.sample(3000, random_state=0)
+    text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))
+    page = page_of(f"#doc={served.open('asia.csv', text.encode())}")
+    page.wait_for_selector('button:text-is("Learn")')
+    page.evaluate("""() => { window.sizes = new Set(); new MutationObserver(() => {
+        window.sizes.add(document.querySelectorAll('.grow-arc').length);
+    }).observe(document.body, { childList: true, subtree: true }); }""")
+    page.click('button:text-is("Learn")')
+    page.wait_for_selector('button:has-text("Show the network")')
+    drawn = {tuple(json.loads(arc)) for arc in page.eval_on_selector_all(".grow-arc", DATA_ARCS)}
+    (learned,) = [each for each in served.studio.documents if each.name == "asia-learned.bif"]
+    assert drawn == set(learned.net.arcs)
+    assert set(range(1, len(drawn) + 1)) <= set(page.evaluate("[...window.sizes]"))
+    first = next(iter(drawn))
+    page.eval_on_selector_all(".grow-arc", CLICK, json.dumps(first, separators=(",", ":"), ensure_ascii=False))
+    page.wait_for_selector(f'.chip:has-text("{first[0]} → {first[1]}")')
+    page.click('button:text-is("Learn")')
+    page.wait_for_selector('button:has-text("Show the network")')
+    again = {tuple(json.loads(arc)) for arc in page.eval_on_selector_all(".grow-arc", DATA_ARCS)}
+    assert first not in again
+    assert again
 
 
 def test_training_is_cancelled_without_harm(page_of, served):

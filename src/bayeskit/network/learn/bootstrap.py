@@ -12,7 +12,7 @@ from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.network.learn.climb import closure
 from bayeskit.network.learn.constraints import Constraints, read_ordering
 from bayeskit.network.learn.data import Rows, read_rows
-from bayeskit.network.learn.hill_climb import Progress
+from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.structure import METHODS, Settings, search
 
@@ -180,7 +180,7 @@ def _settings(rows: Rows, method: str, score: str | None, options: dict[str, Any
     chosen: dict[str, Any] = {**defaults, **options}
     return Settings(
         method=method, score=score or ("k2" if method == "k2" else "bic"), limits=limits, random_state=0,
-        ordering=read_ordering(ordering, rows.names) if method == "k2" else None, limit=2.0**32, progress=None,
+        ordering=read_ordering(ordering, rows.names) if method == "k2" else None, limit=2.0**32, told=None,
         **chosen,
     )  # fmt: skip
 

@@ -13,8 +13,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.hill_climb import Progress
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.pdag import extend_to_dag
 from bayeskit.network.learn.scores import Scores
 
@@ -29,7 +28,7 @@ class _Change(NamedTuple):
 
 
 def greedy_equivalence_search(
-    scores: Scores, limits: Constraints, *, progress: Progress = None
+    scores: Scores, limits: Constraints, *, told: Told = None
 ) -> tuple[Marks, LearningHistory]:
     """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is.
 
@@ -51,8 +50,8 @@ def greedy_equivalence_search(
                     break
                 marks = _class_of(_changed(marks, change, insert))
                 path.append(path[-1] + change.gain)
-                if progress is not None:
-                    progress(len(path) - 1, path[-1])
+                if told is not None:
+                    told(len(path) - 1, path[-1], marks)
     except KeyboardInterrupt:
         reason, converged = "interrupted; the best network so far is kept", False
     return marks, LearningHistory("ges", tuple(path), reason, converged)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.climb import LEAST_GAIN, Climber
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.scores import Scores
 
-Progress = Callable[[int, float], None] | None
 Arcs = NDArray[np.bool_]
 
 
 class Best:
     """The best graph of a search so far, and the objective step by step."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, told: Told) -> None:
         self.arcs: Arcs | None = None
         self.score = -np.inf
         self.path: list[float] = []
         self.ends: list[float] = []
-        self._progress = progress
+        self._told = told
 
     def see(self, climber: Climber) -> None:
         """Take note of where the search is."""
@@ -33,8 +30,8 @@ class Best:
         if score > self.score + LEAST_GAIN:
             self.arcs, self.score = climber.arcs.copy(), score
         # Last, since an exception from here ends the search with what was noted.
-        if self._progress is not None:
-            self._progress(len(self.path) - 1, score)
+        if self._told is not None:
+            self._told(len(self.path) - 1, score, climber.arcs)
 
     def history(self, method: str, reason: str, converged: bool) -> LearningHistory:
         """Return the history of the search."""
@@ -49,14 +46,14 @@ def hill_climb(
     restarts: int = 0,
     perturb: int = 10,
     random_state: int = 0,
-    progress: Progress = None,
+    told: Told = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
 
     After the first top, ``restarts`` times: ``perturb`` random changes of the best graph, then up again.
     """
     rng = np.random.default_rng(random_state)
-    best, reason, converged = Best(progress), "no change of one arc gains", True
+    best, reason, converged = Best(told), "no change of one arc gains", True
     climber = Climber(scores, limits, start)
     best.see(climber)
     try:

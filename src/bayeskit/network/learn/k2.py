@@ -6,13 +6,13 @@ import numpy as np
 
 from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.hill_climb import Arcs, Progress
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.hill_climb import Arcs
+from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.scores import Scores
 
 
 def k2_search(
-    scores: Scores, limits: Constraints, ordering: list[int], *, progress: Progress = None
+    scores: Scores, limits: Constraints, ordering: list[int], *, told: Told = None
 ) -> tuple[Arcs, LearningHistory]:
     """Return the graph that K2 finds; Ctrl-C ends it, and the variables that were done keep their parents.
 
@@ -39,8 +39,8 @@ def k2_search(
                 local[j] = found[best]
             before[j] = True
             path.append(float(local.sum()))
-            if progress is not None:
-                progress(step, path[-1])
+            if told is not None:
+                told(step, path[-1], arcs)
     except KeyboardInterrupt:
         reason, converged = "interrupted; the best network so far is kept", False
     return arcs, LearningHistory("k2", tuple(path), reason, converged)

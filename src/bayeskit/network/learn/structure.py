@@ -22,8 +22,8 @@ from bayeskit.network.learn.constraints import Arcs, Constraints, read_ordering
 from bayeskit.network.learn.data import Rows, read_rows
 from bayeskit.network.learn.exact import exact_search
 from bayeskit.network.learn.ges import greedy_equivalence_search
-from bayeskit.network.learn.hill_climb import Progress, hill_climb
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.hill_climb import hill_climb
+from bayeskit.network.learn.history import LearningHistory, OnGraph, Progress, Told
 from bayeskit.network.learn.k2 import k2_search
 from bayeskit.network.learn.mmhc import mmhc
 from bayeskit.network.learn.pc import pc_stable
@@ -100,7 +100,7 @@ class Settings:
     root: str | None
     random_state: int
     limit: float
-    progress: Progress
+    told: Told
 
 
 def learn_structure(
@@ -129,6 +129,7 @@ def learn_structure(
     smoothing: Any = 1.0,
     random_state: int = 0,
     progress: Progress = None,
+    on_graph: OnGraph = None,
     max_memory: Memory = "4 GiB",
 ) -> LearnedStructure:
     """Find the structure of a Bayesian network in a table, and estimate its tables.
@@ -178,6 +179,9 @@ def learn_structure(
         The seed of restarts and of structural EM.
     progress : callable, optional
         Called with the number of the step and the objective.
+    on_graph : callable, optional
+        Called with the arcs (parent, child) of the graph each time that the search has changed it, so that it can be
+        seen to grow; an edge without direction comes both ways. "exact" and "chow-liu" have no graph before the end.
     max_memory : number of bytes or str
         The most memory that tables may take.
 
@@ -208,7 +212,8 @@ def learn_structure(
     settings = Settings(
         method, score or ("k2" if method == "k2" else "bic"), limits, equivalent_sample_size,
         read_ordering(ordering, rows.names) if method == "k2" else None, restarts, perturb, tabu_length, alpha, test,
-        root, random_state, read_memory(max_memory), progress,
+        root, random_state, read_memory(max_memory),
+        _told(rows.names, progress, on_graph),
     )  # fmt: skip
     begin = _start(start, rows, limits)
     _refuse_large_families(rows, parents_of(begin), settings.limit)
@@ -223,6 +228,19 @@ def learn_structure(
     return _result(rows, settings, marks, history, smoothing, tables, complete=holes and missing == "complete-rows")
 
 
+def _told(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> Told:
+    if on_graph is None and progress is None:
+        return None
+
+    def told(step: int, objective: float, marks: Marks | None) -> None:
+        if on_graph is not None and marks is not None:
+            on_graph([(names[a], names[b]) for a, b in zip(*np.nonzero(marks), strict=True)])
+        if progress is not None:
+            progress(step, objective)
+
+    return told
+
+
 def _rows_to_begin_with(rows: Rows, missing: str) -> Rows:
     # Structural EM needs some graph to begin with; where no row is complete, that of the node averages.
     whole = ~rows.missing().any(axis=1)
@@ -231,17 +249,17 @@ def _rows_to_begin_with(rows: Rows, missing: str) -> Rows:
 
 def search(rows: Rows, settings: Settings, start: Marks) -> tuple[Marks, LearningHistory]:
     """Run one search over rows; return the marks of a graph: an arc one way, an edge both ways."""
-    limits, progress = settings.limits, settings.progress
+    limits, told = settings.limits, settings.told
     if settings.method == "chow-liu":
         return chow_liu(rows, limits, settings.root, settings.limit)
     if settings.method == "pc":
-        return pc_stable(DataTests(rows, settings.test, settings.alpha), limits, progress=progress)
+        return pc_stable(DataTests(rows, settings.test, settings.alpha), limits, told=told)
     scores = Scores(rows, settings.score, settings.equivalent_sample_size)
     shaken: dict[str, Any] = {
         "restarts": settings.restarts,
         "perturb": settings.perturb,
         "random_state": settings.random_state,
-        "progress": progress,
+        "told": told,
     }
     if settings.method == "hill-climb":
         return hill_climb(scores, limits, start, **shaken)
@@ -250,10 +268,10 @@ def search(rows: Rows, settings: Settings, start: Marks) -> tuple[Marks, Learnin
     if settings.method == "mmhc":
         return mmhc(scores, DataTests(rows, settings.test, settings.alpha), limits, start, **shaken)
     if settings.method == "k2":
-        return k2_search(scores, limits, settings.ordering or [], progress=progress)
+        return k2_search(scores, limits, settings.ordering or [], told=told)
     if settings.method == "exact":
-        return exact_search(scores, limits, settings.limit, progress=progress)
-    return greedy_equivalence_search(scores, limits, progress=progress)
+        return exact_search(scores, limits, settings.limit, told=told)
+    return greedy_equivalence_search(scores, limits, told=told)
 
 
 def _start(start: Graph | None, rows: Rows, limits: Constraints) -> Marks:
@@ -296,7 +314,7 @@ def _by_structural_em(rows: Rows, settings: Settings, marks: Marks, smoothing: A
 
     return structural_em(
         rows, _directed(marks), again, smoothing=smoothing, random_state=settings.random_state, limit=settings.limit,
-        progress=settings.progress,
+        told=settings.told,
     )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from bayeskit.network.learn.climb import Climber
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.hill_climb import Arcs, Best, Progress
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.hill_climb import Arcs, Best
+from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.scores import Scores
 
 
@@ -23,7 +23,7 @@ def tabu_search(
     restarts: int = 0,
     perturb: int = 10,
     random_state: int = 0,
-    progress: Progress = None,
+    told: Told = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
 
@@ -36,7 +36,7 @@ def tabu_search(
     """
     rng = np.random.default_rng(random_state)
     limit = tabu_length if patience is None else patience
-    best, reason, converged = Best(progress), f"{limit} steps without a better graph", True
+    best, reason, converged = Best(told), f"{limit} steps without a better graph", True
     climber = Climber(scores, limits, start)
     best.see(climber)
     try:

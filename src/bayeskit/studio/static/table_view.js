@@ -3,6 +3,7 @@
 import { h, put, percent, number, icon } from "./dom.js";
 import { Latest, follow, isStopped, post } from "./api.js";
 import { card, note, problem, answerIn } from "./cards.js";
+import { Growth } from "./growth.js";
 import { t } from "./words.js";
 
 const METHODS = ["hill-climb", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
@@ -18,10 +19,11 @@ export class TableView {
     this.host = h("div", { class: "inner" });
     this.board = h("div", {});
     this.learnHost = h("div", {});
+    this.growthHost = h("div", {});
   }
 
   async start() {
-    put(this.stage, h("div", { class: "sheetroom" }, this.host));
+    put(this.stage, h("div", { class: "sheetroom" }, this.growthHost, this.host));
     put(this.panel, this.board, this.learnHost);
     await this.look();
     this.showTraining();
@@ -134,16 +136,30 @@ export class TableView {
     put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("thinking"), stop));
     try {
       await this.latest.ask("learn", async (signal) => {
+        let growth = null;
         for await (const event of follow(`${this.base}/learn`, body, signal)) {
+          if (event.variables) {
+            growth = new Growth(event.variables, (arc) => this.forbid(arc));
+            put(this.growthHost, growth.host);
+            growth.host.scrollIntoView({ block: "nearest" });
+            continue;
+          }
+          growth?.take(event.done ? { all: event.done.structure } : event);
           if (event.done) {
+            await growth?.finished();
             await this.opened(event.done.network);
-            put(this.learnSaid, note(t("learned", event.done.arcs, number(event.done.score, 6), event.done.reason), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")));
+            put(this.learnSaid, note(t("learned", event.done.structure.length, number(event.done.score, 6), event.done.reason), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")));
           } else put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("learning", event.step, number(event.score ?? NaN, 7)), stop));
         }
       });
     } catch (error) {
       put(this.learnSaid, isStopped(error) ? note(t("stopped")) : problem(error));
     }
+  }
+
+  forbid(arc) {
+    if (!this.arcs.blacklist.some((each) => each.join() === arc.join())) this.arcs.blacklist.push(arc);
+    this.showLearning(note(t("learnAgain")));
   }
 
   close() {

@@ -1,6 +1,6 @@
 """Searches: constraints hold, exact search is exact, each feature does what it says."""
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -210,6 +210,34 @@ def test_progress_is_told_and_an_interruption_keeps_the_best_so_far():
     assert len(found.arcs) == 2
     assert found.score == pytest.approx(max(seen), rel=1e-12)
     assert not found.history.converged
+
+
+def test_the_graph_is_shown_from_change_to_change_until_it_is_the_one_returned():
+    graphs = []
+    found = learn_structure(strong(), on_graph=lambda arcs: graphs.append(set(arcs)))
+    assert graphs[0] == set()
+    assert graphs[-1] == set(found.arcs)
+    for before, after in pairwise(graphs):
+        removed, added = before - after, after - before
+        assert {(b, a) for a, b in removed} == added or len(removed) + len(added) == 1  # reversed, or one more or less
+
+
+@pytest.mark.parametrize("method", ["tabu", "k2", "ges", "mmhc"])
+def test_every_search_that_has_a_graph_shows_the_one_it_returns(method):
+    rows, graphs = strong(), []
+    options = {"ordering": list(rows)} if method == "k2" else {}
+    found = learn_structure(rows, method, on_graph=lambda arcs: graphs.append(set(arcs)), **options)
+    marks = {*found.cpdag.arcs, *found.cpdag.edges, *((b, a) for a, b in found.cpdag.edges)}
+    assert (marks if method == "ges" else set(found.arcs)) in graphs
+
+
+def test_pc_shows_edges_both_ways_and_only_fewer_from_level_to_level():
+    graphs = []
+    found = learn_structure(strong(), "pc", on_graph=lambda arcs: graphs.append(set(arcs)))
+    assert all(graph == {(b, a) for a, b in graph} for graph in graphs)
+    assert all(after <= before for before, after in pairwise(graphs))
+    joined = {frozenset(arc) for arc in (*found.cpdag.arcs, *found.cpdag.edges)}
+    assert {frozenset(arc) for arc in graphs[-1]} == joined
 
 
 def test_scores_of_a_tiny_table_by_hand():
