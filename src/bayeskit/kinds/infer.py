@@ -178,7 +178,7 @@ def _kind_of_text(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
 
     length = pc.mean(pc.utf8_length(known)).as_py()
     if length > LONG_TEXT and n_values > n_known / 2:
-        return "left out", "it is free text; models for text will come"
+        return "left out", "it is free text, which a text classifier reads"
     if n_values == n_known and n_values > MOST_CODES:
         return "left out", "every row has a value of its own, as an id has"
     if n_values > MANY_VALUES and n_values > n_known / 2:

@@ -47,7 +47,7 @@ def why(name):
         ("amount", "numeric", "numbers with fractions"),
         ("word", "categorical", "text with 1 value"),
         ("truth", "categorical", "true or false"),
-        ("remark", "left out", "it is free text; models for text will come"),
+        ("remark", "left out", "it is free text, which a text classifier reads"),
         ("name", "left out", "120 values in 200 rows are too many to count"),
         ("nothing", "left out", "it has no value in any row"),
         ("day", "date", "it holds dates"),

@@ -229,6 +229,18 @@ def test_the_page_speaks_chinese_where_the_browser_does_and_switches(page_of, as
     assert page.get_attribute("html", "lang") == "en"
 
 
+def test_kinds_and_reasons_of_columns_are_in_chinese_too(page_of, served):
+    cells = ["{0}", "{1}", "{2:.3f}", "{3}x", "2024-01-{4:02d}", "v{0}", "", '"{0}.{4},5"', "00{0}"]
+    rows = [",".join(cells).format(k, k % 3, k / 7, "ab"[k % 2], k % 28 + 1) for k in range(60)]
+    text = "\n".join(["id,few,real,text,day,own,empty,comma,padded", *rows])
+    page = page_of(f"#doc={served.open('t.csv', text.encode())}", locale="zh-CN")
+    page.wait_for_selector("th:has-text('few')")
+    reasons = page.eval_on_selector_all(".sheet tbody tr", "all => all.map(row => row.children[2].textContent)")
+    assert len(reasons) > 7
+    mixed = [each for each in reasons if not re.search("[\u4e00-\u9fff]", each)]
+    assert mixed == []
+
+
 def test_each_word_has_both_languages(page_of):
     page = page_of()
     pairs = page.evaluate("async () => (await import('/static/words.js')).keys()")

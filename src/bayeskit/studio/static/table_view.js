@@ -4,6 +4,7 @@ import { h, put, percent, number, icon } from "./dom.js";
 import { Latest, follow, isStopped, post } from "./api.js";
 import { card, note, problem, answerIn } from "./cards.js";
 import { Growth } from "./growth.js";
+import { kindName, reason } from "./library_words.js";
 import { t } from "./words.js";
 
 const METHODS = ["hill-climb", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
@@ -43,9 +44,9 @@ export class TableView {
     const target = h("select", { "aria-label": t("chooseColumn"), onchange: () => this.setTarget(target.value) }, h("option", { value: "" }, t("chooseColumn")), found.names.map((name) => h("option", { value: name, selected: name === this.target }, name)));
     const rows = found.columns.map((column) => {
       const own = column.kind === "target" || !found.names.includes(column.name);
-      const kind = own ? h("span", {}, column.kind) : h("select", { "aria-label": `${t("kind")}: ${column.name}`, onchange: (event) => this.setKind(column.name, event.target.value) },
-        [...new Set([column.kind, ...found.kinds])].map((each) => h("option", { value: each, selected: each === column.kind }, each)));
-      return h("tr", { class: column.kind === "target" ? "target" : column.kind === "left out" ? "out" : "" }, h("th", { scope: "row" }, column.name), h("td", {}, kind), h("td", {}, column.why), h("td", { class: "n" }, column.n_values || ""), h("td", { class: "n" }, column.missing ? percent(column.missing) : ""), h("td", {}, column.example));
+      const kind = own ? h("span", {}, kindName(column.kind)) : h("select", { "aria-label": `${t("kind")}: ${column.name}`, onchange: (event) => this.setKind(column.name, event.target.value) },
+        [...new Set([column.kind, ...found.kinds])].map((each) => h("option", { value: each, selected: each === column.kind }, kindName(each))));
+      return h("tr", { class: column.kind === "target" ? "target" : column.kind === "left out" ? "out" : "" }, h("th", { scope: "row" }, column.name), h("td", {}, kind), h("td", {}, reason(column.why)), h("td", { class: "n" }, column.n_values || ""), h("td", { class: "n" }, column.missing ? percent(column.missing) : ""), h("td", {}, column.example));
     });
     const head = ["column", "kind", "because", "values", "missing", "example"];
     return h("div", {}, h("h1", {}, this.document.name), note(t("rows", found.rows, found.names.length)),

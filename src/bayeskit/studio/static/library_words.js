@@ -1,0 +1,53 @@
+// What the library says about the columns of a table, in Chinese too: a phrase for each of its phrases.
+
+import { language } from "./words.js";
+
+const KINDS = {
+  target: "目标", "left out": "不使用", categorical: "类别", numeric: "数值", date: "日期", bernoulli: "二值(伯努利)",
+  "equal-width": "等宽分箱", "equal-frequency": "等频分箱", mdl: "MDL 分箱", gaussian: "高斯", kde: "核密度", lognormal: "对数正态", poisson: "泊松",
+};
+
+const PHRASES = [
+  [/^(\d+) classes$/, "$1 个类"],
+  [/^you said so$/, "由您指定"],
+  [/^it has no value in any row$/, "所有行都没有值"],
+  [/^true or false$/, "真或假"],
+  [/^numbers with fractions$/, "带小数的数"],
+  [/^it holds dates$/, "日期"],
+  [/^declared categories, (\d+) in use$/, "已声明的类别,使用了 $1 个"],
+  [/^it holds (.+), which is neither text nor a number$/, "内容为 $1,既不是文本也不是数"],
+  [/^whole numbers with (\d+) values?$/, "整数,共 $1 个不同值"],
+  [/^it numbers the rows$/, "行号"],
+  [/^it is free text, which a text classifier reads$/, "自由文本,适合文本分类器"],
+  [/^every row has a value of its own, as an id has$/, "每行的值都不同,像编号"],
+  [/^(\d+) values in (\d+) rows are too many to count$/, "$2 行中有 $1 个不同值,太多而无法计数"],
+  [/^text with (\d+) values?$/, "文本,共 $1 个不同值"],
+  [/^dates \(year-month-day\) as .*$/, "日期(年-月-日),拆成年、月、星期、天数"],
+  [/^dates \(day\.month\.year\) as .*$/, "日期(日.月.年),拆成年、月、星期、天数"],
+  [/^dates \(month\/day\/year\) as .*$/, "日期(月/日/年),拆成年、月、星期、天数"],
+  [/^year of (.+)$/, "$1 的年份"],
+  [/^month of (.+)$/, "$1 的月份"],
+  [/^hour of (.+)$/, "$1 的小时"],
+  [/^weekday of (.+)$/, "$1 的星期"],
+  [/^days since (\S+) of (.+)$/, "$2 距 $1 的天数"],
+  [/^digits with leading zeros$/, "以零开头的数字串"],
+  [/^digits too long for a number$/, "数字太长,不能作为数"],
+  [/^decimal comma$/, "小数点为逗号"],
+  [/^thousands separated$/, "有千位分隔符"],
+  [/^text: 1,234 could be 1\.234 or 1234$/, "文本:1,234 可能是 1.234 或 1234"],
+  [/^text: 2\/3\/2019 could be in February or in March$/, "文本:2/3/2019 可能是二月或三月"],
+  [/^(\d+) cells? such as (.+) read as missing$/, "$1 个单元格(如 $2)视为缺失"],
+];
+
+export const kindName = (kind) => (language() === "zh" && KINDS[kind]) || kind;
+
+const translated = (part) => {
+  const found = PHRASES.find(([pattern]) => pattern.test(part));
+  return found && part.replace(found[0], found[1]);
+};
+
+// A reason may have several parts; one without a translation stays as it is.
+export function reason(text) {
+  if (language() !== "zh") return text;
+  return text.split("; ").map((part) => translated(part) || part.split(", ").map((each) => translated(each) || each).join(",")).join(";");
+}
