@@ -52,8 +52,9 @@ inline bool write_score(const double* log_joint, const double* log_prior, int n_
     if (wanted == Score::posterior) {
         for (int k = 0; k < n_classes; ++k) line[k] /= sum;
     } else if (wanted == Score::log_posterior) {
-        const double log_evidence = peak + std::log(sum);
-        for (int k = 0; k < n_classes; ++k) line[k] = log_joint[k] - log_evidence;
+        // Beside a peak of -1e20 the log of the sum would be lost, so it is taken from the shifted scores.
+        const double log_sum = std::log(sum);
+        for (int k = 0; k < n_classes; ++k) line[k] = (log_joint[k] - peak) - log_sum;
     } else {
         line[0] = peak + std::log(sum);
     }
@@ -118,7 +119,7 @@ inline void add_losses(const double* log_joint, const double* log_prior, int n_c
     }
     const double miss = 1.0 - truth / sum;
     sums[0] += best == label ? 0.0 : weight;
-    sums[1] -= weight * (log_joint[label] - peak - std::log(sum));
+    sums[1] -= weight * ((log_joint[label] - peak) - std::log(sum));
     sums[2] += weight * miss * miss;
 }
 

@@ -7,6 +7,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_matrix, csc_matrix, csr_array
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -17,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils import estimator_html_repr
 
-from bayeskit import GaussianNB, NaiveBayes
+from bayeskit import NaiveBayes
 from bayeskit.datasets import load_penguins
+from bayeskit.errors import TooLargeError
 from common.registry import any_table_classifiers, classifiers
 
 pd = pytest.importorskip("pandas", reason="frames come from pandas")
@@ -220,7 +222,18 @@ def test_one_hot_columns_as_bernoulli_kinds_give_the_numbers_of_scikit_learns_be
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
 
 
-def test_sparse_output_is_refused_in_one_sentence():
+@by_model
+@pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_matrix])
+def test_a_sparse_matrix_gives_the_numbers_of_the_full_table(model, form):
     X, y = penguins()
-    with pytest.raises(TypeError, match=r"Sparse data was passed, but dense data is required: use X.toarray\(\)"):
-        make_pipeline(OneHotEncoder(), GaussianNB()).fit(X[["island"]], y)
+    full = OneHotEncoder(sparse_output=False).fit_transform(X[["island", "sex"]].astype(str))
+    expected = clone(model).fit(full, y)
+    found = clone(model).fit(form(full), y)
+    assert_allclose(found.predict_proba(form(full)), expected.predict_proba(full), rtol=1e-12)
+    assert_allclose(found.predict_proba(full), expected.predict_proba(form(full)), rtol=1e-12)
+
+
+def test_a_sparse_matrix_that_is_too_large_as_a_full_table_is_refused_by_its_size():
+    wide = csr_array((1_000_000, 100_000))
+    with pytest.raises(TooLargeError, match=r"1,000,000 × 100,000 cells, which take 745 GiB .* sparse matrices as"):
+        NaiveBayes().fit(wide, np.zeros(1_000_000))

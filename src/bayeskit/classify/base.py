@@ -218,6 +218,7 @@ class BayesClassifier(ClassifierMixin, Learner):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags

@@ -14,6 +14,7 @@ from bayeskit.errors import TableError, TooLargeError, warn_caller
 from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds import Estimation
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded
@@ -128,9 +129,17 @@ class CategoricalNB(NaiveModel):
                 UserWarning,
             )
 
+    @property
+    def _settings(self) -> Estimation:
+        return Estimation(smoothing=self.alpha if self.force_alpha else max(self.alpha, _LEAST_ALPHA))
+
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        alpha = self.alpha if self.force_alpha else max(self.alpha, _LEAST_ALPHA)
-        return NaiveBeliefs.of(counts, Estimation(smoothing=alpha), prior=self._prior)
+        return NaiveBeliefs.of(counts, self._settings, prior=self._prior)
+
+    def _log_joint_left_out(
+        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return log_joint_left_out(counts, self._settings, self._prior, columns, y, own)
 
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]

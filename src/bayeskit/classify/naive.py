@@ -18,6 +18,7 @@ from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive import NaiveBeliefs
 from bayeskit.learn.parameters import (
     a_class_weight,
@@ -175,14 +176,22 @@ class NaiveBayes(NaiveModel):
         factor = class_factors(counts.n_class, counts.classes, self.class_weight)
         class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
 
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        settings = Estimation(
+    @property
+    def _settings(self) -> Estimation:
+        return Estimation(
             smoothing=self.smoothing,
             unseen=self.unseen,  # type: ignore[arg-type]
             variance=self.variance,  # type: ignore[arg-type]
             variance_prior=self.variance_prior,
         )
-        return NaiveBeliefs.of(counts, settings, prior=self.prior, class_weight=self.class_weight)
+
+    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
+        return NaiveBeliefs.of(counts, self._settings, prior=self.prior, class_weight=self.class_weight)
+
+    def _log_joint_left_out(
+        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return log_joint_left_out(counts, self._settings, self.prior, columns, y, own)
 
     @property
     def _learns_prior(self) -> bool:  # type: ignore[override]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import naive_network
-from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.table import TableCounts
+from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain, JointTerms
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class NaiveModel(BayesClassifier):
+class NaiveModel(LeavesOneOut):
     """A classifier over :class:`TableCounts`; it says how to count and what to believe, and can be read here."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.
@@ -57,6 +59,23 @@ class NaiveModel(BayesClassifier):
                 used[:, j] = ~left_out
             terms[:, j] = kind.log_density(variable, parameters, columns[j])
         return JointTerms(log_prior, terms, used)
+
+    @abstractmethod
+    def _log_joint_left_out(
+        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return log P(x, c) and log P(c), (n_rows, n_classes), each row by the counts without its ``own`` part."""
+
+    def _log_posterior_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        # A row that counts several times loses one of its copies.
+        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
+        template: Any = self._state.template
+        log_joint, log_prior = template._log_joint_left_out(self.counts_, columns, y, own)
+        impossible = np.isneginf(log_joint).all(axis=1)
+        log_joint[impossible] = log_prior[impossible]
+        return log_posterior(log_joint)
 
     def _columns(self) -> Iterator[tuple[Variable, Kind, Any]]:
         """Return each column with its kind and the parameters that the kind estimated."""

@@ -1,10 +1,9 @@
-"""What all classifiers with a structure share: bins, family counts, leave-one-out, and the network that they are."""
+"""What all classifiers with a structure share: bins, family counts, and the network that they are."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import family_network
-from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
@@ -21,7 +20,7 @@ from bayeskit.counts.memory import Memory, read_memory, refuse_too_large
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.protocol import as_column
-from bayeskit.errors import BayeskitError, TableError
+from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.draw import draw_families
 from bayeskit.estimate.families import FamilyBeliefs
@@ -30,15 +29,13 @@ from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
-from bayeskit.learn.checks import check_columns, in_order, split_target, warn_of_empty_columns
+from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_class_weight, a_smoothing, an_amount_of_memory, at_least, hashable, one_of
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.table.column import missing_code
 from bayeskit.table.discretise import METHODS
-from bayeskit.table.encode import encode
-from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
@@ -46,21 +43,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """How a classifier does on each row of its fit when that row is left out; structure, bins and levels are kept."""
-
-    error: float
-    log_loss: float
-    # The root of the mean of (1 − P(true class))².
-    rmse: float
-    log_posterior: NDArray[np.float64]  # (n_rows, n_classes)
-
-    def __repr__(self) -> str:
-        return f"LeaveOneOut(error={self.error:.6g}, log_loss={self.log_loss:.6g}, rmse={self.rmse:.6g})"
-
-
-class SemiNaive(BayesClassifier):
+class SemiNaive(LeavesOneOut):
     """A classifier over :class:`FamilyCounts`: it says which families it counts and which structure it believes in."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
@@ -282,54 +265,8 @@ class SemiNaive(BayesClassifier):
         missing = 1.0 - known / self.counts_.alone.n_rows
         return summarise(self, np.asarray(self.counts_.n_class), missing, {})
 
-    # -- leave-one-out ----------------------------------------------------------------------------------------------
-
-    def leave_one_out(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
-    ) -> LeaveOneOut:
-        """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
-
-        One pass takes each row out of the counts; structure, bins and levels stay those of all rows. The rows must
-        be rows that the model has learned from. A row of integer weight w counts as w copies, of which one is left out.
-        A row that no class can give without itself (smoothing 0) is answered with the prior. With ``class_weight`` the
-        counts hold no whole rows that could be left out, so it is refused.
-        """
-        return self._now()._leave_one_out(X, y, sample_weight, target)
-
-    def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
-        if self._believed_with["class_weight"] is not None:
-            raise BayeskitError("leave_one_out cannot take rows out of weighted classes; fit without class_weight.")
-        if target is not None:
-            source, y = split_target(X, target)
-            source = in_order(X, source, self.schema_.names)
-            check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
-        elif y is None:
-            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
-        else:
-            source = self._read_features(X)
-        labels, codes = read_labels(y, source.n_rows)
-        weight = read_weight(sample_weight, source.n_rows)
-        counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
-        strange = [label for label in labels[np.unique(counted)].tolist() if label not in self.classes_.tolist()]
-        if strange:
-            raise TableError(
-                f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
-            )
-        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)[codes]
-        log_posterior = self._beliefs.leave_one_out(encode(source, self.schema_), codes, weight)
-        return losses(log_posterior, codes, weight)
-
-
-def losses(
-    log_posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None
-) -> LeaveOneOut:
-    """Sum up log posteriors against the true classes."""
-    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
-    log_true = log_posterior[rows, y[rows]]
-    wrong = log_posterior[rows].argmax(axis=1) != y[rows]
-    miss = (1.0 - np.exp(log_true)) ** 2
-
-    def mean(values: NDArray[Any]) -> float:
-        return float(np.average(values, weights=None if weight is None else weight[rows]))
-
-    return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), log_posterior)
+    def _log_posterior_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._beliefs.leave_one_out(columns, y, weight)
+        return found

@@ -28,7 +28,7 @@ from bayeskit.io.registry import MODELS, model_class
 from bayeskit.learn.checks import check_columns, in_order, refuse_target_among_features, split_target
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.table.labels import read_labels
-from bayeskit.table.read import read_table
+from bayeskit.table.read import read_table, refuse_sparse
 from bayeskit.table.schema import Schema
 
 
@@ -65,6 +65,7 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         of them should have seen.
         """
         refuse_parameters(self, self._rules)
+        refuse_sparse(X)
         if target is not None:
             if y is not None:
                 raise TableError(f"give the labels once: either y or target='{target}'.")

@@ -108,6 +108,22 @@ class Moments:
             raise MergeError(f"cannot take away rows that were never counted: a {what} would fall below zero.")
         return Moments(rest)
 
+    def without_each(self, cells: NDArray[Any], y: NDArray[Any], weight: NDArray[Any]) -> Moments:
+        """Return the moments of one column without each of its cells in turn, of shape (n_cells, n_classes).
+
+        Examples
+        --------
+        >>> y = np.array([0, 0, 0], dtype=np.uint8)
+        >>> column = np.array([1.0, 2.0, 6.0])
+        >>> Moments.of([column], y, 1).without_each(column, y, np.ones(3)).mean.ravel()
+        array([4. , 3.5, 1.5])
+        """
+        whole = np.repeat(self.parts, len(cells), axis=1)
+        each = np.zeros_like(whole)
+        rows = np.arange(len(cells))
+        each[0, rows, y], each[1, rows, y] = weight, cells
+        return Moments(whole) - Moments(each)
+
     def remap(
         self, n_features: int, features: NDArray[np.int64], n_classes: int, classes: NDArray[np.int64]
     ) -> Moments:

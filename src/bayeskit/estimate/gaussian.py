@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,19 +51,20 @@ def gaussian(
 
 
 def gaussian_like_sklearn(
-    moments: Moments, var_smoothing: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    moments: Moments, var_smoothing: float, largest: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
     r"""Estimate mean and variance as scikit-learn's GaussianNB does; the third result is ε.
 
     .. math:: \sigma_{jc}^2 = \frac1{n_c} \sum_i (x_{ij} - \mu_{jc})^2 + ε, \qquad ε = s \max_j σ_j^2
 
     The share s of the *largest* variance of a column is added to *every* variance. Where that is zero, which would
-    be a division by zero, what :func:`gaussian` takes stands in.
+    be a division by zero, what :func:`gaussian` takes stands in. ``largest`` is given where the columns at hand are
+    not all that there are.
     """
     weight, (whole_mean, spread) = moments.weight, column_spread(moments)
     empty = weight == 0
     var = np.divide(moments.scatter, weight, out=np.zeros_like(weight), where=~empty)
-    epsilon = var_smoothing * float(spread.max(initial=0.0))
+    epsilon = var_smoothing * (float(spread.max(initial=0.0)) if largest is None else largest)
     mean = np.where(empty, whole_mean, moments.mean)
     return mean, _above_zero(np.where(empty, spread, var) + epsilon, whole_mean, spread), epsilon
 

@@ -52,6 +52,26 @@ class CodedKind(Kind):
         """Return P(v | c), one row per value."""
         return variable.values, np.exp(parameters[: variable.n_values])
 
+    def log_density_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Take the row out of the one cell that counted it; the values stay those of all rows."""
+        n = np.asarray(statistics.n_value[0], dtype=np.float64)
+        result = self.log_density(statistics.variables[0], self.estimate(statistics, settings)[0], column)
+        rows = np.flatnonzero(column < len(n))
+        value, c, mine = column[rows], y[rows], own[rows]
+        n_cells = len(n) + (settings.unseen == "smooth")
+        pseudo = as_smoothing(settings.smoothing).pseudo_count(n_cells)
+        # Weights that were added up may leave a last bit below zero.
+        left = np.maximum(n[value, c] - mine, 0.0) + pseudo
+        total = np.maximum(n.sum(axis=0)[c] - mine, 0.0) + n_cells * pseudo
+        # log 0 = -inf is meant: without smoothing, what no other row has is impossible. Where no other row is known,
+        # each value is as likely.
+        with np.errstate(divide="ignore"):
+            share = np.divide(left, total, out=np.full(len(rows), 1.0 / n_cells), where=total > 0)
+            result[rows, c] = np.log(share)
+        return result
+
     def cells(self, variable: Variable) -> Cells:
         """Text where some value is text, truth values where all are, and numbers otherwise."""
         if any(isinstance(value, str) for value in variable.values):

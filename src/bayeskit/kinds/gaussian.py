@@ -67,6 +67,15 @@ class Gaussian(Kind):
         """Return the title, with a small p for a density."""
         return f"p({variable.name} | {target})"
 
+    def log_density_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Take each row out of the moments of its class and of the whole column."""
+        result = np.zeros((len(column), len(statistics.n_class)))
+        for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, y, own):
+            result[rows] = constant - (column[rows, None] - mean) ** 2 * half
+        return result
+
     @staticmethod
     def _mean_and_deviation(parameters: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return parameters[1], np.sqrt(0.5 / parameters[2])

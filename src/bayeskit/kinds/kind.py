@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -23,6 +23,9 @@ from bayeskit.table.schema import Variable
 
 Unseen = Literal["ignore", "error", "smooth"]
 Cells = Literal["text", "truth", "number"]
+
+# So many rows are left out at once: their moments lie in the cache.
+LEFT_OUT_ROWS = 2048
 
 
 class Family(IntEnum):
@@ -62,6 +65,14 @@ class Statistics:
     n_value: Sequence[NDArray[Any]]  # coded columns: a table of shape (n_values, n_classes) each
     moments: Moments  # numeric columns: of shape (n_columns, n_classes)
     numbers: NumberCounts  # numeric columns of a kind that counts numbers: how often each came
+
+    def without(self, cell: float, c: int, own: float) -> Statistics:
+        """Return the statistics of one numeric column when a row of class ``c`` is taken out, which counts ``own``."""
+        row, label, weight = [np.array([cell])], np.array([c]), np.array([own])
+        n_classes = len(self.n_class)
+        if len(self.numbers.values):
+            return replace(self, numbers=self.numbers - NumberCounts.of(row, label, n_classes, weight))
+        return replace(self, moments=self.moments - Moments.of(row, label, n_classes, weight))
 
 
 class Grid(NamedTuple):
@@ -177,3 +188,35 @@ class Kind(ABC):
             [column], True, Score.LOG_JOINT, False, None, n_threads(len(column))
         )[0]
         return scores
+
+    def log_density_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Return log P(x | c) of each cell when its own row is left out of the column's statistics.
+
+        Row i is of class ``y[i]`` and counts ``own[i]``; the result has the shape (n_rows, n_classes), 0 for a missing
+        cell. Here each distinct cell of a class estimates the column anew; kinds that can do all rows at once say so.
+        """
+        variable, known = statistics.variables[0], np.flatnonzero(~np.isnan(column))
+        rows = np.column_stack([column[known], y[known], own[known]])
+        distinct, place = np.unique(rows, axis=0, return_inverse=True)
+        found = np.zeros((len(distinct), len(statistics.n_class)))
+        for k, (cell, c, weight) in enumerate(distinct.tolist()):
+            parameters = self.estimate(statistics.without(cell, int(c), weight), settings)[0]
+            found[k] = self.log_density(variable, parameters, np.array([cell]))[0]
+        result = np.zeros((len(column), len(statistics.n_class)))
+        result[known] = found[place.ravel()]
+        return result
+
+    def _estimates_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Yield some rows, and the parameters that each gets when it is left out, (n_parameters, n_rows, n_classes).
+
+        For kinds that learn from moments: a column without one of its rows is estimated like a column of its own.
+        """
+        known = np.flatnonzero(~np.isnan(column))
+        for first in range(0, len(known), LEFT_OUT_ROWS):
+            rows = known[first : first + LEFT_OUT_ROWS]
+            moments = statistics.moments.without_each(column[rows], y[rows], own[rows])
+            yield rows, np.stack(self.estimate(replace(statistics, moments=moments), settings), axis=1)

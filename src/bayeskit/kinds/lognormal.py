@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.gaussian import GRID_DEVIATIONS, GRID_POINTS, Gaussian
-from bayeskit.kinds.kind import Family, Grid
+from bayeskit.kinds.kind import Estimation, Family, Grid, Statistics
 from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Variable
 
@@ -50,6 +50,13 @@ class LogNormal(Gaussian):
     ) -> NDArray[np.float64]:
         """Return the normal log-density of log x less log x, the change of scale."""
         normal = Gaussian().log_density(variable, parameters, column)
+        return np.asarray(normal - np.nan_to_num(column)[:, None])
+
+    def log_density_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Return the normal log-density of log x less log x, as :meth:`log_density` does."""
+        normal = super().log_density_left_out(statistics, settings, column, y, own)
         return np.asarray(normal - np.nan_to_num(column)[:, None])
 
     def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -76,3 +77,16 @@ class Poisson(Kind):
                 f"got {numbers[row].item()!r}."
             )
         return numbers
+
+    def log_density_left_out(
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Take each row out of the mean of its class and of the whole column."""
+        result = np.zeros((len(column), len(statistics.n_class)))
+        for rows, (log_rate, rate) in self._estimates_left_out(statistics, settings, column, y, own):
+            events = column[rows, None]
+            log_factorial = np.array([lgamma(x + 1.0) for x in column[rows].tolist()])[:, None]
+            # 0 · log 0 is 0: a count of zero is certain when the rate is zero.
+            powers = np.multiply(events, log_rate, out=np.zeros_like(rate), where=events > 0)
+            result[rows] = powers - rate - log_factorial
+        return result

@@ -162,9 +162,9 @@ class Learner(BaseEstimator):
         Parameters
         ----------
         X : table
-            NumPy array, pandas or polars frame, Arrow table, dict of lists, or a table of any size that
-            :func:`bayeskit.scan` describes. Text, categories and booleans are categorical, numbers are numeric,
-            NaN / None / null is missing.
+            NumPy array, scipy.sparse matrix or array (of which every cell counts, the zeros too), pandas or polars
+            frame, Arrow table, dict of lists, or a table of any size that :func:`bayeskit.scan` describes. Text,
+            categories and booleans are categorical, numbers are numeric, NaN / None / null is missing.
         y : array of shape (n_rows,), optional
             The labels; left out when ``target`` names the column that holds them.
         sample_weight : array of shape (n_rows,), optional

@@ -72,7 +72,7 @@ class NaiveBeliefs:
             log_prior = np.log(class_prior(n_class, prior, settings.smoothing, counts.classes))
         parameters: list[Any] = [None] * len(counts.schema)
         for kind, columns in columns_by_kind(counts.schema):
-            found = kind.estimate(_statistics(counts, columns, factor), settings)
+            found = kind.estimate(statistics_of(counts, columns, factor), settings)
             for j, item in zip(columns, found, strict=True):
                 parameters[j] = item
         return cls(counts.schema, log_prior, tuple(parameters))
@@ -120,7 +120,8 @@ def columns_by_kind(schema: Schema) -> list[tuple[Kind, list[int]]]:
     return [(kind_of(schema[places[0]]), places) for places in columns.values()]
 
 
-def _statistics(counts: TableCounts, columns: list[int], factor: NDArray[Any]) -> Statistics:
+def statistics_of(counts: TableCounts, columns: list[int], factor: NDArray[Any]) -> Statistics:
+    """Return the statistics of columns of one kind, each row counted ``factor`` times by its class."""
     schema, values, moments = counts.schema, counts.values, counts.moments
     variables = tuple(schema.variables[j] for j in columns)
     tables: list[NDArray[Any]] = []

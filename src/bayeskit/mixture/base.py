@@ -220,6 +220,11 @@ class MixtureModel(ClusterMixin, TableModel):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
     def _history_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         history = self.history_
         meta = {

@@ -22,7 +22,7 @@ from bayeskit.mixture.summary import Column
 from bayeskit.network.learn.history import LearningHistory
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_table, refuse_sparse
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ class GaussianMixture(MixtureModel):
         """
         refuse_parameters(self, self._rules)
         self._refuse_odd_choices()
+        refuse_sparse(X)
         source = read_table(X)
         weight = read_weight(sample_weight, source.n_rows)
         schema, used, fill, rows = self._read(source, weight)

@@ -23,7 +23,7 @@ from bayeskit.mixture.summary import Column
 from bayeskit.network.learn.history import LearningHistory
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_table, refuse_sparse
 from bayeskit.table.schema import Schema
 
 Numbers = NDArray[np.float64]
@@ -169,6 +169,7 @@ class LatentClass(MixtureModel):
             How often each row counts.
         """
         refuse_parameters(self, self._rules)
+        refuse_sparse(X)
         whole = read_table(X)
         source, weight = whole, read_weight(sample_weight, whole.n_rows)
         if weight is not None and not weight.all():

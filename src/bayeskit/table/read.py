@@ -1,4 +1,4 @@
-"""Any table → named columns of numbers or codes: NumPy, pandas, polars, Arrow, dict of lists."""
+"""Any table → named columns of numbers or codes: NumPy, scipy.sparse, pandas, polars, Arrow, dict of lists."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import TableError
+from bayeskit.errors import TableError, TooLargeError
 from bayeskit.table.column import Column, Numbers
 from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column
 from bayeskit.table.names import first_duplicate
 from bayeskit.table.strings import read_fixed, read_objects
+
+# The most memory that a sparse matrix may take as a full table.
+_MOST_BYTES = 4 * 2.0**30
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
         return X if without is None else X.without(without)
     if isinstance(X, np.ma.MaskedArray):
         X = _unmasked(X)
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
+    if is_sparse(X):
+        X = _full(X)
     _refuse_duplicates(given_names(X))
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb":
         source = _read_array(np.asarray(X))
@@ -93,6 +96,17 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
             f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required."
         )
     return source
+
+
+def is_sparse(X: Any) -> bool:
+    """Say whether X is a scipy.sparse matrix or array."""
+    return hasattr(X, "toarray") and hasattr(X, "nnz")
+
+
+def refuse_sparse(X: Any) -> None:
+    """Refuse a sparse matrix, in scikit-learn's words, where a model has no use for one."""
+    if is_sparse(X):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
 
 
 def is_records(X: Any) -> bool:
@@ -135,6 +149,19 @@ def read_values(values: Any, name: str) -> Column:
 def _beyond_int64(array: NDArray[Any]) -> bool:
     # NumPy makes floats of whole numbers that no one type holds; as objects they are told apart, or refused.
     return array.dtype.kind == "f" and bool((np.isfinite(array) & (abs(array) >= 2**63)).any())
+
+
+def _full(X: Any) -> NDArray[Any]:
+    # A cell that a sparse matrix does not hold is a 0 like any other, and a density needs it as much.
+    n_rows, n_columns = X.shape if len(X.shape) == 2 else (1, *X.shape)
+    need = float(n_rows) * n_columns * X.dtype.itemsize
+    if need > _MOST_BYTES:
+        raise TooLargeError(
+            f"the sparse matrix has {n_rows:,} × {n_columns:,} cells, which take {need / 2**30:,.0f} GiB as a full "
+            f"table, more than {_MOST_BYTES / 2**30:.0f} GiB: pass fewer rows at a time (partial_fit, predict) or "
+            "fewer columns. BernoulliNB, MultinomialNB and ComplementNB read sparse matrices as they are."
+        )
+    return np.asarray(X.toarray())
 
 
 def _unmasked(array: Any) -> NDArray[Any]:

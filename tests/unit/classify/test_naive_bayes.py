@@ -178,3 +178,9 @@ def test_aic_and_bic_are_log_likelihood_less_a_price_per_parameter():
     base = model.log_likelihood(TENNIS, target="play")
     assert_allclose(model.aic(TENNIS, target="play"), base - model.n_parameters_, rtol=1e-14)
     assert_allclose(model.bic(TENNIS, target="play"), base - 0.5 * np.log(14) * model.n_parameters_, rtol=1e-14)
+
+
+def test_log_posteriors_of_a_number_far_out_still_sum_to_one():
+    model = NaiveBayes().fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], ["a", "b", "b", "a"])
+    far = [[0.5, 1e13]]
+    assert_allclose(np.exp(model.predict_log_proba(far)), [[0.5, 0.5]], rtol=1e-12)

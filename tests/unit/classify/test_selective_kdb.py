@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from bayeskit import KDB
 from bayeskit.classify.kdb import kdb_families
-from bayeskit.classify.semi_naive import losses
+from bayeskit.classify.leave_one_out import losses
 from bayeskit.counts.families import FamilyCounts
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.information import class_order, pair_gain

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from bayeskit.classify.semi_naive import losses
+from bayeskit.classify.leave_one_out import losses
 from bayeskit.classify.spode import spode_families
 from bayeskit.counts.families import FamilyCounts
 from bayeskit.estimate.families import FamilyBeliefs

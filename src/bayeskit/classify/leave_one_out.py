@@ -1,0 +1,97 @@
+"""Leave-one-out: how a classifier does on each row of its fit without that row, from the counts of one fit."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.errors import BayeskitError, TableError
+from bayeskit.learn.checks import check_columns, in_order, split_target
+from bayeskit.table.encode import encode
+from bayeskit.table.labels import read_labels, read_weight
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """How a classifier does on each row of its fit when that row is left out; structure, bins and levels are kept."""
+
+    error: float
+    log_loss: float
+    # The root of the mean of (1 − P(true class))².
+    rmse: float
+    log_posterior: NDArray[np.float64]  # (n_rows, n_classes)
+
+    def __repr__(self) -> str:
+        return f"LeaveOneOut(error={self.error:.6g}, log_loss={self.log_loss:.6g}, rmse={self.rmse:.6g})"
+
+
+class LeavesOneOut(BayesClassifier):
+    """A classifier whose counts give up any of its rows again, so that each row can be predicted without itself."""
+
+    @abstractmethod
+    def _log_posterior_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the log posterior of each counted row when that row is taken out of the counts."""
+
+    def leave_one_out(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
+    ) -> LeaveOneOut:
+        """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
+
+        One pass takes each row out of the counts; structure, bins and levels stay those of all rows. The rows must
+        be rows that the model has learned from. A row of integer weight w counts as w copies, of which one is left out.
+        A row that no class can give without itself (smoothing 0) is answered with the prior. With ``class_weight`` the
+        counts hold no whole rows that could be left out, so it is refused.
+
+        Examples
+        --------
+        >>> from bayeskit import NaiveBayes, datasets
+        >>> tennis = datasets.load_tennis()
+        >>> NaiveBayes().fit(tennis, target="play").leave_one_out(tennis, target="play").error
+        0.42857142857142855
+        """
+        return self._now()._leave_one_out(X, y, sample_weight, target)
+
+    def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
+        if self._believed_with.get("class_weight") is not None:
+            raise BayeskitError("leave_one_out cannot take rows out of weighted classes; fit without class_weight.")
+        if target is not None:
+            source, y = split_target(X, target)
+            source = in_order(X, source, self.schema_.names)
+            check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
+        elif y is None:
+            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+        else:
+            source = self._read_features(X)
+        labels, codes = read_labels(y, source.n_rows)
+        weight = read_weight(sample_weight, source.n_rows)
+        counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
+        strange = [label for label in labels[np.unique(counted)].tolist() if label not in self.classes_.tolist()]
+        if strange:
+            raise TableError(
+                f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
+            )
+        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)[codes]
+        log_posterior = self._log_posterior_left_out(encode(source, self.schema_), codes, weight)
+        return losses(log_posterior, codes, weight)
+
+
+def losses(
+    log_posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None
+) -> LeaveOneOut:
+    """Sum up log posteriors against the true classes."""
+    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
+    log_true = log_posterior[rows, y[rows]]
+    wrong = log_posterior[rows].argmax(axis=1) != y[rows]
+    miss = (1.0 - np.exp(log_true)) ** 2
+
+    def mean(values: NDArray[Any]) -> float:
+        return float(np.average(values, weights=None if weight is None else weight[rows]))
+
+    return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), log_posterior)
