@@ -11,7 +11,6 @@ namespace bayeskit::score {
 
 // Tables on the way through an elimination may have at most this many numbers.
 constexpr int64_t MOST_NUMBERS = int64_t{1} << 26;
-constexpr const char* TOO_LARGE = "summing out the missing cells of a row needs too large a table.";
 
 // One axis, or several that can be walked as one: its length and the stride of what is read along it.
 struct Axis {

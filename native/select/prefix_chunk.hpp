@@ -69,7 +69,7 @@ struct PrefixChunk {
     std::vector<double> scratch;
     std::unordered_map<std::string, SumOutPlan> plans;
     HiddenSum hidden_sum;
-    bool too_large = false;
+    std::vector<int64_t> too_large;           // rows whose hidden cells need too large a table under some family
 
     PrefixChunk(const PrefixProblem& of, LazyTables& lazy)
         : problem(of), hidden_tables(lazy), level(of.levels.size() * PREFIX_ROWS), column_hides(of.levels.size()), hides(PREFIX_ROWS),
@@ -209,10 +209,10 @@ struct PrefixChunk {
     void sum_out(int64_t f, int64_t r) {
         const int64_t K = problem.n_classes, at = problem.slot[f] * PREFIX_ROWS + r;
         const SumOutPlan* plan = plan_for(f, r);
-        if (!plan) return;
         need_logs(at);
         double* log = logs.data() + at * 2 * K + K;
         std::fill_n(log, K, 0.0);
+        if (!plan) return;  // features with a hidden parent are left out, as the scorer of such a row leaves them out
         const HiddenTables& tables = hidden_tables.get([&] {
             return HiddenTables(problem.families, K, problem.probability.data(), problem.lanes, [](double p) { return p; });
         });
@@ -236,7 +236,7 @@ struct PrefixChunk {
             at = plans.emplace(key, SumOutPlan(problem.families, path, problem.levels, hidden)).first;
         }
         if (at->second.largest <= MOST_NUMBERS / problem.n_classes) return &at->second;
-        too_large = true;
+        if (too_large.empty() || too_large.back() != begin + r) too_large.push_back(begin + r);
         return nullptr;
     }
 

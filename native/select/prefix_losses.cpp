@@ -172,8 +172,8 @@ Problem gather(const Table& table, const Array& y, const std::optional<Array>& w
 }
 
 // (families + 1,): the weighted sum of (1 - P(true class))², leave-one-out, of the prior alone and of each family with
-// those before it.
-nb::object prefix_losses(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
+// those before it; and the rows whose hidden cells are too many to be summed out under some family, in rising order.
+nb::tuple prefix_losses(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
                          std::vector<int64_t> sizes, std::vector<std::vector<int64_t>> families,
                          std::vector<int64_t> before, double class_pseudo, std::vector<double> pseudo, int n_threads) {
     const Table table = table_of(columns);
@@ -185,7 +185,7 @@ nb::object prefix_losses(nb::list columns, Array y, std::optional<Array> weight,
     const int64_t per_group = std::max<int64_t>(1, n_chunks / 1024), n_groups = (n_chunks + per_group - 1) / per_group;
     std::vector<double> sums(n_groups * n_sums, 0.0);
     Owned<double> out({static_cast<size_t>(n_sums)}, true);
-    bool too_large = false;
+    std::vector<int64_t> too_large;
     {
         nb::gil_scoped_release release;
         LazyTables hidden_tables;
@@ -199,12 +199,14 @@ nb::object prefix_losses(nb::list columns, Array y, std::optional<Array> weight,
                 for (int64_t f = -1; f < n_sums - 1; ++f) add_family(chunk, f, sums[group * n_sums + f + 1]);
             }
         });
-        for (const auto& scratch : scratches) too_large = too_large || scratch->too_large;
+        for (const auto& scratch : scratches)
+            too_large.insert(too_large.end(), scratch->too_large.begin(), scratch->too_large.end());
+        std::sort(too_large.begin(), too_large.end());
+        too_large.erase(std::unique(too_large.begin(), too_large.end()), too_large.end());
         for (int64_t group = 0; group < n_groups; ++group)
             for (int64_t k = 0; k < n_sums; ++k) out.data[k] += sums[group * n_sums + k];
     }
-    if (too_large) throw std::overflow_error(score::TOO_LARGE);
-    return out.to_numpy();
+    return nb::make_tuple(out.to_numpy(), too_large);
 }
 
 }  // namespace

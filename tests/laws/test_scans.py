@@ -170,3 +170,15 @@ def test_what_a_scan_lacks_is_said_before_anything_is_read():
         NaiveBayes().fit(scan(table), target="plya")
     with pytest.raises(BayeskitError, match="this is no plan"):
         Plan.from_json({"model": "NaiveBayes"})
+
+
+@pytest.mark.parametrize("model", [KDB(2, select=True, unseen="smooth"), SPODE("best", unseen="smooth")], ids=str)
+def test_a_scan_chooses_by_losses_with_the_slot_for_unseen_values(model):
+    rng = np.random.default_rng(3)
+    cells = rng.integers(0, 4, (60, 4)).astype(str)
+    label = np.where(rng.random(60) < 0.2 + 0.15 * cells[:, 0].astype(int), "yes", "no")
+    table = pa.table({**{f"x{j}": cells[:, j] for j in range(4)}, "label": label})
+    found, expected = clone(model).fit(scan(table), target="label"), clone(model).fit(table, target="label")
+    assert str(found.structure_) == str(expected.structure_)
+    if isinstance(model, KDB):
+        assert_allclose(found.selection_, expected.selection_, rtol=1e-12)

@@ -184,7 +184,7 @@ def prefix_losses(
     class_pseudo: float,
     pseudo: Sequence[float],
     n_threads: int,
-) -> NDArray[np.float64]: ...
+) -> tuple[NDArray[np.float64], list[int]]: ...
 def super_parent_losses(
     columns: list[Numbers],
     y: Numbers,

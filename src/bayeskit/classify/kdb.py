@@ -156,7 +156,7 @@ class KDB(SemiNaive):
             return (yield counting(plan.with_families(families, pairs))).counts  # type: ignore[no-any-return]
         families, before, end = kdb_tree(class_order(pairs), pair_gain(pairs), self.k)
         counts = (yield counting(plan.with_families(families, pairs))).counts
-        losses = yield summing(plan, _PrefixLosses(counts, before, self.smoothing))
+        losses = yield summing(plan, _PrefixLosses(counts, before, self.smoothing, self.unseen == "smooth"))
         return self._best(counts, families, end, losses)
 
     def _select(self, pairs: FamilyCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyCounts:
@@ -221,10 +221,12 @@ class _PrefixLosses:
     counts: FamilyCounts
     before: list[int]
     smoothing: float | SymmetricSmoothing
+    smooth: bool
 
     def __call__(self, rows: Labelled) -> NDArray[np.float64]:
         columns, y = coded_under(rows, self.counts)
-        return prefix_losses(self.counts, self.before, self.smoothing, columns, y, rows.weight)
+        given = (self.counts, self.before, self.smoothing, columns, y, rows.weight)
+        return prefix_losses(*given, smooth=self.smooth)
 
 
 def kdb_families(order: list[int], information: NDArray[np.float64], k: int) -> Families:

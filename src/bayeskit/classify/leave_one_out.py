@@ -54,7 +54,7 @@ class LeavesOneOut(BayesClassifier):
         >>> from bayeskit import NaiveBayes, datasets
         >>> tennis = datasets.load_tennis()
         >>> NaiveBayes().fit(tennis, target="play").leave_one_out(tennis, target="play").error
-        0.42857142857142855
+        0.5
         """
         return self._now()._leave_one_out(X, y, sample_weight, target)
 

@@ -133,7 +133,7 @@ class SPODE(SemiNaive):
             families = spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
             return (yield counting(plan.with_families(families))).counts  # type: ignore[no-any-return]
         pairs = (yield counting(plan.with_families("pairs"))).counts
-        return _best(pairs, (yield summing(plan, _Losses(pairs, self.smoothing))))
+        return _best(pairs, (yield summing(plan, _Losses(pairs, self.smoothing, self.unseen == "smooth"))))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts)
@@ -159,10 +159,11 @@ class _Losses:
 
     pairs: FamilyCounts
     smoothing: float | SymmetricSmoothing
+    smooth: bool
 
     def __call__(self, rows: Labelled) -> NDArray[np.float64]:
         columns, y = coded_under(rows, self.pairs)
-        return super_parent_losses(self.pairs, self.smoothing, columns, y, rows.weight)
+        return super_parent_losses(self.pairs, self.smoothing, columns, y, rows.weight, smooth=self.smooth)
 
 
 def _best(pairs: FamilyCounts, losses: NDArray[np.float64]) -> FamilyCounts:

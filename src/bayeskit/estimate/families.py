@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import FamilyScorer, Score, n_threads
 from bayeskit.counts.families import Families, FamilyCounts, sizes_of
 from bayeskit.counts.values import ragged
-from bayeskit.errors import TooLargeError, warn_caller
+from bayeskit.errors import warn_caller
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
@@ -149,17 +149,21 @@ def without_too_large(scores: NDArray[Any], result: Score, rows: list[int]) -> N
         return scores
     if result in (Score.LOG_JOINT, Score.LOG_EVIDENCE):
         scores[rows] = np.nan
-    shown = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
     warn_caller(
-        f"row{'s' if len(rows) > 1 else ''} {shown}: summing out the missing cells needs too large a table, so that "
+        f"{named_rows(rows)}: summing out the missing cells needs too large a table, so that "
         "features with a missing parent are left out there and log P(x) is NaN. Fill cells in, or choose fewer parents."
     )
     return scores
 
 
-def too_many_hidden(error: OverflowError) -> TooLargeError:
-    """Say what to do where a row's missing cells cannot be summed out in the memory that there is."""
-    return TooLargeError(f"{error} Fill some of them in, or choose fewer parents.")
+def named_rows(rows: list[int]) -> str:
+    """Return rows by their numbers, the first five of them.
+
+    >>> named_rows([3]), named_rows([0, 1, 2, 3, 4, 5, 6])
+    ('row 3', 'rows 0, 1, 2, 3, 4 and 2 more')
+    """
+    shown = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    return f"row{'s' if len(rows) > 1 else ''} {shown}"
 
 
 def values_are_codes(schema: Schema) -> bool:

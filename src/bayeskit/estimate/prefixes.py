@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayeskit import _kernels as kernels
 from bayeskit.counts.families import FamilyCounts, sizes_of
-from bayeskit.estimate.families import too_many_hidden, with_unseen
+from bayeskit.errors import warn_caller
+from bayeskit.estimate.families import named_rows, with_unseen
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
@@ -29,7 +30,8 @@ def prefix_losses(
     .. math:: P(c \mid x) \propto P(c) \prod_f P(x_f \mid c, parents\ of\ f), \quad
               f = i,\ before(i),\ before(before(i)), \dots
 
-    with the row's own count taken out of all that it is in. A missing cell is summed out.
+    with the row's own count taken out of all that it is in. A missing cell is summed out; rows where that needs too
+    large a table are named in a warning, and features with a missing parent are left out there.
 
     Parameters
     ----------
@@ -74,7 +76,10 @@ def prefix_losses(
     if smooth:
         cells = np.concatenate([with_unseen(counts.table(members)).ravel() for members in counts.families])
     given = (columns, y, weight, counts.n_class, cells, sizes, counts.families, before)
-    try:
-        return kernels.prefix_losses(*given, believed.pseudo_count(len(counts.n_class)), pseudo, threads)
-    except OverflowError as error:
-        raise too_many_hidden(error) from None
+    losses, rows = kernels.prefix_losses(*given, believed.pseudo_count(len(counts.n_class)), pseudo, threads)
+    if rows:
+        warn_caller(
+            f"{named_rows(rows)}: summing out the missing cells needs too large a table under some of the structures "
+            "that are tried, so that features with a missing parent are left out there when the structure is chosen."
+        )
+    return losses

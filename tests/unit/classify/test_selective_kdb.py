@@ -1,6 +1,9 @@
 """Selective KDB tries in one pass what a pass for each number of parents and features would try."""
 
+from itertools import combinations
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -9,6 +12,7 @@ from bayeskit import KDB
 from bayeskit.classify.kdb import kdb_families
 from bayeskit.classify.leave_one_out import losses
 from bayeskit.counts.families import FamilyCounts
+from bayeskit.errors import BayeskitWarning
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.learn.counting import learn_counts
@@ -93,3 +97,29 @@ def test_the_tables_of_the_chosen_structure_are_those_that_were_counted(monkeypa
         assert pairs == "pairs"
         assert len(set(more)) == len(more)
         assert all(len(members) == 3 for members in more)
+
+
+def seven_wide_columns_and_a_child_of_each_two(n=1500):
+    """The child says of each parent only what the parent does not say of the class, so that all parents come first."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    wide = [rng.integers(0, 8, n) * 2 + np.where(rng.random(n) < 0.8, y, 1 - y) for _ in range(7)]
+    X = {f"w{j}": column.astype(float) for j, column in enumerate(wide)}
+    for i, j in combinations(range(7), 2):
+        child = wide[i] // 8 * 2 + wide[j] // 8
+        X[f"c{i}{j}"] = np.where(rng.random(n) < 0.1, rng.integers(0, 4, n), child).astype(float)
+    return X, y
+
+
+def test_rows_with_too_many_missing_cells_are_named_and_do_not_fail_the_selection():
+    X, y = seven_wide_columns_and_a_child_of_each_two()
+    for j in range(7):
+        X[f"w{j}"][[3, 8]] = np.nan
+    model = KDB(2, select=True, kinds="categorical")
+    with pytest.warns(BayeskitWarning, match="rows 3, 8: summing out the missing cells needs too large a table"):
+        chosen = model.fit(X, y)
+    # Of the two rows, features with a missing parent are left out, as leave_one_out of such a model does.
+    whole = KDB(2, kinds="categorical").fit(X, y)
+    with pytest.warns(BayeskitWarning, match="rows 3, 8"):
+        expected = whole.leave_one_out(X, y).rmse
+    assert_allclose(chosen.selection_[2, -1], expected, rtol=1e-12)
