@@ -6,8 +6,6 @@
 
 namespace bayeskit::mixture {
 
-BAYESKIT_INLINE void write_quad(double* to, const Quad& value) { *reinterpret_cast<Quad*>(to) = value; }
-
 BAYESKIT_INLINE double sum_of(const Quad& value) {
     double lane[QUAD];
     write_quad(lane, value);

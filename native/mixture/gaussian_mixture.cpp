@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/score.hpp"
+#include "mixture/best_component.hpp"
 #include "mixture/bind.hpp"
 #include "mixture/gaussian_factors.hpp"
-#include "mixture/gaussian_loops.hpp"
 
 namespace bayeskit::mixture {
 namespace {
@@ -59,13 +59,22 @@ struct Work {
 
     const double* cells(const Tile& tile) const { return rows.cells.data() + tile.cells; }
 
-    // log P(x, c), one line per component
-    void densities(const Tile& tile) {
+    // Makes the factors of the tile's pattern, unless they are there; returns how many columns the pattern knows.
+    int64_t ready(const Tile& tile) {
         if (factors.pattern != tile.pattern) {
             factor(own, rows.patterns[tile.pattern], factors);
             factors.pattern = tile.pattern;
         }
-        const int64_t m = static_cast<int64_t>(rows.patterns[tile.pattern].known.size()), s = tile.stride;
+        return static_cast<int64_t>(rows.patterns[tile.pattern].known.size());
+    }
+
+    Diagonal diagonal(int64_t m) const {
+        return {factors.constant.data(), factors.mean.data(), factors.inverse.data(), own.k, m};
+    }
+
+    // log P(x, c), one line per component
+    void densities(const Tile& tile) {
+        const int64_t m = ready(tile), s = tile.stride;
         for (int64_t c = 0; c < own.k; ++c) {
             const double* mean = factors.mean.data() + c * m;
             double* line = lines.data() + c * s;
@@ -116,11 +125,21 @@ struct Work {
             for (int64_t b = 0; b <= a; ++b) second[pattern.missing[a] * d + pattern.missing[b]] += weight * left[a * u + b];
     }
 
+    // The best component of each row goes to `total`, its log P(x, c) to `peak`.
+    void best(const Tile& tile) {
+        if (own.full) {
+            densities(tile);
+            best_of(lines.data(), own.k, tile.stride, peak.data(), total.data());
+        } else {
+            best_component(cells(tile), tile.stride, diagonal(ready(tile)), peak.data(), total.data());
+        }
+    }
+
     // A row counts for its best component alone. For diagonal spreads each row is added where it belongs, which costs the
     // same for any number of components.
     void add_hard(const Tile& tile, const double* weight, Sums& sums) {
         const int64_t s = tile.stride;
-        best_of(lines.data(), own.k, s, peak.data(), total.data());
+        best(tile);
         if (own.full) {
             for (int64_t c = 0; c < own.k; ++c) {
                 double* line = lines.data() + c * s;
@@ -130,25 +149,17 @@ struct Work {
             return;
         }
         const auto& known = rows.patterns[tile.pattern].known;
-        const int64_t m = static_cast<int64_t>(known.size()), d = own.d;
-        int64_t label[TILE_ROWS];
-        counted.assign(own.k, 0.0);
-        for (int64_t i = 0; i < tile.n; ++i) {
-            label[i] = static_cast<int64_t>(total[i]);
-            counted[label[i]] += weight[i];
-        }
-        for (int64_t c = 0; c < own.k; ++c) {
+        const int64_t m = static_cast<int64_t>(known.size()), k = own.k, d = own.d;
+        counted.assign(k + 2 * k * m, 0.0);  // rows of each component, then first and second moments, (k, m)
+        double *first = counted.data() + k, *two = first + k * m;
+        add_to_best(cells(tile), s, tile.n, diagonal(m), total.data(), weight, counted.data(), first, two, second);
+        for (int64_t c = 0; c < k; ++c) {
             sums.total[c] += counted[c];
-            for (int64_t a = 0; a < m; ++a) sums.weight[c * d + known[a]] += counted[c];
-        }
-        for (int64_t a = 0; a < m; ++a) {
-            const double* x = cells(tile) + a * s;
-            const int64_t j = known[a];
-            for (int64_t i = 0; i < tile.n; ++i) {
-                const int64_t cell = label[i] * d + j;
-                const double t = x[i] - own.mean[cell], wt = weight[i] * t;
-                sums.first[cell] += wt;
-                if (second) sums.second[cell] += wt * t;
+            for (int64_t a = 0; a < m; ++a) {
+                const int64_t cell = c * d + known[a];
+                sums.weight[cell] += counted[c];
+                sums.first[cell] += first[c * m + a];
+                sums.second[cell] += two[c * m + a];
             }
         }
     }
@@ -163,11 +174,11 @@ struct Work {
     }
 
     void expect(const Tile& tile, bool hard, Sums& sums) {
-        densities(tile);
         const double* weight = rows.weights.data() + tile.weights;
         if (hard) {
             add_hard(tile, weight, sums);
         } else {
+            densities(tile);
             shares(lines.data(), own.k, tile.stride, weight, peak.data(), total.data());
             for (int64_t c = 0; c < own.k; ++c) add_component(tile, c, sums);
         }
@@ -234,7 +245,9 @@ public:
     // The scores, the first row that no component can give, and the singular component; -1 where there is none.
     nb::tuple score(Array log_weight, Array mean, Array spread, Score wanted, int n_threads) const {
         const Components own = components(log_weight, mean, spread);
-        Scores scores(wanted, rows_.n_rows, own.k);
+        const bool best = wanted == Score::best_class;
+        Scores scores(wanted, best ? 0 : rows_.n_rows, own.k);
+        Owned<int64_t> classes({static_cast<size_t>(best ? rows_.n_rows : 0)});
         int64_t singular = -1;
         std::atomic<int64_t> impossible{std::numeric_limits<int64_t>::max()};
         {
@@ -246,11 +259,19 @@ public:
                     std::vector<double> log_joint(own.k);
                     for (int64_t t = chunks[number].first_tile; t < chunks[number].last_tile; ++t) {
                         const Tile& tile = rows_.tiles[t];
-                        work.densities(tile);
+                        if (best) work.best(tile);
+                        else work.densities(tile);
                         for (int64_t i = 0; i < tile.n; ++i) {
-                            for (int64_t c = 0; c < own.k; ++c) log_joint[c] = work.lines[c * tile.stride + i];
                             const int64_t row = rows_.row(tile.first + i);
-                            if (scores.write(row, log_joint.data(), nullptr)) continue;
+                            bool possible;
+                            if (best) {
+                                classes.data[row] = static_cast<int64_t>(work.total[i]);
+                                possible = work.peak[i] > -std::numeric_limits<double>::infinity();
+                            } else {
+                                for (int64_t c = 0; c < own.k; ++c) log_joint[c] = work.lines[c * tile.stride + i];
+                                possible = scores.write(row, log_joint.data(), nullptr);
+                            }
+                            if (possible) continue;
                             int64_t known = impossible.load();
                             while (row < known && !impossible.compare_exchange_weak(known, row)) {}
                         }
@@ -261,7 +282,7 @@ public:
             }
         }
         const int64_t first = impossible.load() == std::numeric_limits<int64_t>::max() ? -1 : impossible.load();
-        return nb::make_tuple(scores.to_numpy(), first, singular);
+        return nb::make_tuple(best ? classes.to_numpy() : scores.to_numpy(), first, singular);
     }
 
     int64_t n_patterns() const { return static_cast<int64_t>(rows_.patterns.size()); }

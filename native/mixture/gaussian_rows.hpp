@@ -10,8 +10,9 @@
 
 namespace bayeskit::mixture {
 
-// A tile and the shares of its rows stay in the first-level cache for usual numbers of columns and components.
-constexpr int64_t TILE_ROWS = 128;
+// A tile and the shares of its rows stay in the first-level cache for usual numbers of columns and components. Whole
+// strips of 16 rows; and no power of two, at which the columns of a tile would fall onto the same few cache lines.
+constexpr int64_t TILE_ROWS = 112;
 
 // Rows that miss the same cells. Known cells lie column by column, so that a loop over rows reads one run of memory.
 struct Tile {

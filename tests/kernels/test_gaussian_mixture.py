@@ -80,6 +80,42 @@ def test_a_pass_is_its_twin(case):
     compare(found, twin(X, np.ones(len(X)) if weight is None else weight, pi, mean, spread, hard))
 
 
+@pytest.mark.parametrize("k", [1, 2, 7, 8])
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("spread", ["one variance for all", "one per component", "one per column"])
+def test_k_means_over_several_tiles_is_its_twin(k, gaps, spread):
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(333, 5)) * 2
+    X[rng.random(X.shape) < gaps] = np.nan
+    weight, mean = rng.integers(1, 4, len(X)).astype(float), rng.normal(size=(k, 5))
+    variance = {
+        "one variance for all": np.full((k, 5), 1.7),
+        "one per component": np.repeat(rng.uniform(0.5, 2, (k, 1)), 5, axis=1),
+        "one per column": rng.uniform(0.5, 2, (k, 5)),
+    }[spread]
+    pi = rng.dirichlet(np.ones(k))
+    rows = GaussianMixtureRows(X, np.zeros(5), weight)
+    expected = twin(X, weight, pi, mean, variance, True)
+    compare(rows.expect(np.log(pi), mean, variance, True, 2), expected)
+    without_scatter = rows.expect(np.log(pi), mean, variance, True, 2, False)
+    compare(without_scatter, (*expected[:3], np.zeros((k, 5)), *expected[4:]))
+
+
+@given(mixtures())
+@settings(max_examples=40, deadline=None)
+def test_the_class_of_a_row_is_that_with_the_largest_density_and_of_equal_ones_the_first(case):
+    X, _, pi, mean, spread, _ = case
+    twice = [np.concatenate([part, part]) for part in (np.log(pi / 2), mean, spread)]
+    rows = GaussianMixtureRows(X, np.zeros(X.shape[1]), None)
+    log_joint = rows.score(*twice, Score.LOG_JOINT, 1)[0]
+    assert_array_equal(rows.score(*twice, Score.CLASS, 1)[0], log_joint.argmax(axis=1))
+
+
+def test_rows_without_a_density_are_named_by_class_too():
+    rows = GaussianMixtureRows(np.array([[0.0], [1e200]]), np.zeros(1), None)
+    assert rows.score(np.log([0.5, 0.5]), np.array([[0.0], [1.0]]), np.ones((2, 1)), Score.CLASS, 1)[1] == 1
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("hard", [False, True])
 def test_threads_do_not_change_a_bit(full, hard):

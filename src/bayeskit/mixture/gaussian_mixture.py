@@ -20,7 +20,7 @@ from bayeskit.mixture.covariance import SHAPES, Components, Estimator, Expected,
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
 from bayeskit.network.learn.history import LearningHistory
-from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
 from bayeskit.table.schema import Schema
@@ -252,8 +252,6 @@ class GaussianMixture(MixtureModel):
             names = ", ".join(map(repr, dull[:5])) + (" …" if len(dull) > 5 else "")
             warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
         used = numeric[told]
-        for j in used.tolist():
-            refuse_infinite(columns[j], schema[j].name)
         own = [columns[j] for j in used.tolist()]
         centre = np.ascontiguousarray(moments.mean[told, 0])
         deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
