@@ -69,11 +69,11 @@ def _loss(trained: Any, loss: list[list[float]] | None, reject: float | None) ->
 
 
 def _cells(trained: Any, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as the model reads it: every column, None where unknown."""
+    """Return the cells of a row that are known; a field left empty has not been asked for."""
     unknown = [name for name in row if name not in trained.schema_.names]
     if unknown:
         raise BayeskitError(f"the model has no column {unknown[0]!r}; it has {', '.join(trained.schema_.names[:20])}.")
-    return {name: row.get(name) for name in trained.schema_.names}
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def explain(
@@ -85,7 +85,7 @@ def explain(
 
     trained = _trained(path)
     rule, cells = _loss(trained, loss, reject), _cells(trained, row)
-    posterior = trained.predict_proba({name: [value] for name, value in cells.items()})[0]
+    posterior = trained.posterior(cells)
     risks = posterior @ rule.matrix
     found = trained.explain(cells).strongest()
     answer: dict[str, Any] = {
@@ -124,7 +124,7 @@ def what_if(
     trained = _trained(path)
     if trained.temperature != 1.0:
         raise BayeskitError("what-if is for models without calibration; this one has a temperature.")
-    known = {name: value for name, value in _cells(trained, row).items() if value is not None}
+    known = _cells(trained, row)
     if not known:
         raise BayeskitError("every column is unknown, so there is nothing to change; fill one in.")
     found = turn(trained.model, known, loss=_loss(trained, loss, reject), max_changes=2)

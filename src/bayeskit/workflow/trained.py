@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.network_classifier import NetworkClassifier
+from bayeskit.decide.protocol import HidingModel
 from bayeskit.errors import ModelFileError, TableError
 from bayeskit.io.files import load_with_notes, save
 from bayeskit.network.formats import is_network_file
@@ -58,13 +59,21 @@ class TrainedModel:
         """Return the calibrated P(c | x), of shape (n_rows, n_classes)."""
         return tempered(self.model.predict_proba(X), self.temperature)
 
+    def posterior(self, known: Mapping[str, Any]) -> NDArray[np.float64]:
+        """Return the calibrated P(c | what is known of one row); a column left out has not been asked for yet."""
+        columns = {name: [known.get(name)] for name in self.schema_.names}
+        if isinstance(self.model, HidingModel):
+            hidden = np.array([[name not in known for name in columns]])
+            log_posterior = self.model.log_posterior_hiding(columns, hidden, floor=True)
+            return tempered(np.exp(log_posterior), self.temperature).ravel()
+        return self.predict_proba(columns).ravel()
+
     def explain(self, row: Any) -> Explanation:
         """Explain one row; with a temperature T every term is divided by T, and they still add up."""
         found: Explanation = self.model.explain(row)
         if self.temperature == 1.0:
             return found
-        posterior = self.predict_proba({name: [value] for name, value in row.items()})[0]
-        probability = float(posterior[self.classes_.tolist().index(found.classes[0])])
+        probability = float(self.posterior(row)[self.classes_.tolist().index(found.classes[0])])
         t = self.temperature
         return replace(
             found, prior=found.prior / t, terms=found.terms / t, floor=found.floor / t, probability=probability

@@ -193,6 +193,25 @@ def test_a_case_is_explained_as_the_library_does(served, heart, trained, tmp_pat
     assert served.ask(f"{base}/row", table=heart.rsplit("/", 1)[1], number=304).status_code == 422
 
 
+def test_an_empty_field_is_a_cell_that_was_not_asked_for_and_not_one_recorded_as_missing(served, tmp_path):
+    table = datasets.load_heart()
+    model = bayeskit.AutoBayes(effort="fast").fit(table, target="disease")
+    path = tmp_path / "auto.bayes"
+    model.save(path)
+    base = f"/classifiers/{served.open('auto.bayes', path.read_bytes())}"
+    answer = served.ask(f"{base}/explain", row={"thal": "normal", "age": None}).json()
+    columns = {name: ["normal" if name == "thal" else None] for name in model.schema_.names}
+    hidden = np.array([[name != "thal" for name in columns]])
+    assert answer["posterior"] == pytest.approx(
+        np.exp(model.log_posterior_hiding(columns, hidden))[0].tolist(), rel=1e-12
+    )
+    worth = {each.feature: each.value for each in bayeskit.value_of_information(model, {"thal": "normal"})}
+    assert answer["questions"]
+    assert {q["feature"]: q["value"] for q in answer["questions"]} == pytest.approx(
+        {q["feature"]: worth[q["feature"]] for q in answer["questions"]}, rel=1e-9
+    )
+
+
 def test_predictions_for_a_second_table_come_as_csv(served, trained):
     base = f"/classifiers/{trained[-1]['done']['classifier']['id']}"
     answer = served.client.post(
