@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from bayeskit._kernels import Score
 from bayeskit.classify.summaries import summarise
@@ -17,6 +16,7 @@ from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import check_columns, in_order, in_place, split_target
+from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.naive import kinds_of
 from bayeskit.table.encode import encode, refuse_infinite
@@ -37,7 +37,7 @@ class Beliefs(Protocol):
         ...
 
 
-class BayesClassifier(ClassifierMixin, Learner):
+class BayesClassifier(Classifier, Learner):
     """A classifier that learns from counts, and whose beliefs give log P(x, c) for rows with missing cells too."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.

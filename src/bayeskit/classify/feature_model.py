@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 
 from bayeskit._kernels import LinearScorer, Score, count_classes, count_dense, count_sparse, n_threads
 from bayeskit.counts.features import FeatureCounts, FeatureNames
@@ -21,6 +20,7 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import check_columns, split_target
+from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT
@@ -69,7 +69,7 @@ class FeatureBeliefs:
         return np.exp(logs) if wanted == Score.POSTERIOR else logs
 
 
-class FeatureModel(ClassifierMixin, Learner):
+class FeatureModel(Classifier, Learner):
     """A classifier whose log-joint is linear in the features of a matrix, dense or sparse."""
 
     _statistic = FeatureCounts

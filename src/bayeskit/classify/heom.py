@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors as Search
 
 from bayeskit.table.schema import Schema
 
@@ -61,6 +60,8 @@ def heom_rows(columns: list[NDArray[Any]], schema: Schema, low: NDArray[Any], ha
 def nearest(rows: HeomRows, asked: HeomRows | None, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return distances and positions of the k nearest rows of each asked row; None asks each row for its others."""
     if rows.complete and (asked is None or asked.complete):
+        from sklearn.neighbors import NearestNeighbors as Search
+
         search = Search(n_neighbors=k).fit(rows.points)
         distance, place = search.kneighbors(None if asked is None else asked.points)
         return distance, place

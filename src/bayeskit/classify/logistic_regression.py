@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.exceptions import ConvergenceWarning
 
 from bayeskit.classify.logistic_fit import Fitted, fit_logistic
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
@@ -177,6 +176,8 @@ class LogisticRegression(TableClassifier):
         self._note_columns(schema, target)
 
     def _say_how_it_ended(self, optimum: Optimum) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
         if self.separation_ is not None:
             names = [self.input_names_[j] for j in self.separation_.inputs]
             listed = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import in_order, split_target
+from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.table_model import TableModel
 
 
-class TableClassifier(ClassifierMixin, TableModel):
+class TableClassifier(Classifier, TableModel):
     """A classifier over any table: it gives P(c | x), also for rows with missing cells."""
 
     classes_: NDArray[Any]

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from bayeskit._kernels import Score
 from bayeskit.classify.text_beliefs import TextBeliefs
@@ -16,13 +15,14 @@ from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.prior import class_prior
+from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled_texts import LabelledTexts
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, at_least, one_of
 from bayeskit.table.text import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
 from bayeskit.table.text_files import TextSource
 
 
-class TextClassifier(ClassifierMixin, TextQuestions):
+class TextClassifier(Classifier, TextQuestions):
     r"""Naive Bayes for text: strings in, classes out.
 
     The multinomial model takes a document for words drawn one after the other (Learn_Naive_Bayes_Text of Mitchell,
@@ -253,7 +253,7 @@ class TextClassifier(ClassifierMixin, TextQuestions):
         """Read what :meth:`to_parts` gave; the file may come from a stranger."""
         model = super().from_parts(meta, arrays)
         for each in (model, model._state.template):
-            each.set_params(ngram_range=tuple(each.get_params()["ngram_range"]))  # JSON knows lists only
+            each.ngram_range = tuple(each.ngram_range)  # JSON knows lists only
         return model
 
     def _frozen_by(self, schema: Any) -> frozenset[str]:

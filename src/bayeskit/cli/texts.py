@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 def is_text_model(model: Any) -> bool:
     """Say whether a model reads texts rather than a table."""
-    from bayeskit.classify.text import TextClassifier
-
-    return isinstance(model, TextClassifier)
+    return hasattr(model, "top_words")
 
 
 def train(

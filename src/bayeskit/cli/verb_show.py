@@ -22,10 +22,8 @@ def show(
 
     Example: bayeskit show play.bayes
     """
-    from bayeskit.network import BayesianNetwork
-
     model = _read(source)
-    if isinstance(model, BayesianNetwork):
+    if hasattr(model, "posterior"):  # a network; its class is not loaded to look at anything else
         _show_network(source, model, json)
     elif json:
         screen.say_json(_classifier_json(model))

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from bayeskit.concept.attributes import Codes
 from bayeskit.concept.conjunctions import Attributes, ConjunctionSpace, learn_space, plain_cells
 from bayeskit.errors import BayeskitError
 from bayeskit.learn.checks import check_columns, in_order
+from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.table.read import Source, read_table
 
@@ -32,7 +31,7 @@ class Examples:
         return {name: plain_cells(source.column(j))[0] for j, name in enumerate(source.names)}
 
 
-class ConceptLearner(BaseEstimator):
+class ConceptLearner(Estimator):
     """A learner of one concept over conjunctions: labels are the concept or not, columns are attributes.
 
     Subclasses have the parameters ``attributes`` and ``positive``.
@@ -109,7 +108,7 @@ class ConceptLearner(BaseEstimator):
 
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "space_"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
+            raise not_fitted(self)
 
     def score(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return the share of rows whose label is predicted right; every label but the concept's counts as not it."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from bayeskit.concept.hypothesis_sets import HypothesisSet
 from bayeskit.concept.posterior_classifier import PosteriorClassifier, check_number
@@ -45,6 +44,8 @@ class GibbsClassifier(PosteriorClassifier):
     """
 
     def _choose(self, found: HypothesisSet) -> None:
+        from sklearn.utils import check_random_state
+
         rng = check_random_state(self.random_state)
         self.drawn_ = int(rng.choice(len(found.posterior), p=found.posterior / found.posterior.sum()))
 

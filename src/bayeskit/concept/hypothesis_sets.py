@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.conjunctions import plain_cells
@@ -68,6 +67,8 @@ class ClassifierSet:
         Fitted classifiers are weighed on all rows given. Others are fitted to all folds but one and weighed on that
         one, fold after fold, and then fitted to all rows.
         """
+        from sklearn.base import clone
+
         names, models = named(given)
         weights = read_prior(prior, names)
         classes, codes = read_labels(y)

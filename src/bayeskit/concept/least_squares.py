@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.cells import as_table, hidden_copies, read_row
@@ -18,6 +16,7 @@ from bayeskit.explain.rendering import cell, pad, width
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import refuse_target_among_features, split_target
 from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.learn.estimator import Regressor
 from bayeskit.learn.parameters import refuse_parameters
 from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.table_model import TableModel
@@ -51,7 +50,7 @@ class LinearExplanation:
         return "\n".join([*lines, f"{pad('prediction', places)}  {self.prediction:>12.6g}"])
 
 
-class LeastSquares(RegressorMixin, TableModel):
+class LeastSquares(Regressor, TableModel):
     r"""Fit a linear function by least squares, which is maximum likelihood under Gaussian noise of one variance.
 
     .. math:: d_i = w_0 + \sum_k w_k x_{ik} + e_i, \; e_i \sim N(0, \sigma^2): \quad
@@ -185,6 +184,8 @@ def _read(
 
 def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     """Read the number that belongs to each row; what is missing or infinite is refused with its row."""
+    from sklearn.utils.validation import column_or_1d
+
     try:
         d = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
     except (TypeError, ValueError) as error:

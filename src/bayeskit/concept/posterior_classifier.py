@@ -7,9 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state, get_tags
 
 from bayeskit.classify.table_model import classes_to_parts
 from bayeskit.concept.brute_force import BruteForceMAP
@@ -26,13 +23,14 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.files import save
 from bayeskit.io.registry import MODELS, model_class
 from bayeskit.learn.checks import check_columns, in_order, refuse_target_among_features, split_target
+from bayeskit.learn.estimator import Classifier, Estimator, not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table, refuse_sparse
 from bayeskit.table.schema import Schema
 
 
-class PosteriorClassifier(ClassifierMixin, BaseEstimator):
+class PosteriorClassifier(Classifier, Estimator):
     """A classifier made of hypotheses whose posterior it computes in ``fit``; see its two kinds for the parameters."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
@@ -103,6 +101,8 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(given, Hypotheses):
             functions = FunctionSet(given, X, y)
             return functions, functions.hypotheses.log_likelihood
+        from sklearn.utils import check_random_state
+
         rng = None if self.random_state is None else check_random_state(self.random_state)
         return ClassifierSet.fit(
             default_hypotheses() if given is None else given,
@@ -205,15 +205,14 @@ class PosteriorClassifier(ClassifierMixin, BaseEstimator):
 
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "_set"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this estimator."
-            )
+            raise not_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_set")
 
     def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
         tags = super().__sklearn_tags__()
         given = self.hypotheses
         own = [] if given is None or isinstance(given, BruteForceMAP | Hypotheses) else given

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import expit, log_expit
-from sklearn.exceptions import ConvergenceWarning
 
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
@@ -211,6 +210,8 @@ class SigmoidUnit(TableClassifier):
         return 4.0 / float(np.linalg.eigvalsh((x * share[:, None]).T @ x)[-1])
 
     def _warn(self) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+
         warn_caller(
             f"SigmoidUnit took max_iter={self.max_iter} steps and the gradient is still above tol={self.tol:g}. Where "
             "the classes can be parted without error there is no maximum: the weights grow for ever. Otherwise raise "

@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from bayeskit.counts.statistic import Running, Statistic
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
 from bayeskit.io.files import save
 from bayeskit.learn.checks import refuse_new_levels
+from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
 from bayeskit.learn.plan import Pass, Plan, counting
@@ -28,7 +27,7 @@ from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
 
 
-class Learner(BaseEstimator):
+class Learner(Estimator):
     """A model that learns from counts.
 
     It says how it counts (:meth:`_count`) and what it believes then (:meth:`_believe`); the rest is the same for all
@@ -378,10 +377,7 @@ class Learner(BaseEstimator):
 
     def _refuse_unfitted(self) -> None:
         if not self._is_fitted:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this estimator."
-            )
+            raise not_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted

@@ -8,18 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from bayeskit.io.files import save
 from bayeskit.learn.checks import check_columns, in_order
+from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
 
 
-class TableModel(BaseEstimator):
+class TableModel(Estimator):
     """A model that learned from a table with a schema; it reads other tables in the same terms.
 
     ``fit`` ends with :meth:`_note_columns`, before which a fitted model stays as it was.
@@ -59,10 +58,7 @@ class TableModel(BaseEstimator):
 
     def _refuse_unfitted(self) -> None:
         if not hasattr(self, "schema_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this estimator."
-            )
+            raise not_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "schema_")

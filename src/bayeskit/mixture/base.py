@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
 
 from bayeskit._kernels import Score
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, warn_caller
@@ -18,6 +17,7 @@ from bayeskit.explain.explanation import Explanation
 from bayeskit.explain.log_odds import explain
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_field
+from bayeskit.learn.estimator import Clusterer
 from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.table_model import TableModel
 from bayeskit.mixture.summary import Column, describe
@@ -38,7 +38,7 @@ class Candidate:
     aic: float
 
 
-class MixtureModel(ClusterMixin, TableModel):
+class MixtureModel(Clusterer, TableModel):
     """A mixture over a table: each row comes from one of k hidden components."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
 
 from bayeskit.errors import TableError
 from bayeskit.table.frames import as_frame, frame_names
@@ -44,6 +43,8 @@ class Matrix:
 
 def read_matrix(X: Any, who: str, *, finite: bool = True) -> Matrix:
     """Read a matrix in scikit-learn's way, with its messages; whole numbers stay whole."""
+    from sklearn.utils import check_array
+
     names: tuple[str, ...] = ()
     named = False
     if isinstance(X, Mapping) and not sparse.issparse(X):

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.network_classifier import NetworkClassifier
+from bayeskit import network  # the class of networks is loaded where one is read
 from bayeskit.decide.protocol import HidingModel
 from bayeskit.errors import ModelFileError, TableError
 from bayeskit.io.files import load_with_notes, save
 from bayeskit.network.formats import is_network_file
-from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.conventions import Convention
 from bayeskit.workflow.calibration import tempered
 
@@ -91,11 +90,13 @@ class TrainedModel:
     @classmethod
     def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:
         """Load a model file, or a network with the variable ``target`` as its class; others are refused by name."""
-        model, notes = (BayesianNetwork.read(path), {}) if is_network_file(path) else load_with_notes(path)
+        model, notes = (network.BayesianNetwork.read(path), {}) if is_network_file(path) else load_with_notes(path)
         name = Path(path).name
-        if isinstance(model, BayesianNetwork):
+        if hasattr(model, "posterior"):  # a network, which answers for any of its variables
             if target is None and model.target is None:
                 raise TableError(f"{name!r} is a network; say which of its variables is predicted.", "target")
+            from bayeskit.classify.network_classifier import NetworkClassifier
+
             return cls(NetworkClassifier.from_network(model, target))
         if not hasattr(model, "predict_proba"):
             raise ModelFileError(f"{name!r} holds a {type(model).__name__}; this command needs a classifier.")
