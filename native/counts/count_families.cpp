@@ -322,11 +322,13 @@ nb::object with_problem(nb::list columns, const Array& classes, const std::optio
 nb::object count_subsets(nb::list columns, Array classes, std::optional<Array> weights, int64_t n_classes,
                          std::vector<int64_t> sizes, int order, int n_threads) {
     if (order != 2 && order != 3) throw std::invalid_argument("order must be 2 or 3.");
-    const auto offsets = subset_offsets(order, sizes, n_classes);
-    return with_problem(columns, classes, weights, n_classes, sizes, n_threads, offsets.back(),
+    // All pairs, and behind them all triples: one run of cells, since a copy would be as large again.
+    const auto pairs = subset_offsets(2, sizes, n_classes);
+    const auto triples = order == 3 ? subset_offsets(3, sizes, n_classes) : std::vector<int64_t>{0};
+    return with_problem(columns, classes, weights, n_classes, sizes, n_threads, pairs.back() + triples.back(),
                         [&](const Problem& problem, auto* out) {
-                            if (order == 2) count_pairs_in(problem, offsets, out);
-                            else count_triples_in(problem, offsets, out);
+                            count_pairs_in(problem, pairs, out);
+                            if (order == 3) count_triples_in(problem, triples, out + pairs.back());
                         });
 }
 

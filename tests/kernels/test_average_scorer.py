@@ -97,7 +97,8 @@ def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_coun
     n_class = np.bincount(y, weights=weight, minlength=n_classes).astype(float)
     n_value = count_values(columns, y, weight, n_classes, sizes, 1).ravel()
     pairs = count_subsets(columns, y, weight, n_classes, sizes, 2, 1)
-    triples = count_subsets(columns, y, weight, n_classes, sizes, 3, 1) if order == 2 else None
+    both = count_subsets(columns, y, weight, n_classes, sizes, 3, 1)
+    triples = both[len(pairs) :] if order == 2 else None
     d = len(sizes)
     pseudo = smoothing, [smoothing] * d, [smoothing] * d, [smoothing] * (d * (d - 1) // 2 if order == 2 else 0)
     return AverageScorer(n_class, n_value, pairs, triples, sizes, *pseudo, min_count, smooth)

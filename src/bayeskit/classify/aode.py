@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,7 +16,7 @@ from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.spode import spode_families
 from bayeskit.classify.structure import AveragedStructure, Structure
 from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
-from bayeskit.counts.memory import Memory
+from bayeskit.counts.memory import Memory, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs
@@ -69,7 +70,8 @@ class AODE(SemiNaive):
     class_weight : dict or "balanced", optional
         How often a row of each class counts, as in :class:`ODE`; ``min_count`` then counts the weights.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take, and the networks of ``order=2``.
+        The most memory that may be in use at once for the counts and what is made of them, or for the networks of
+        ``order=2``.
 
     Attributes
     ----------
@@ -136,6 +138,13 @@ class AODE(SemiNaive):
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
         return self._counted_subsets
+
+    def _bytes_made(self, sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:
+        cells = table_cells(sizes, families)[1]
+        weights = cells * n_classes * 8.0 if self.class_weight is not None else 0.0
+        # Of each cell of the super-parents a mantissa and an exponent, and as much again where rows are left out.
+        parents = table_cells(sizes, "pairs")[1] if self.order == 2 else sum(sizes)
+        return weights + 32.0 * parents * (-(-n_classes // 4) * 4)
 
     def _check(self, counts: FamilyCounts) -> None:
         super()._check(counts)
@@ -212,7 +221,7 @@ class AODE(SemiNaive):
         smoothing = self._believed_with["smoothing"]
         known = [j for j, size in enumerate(sizes_of(self.schema_)) if size]
         if self._order == 2 and len(known) > 1:
-            return pair_networks(self._beliefs.counts, smoothing, smooth, self._class_name, self._limit)
+            return pair_networks(self._beliefs.counts, smoothing, smooth, self._class_name, self._limit.most)
         return [
             family_network(
                 FamilyBeliefs(self._beliefs.counts, spode_families(n_features, i), smoothing, smooth, i),

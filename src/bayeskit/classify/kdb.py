@@ -13,7 +13,7 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
 from bayeskit.counts.families import Families, FamilyCounts, Kind, Members
-from bayeskit.counts.memory import Memory
+from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import class_order, pair_gain
@@ -142,7 +142,8 @@ class KDB(SemiNaive):
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | FamilyCounts:
         if self._learned_anew:
             return "pairs"
-        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
+        # Nothing is made of the pairs but the structure.
+        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, MemoryLimit(self._limit.most))
         if not self.select:
             return pairs.extend(columns, y, kdb_structure(pairs, self.k).families, weight, self._limit)
         return self._select(pairs, columns, y, weight)

@@ -17,7 +17,7 @@ from bayeskit.classify.network_terms import NetworkTerms
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph import GraphCounts, Parents
-from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
 from bayeskit.errors import ModelFileError
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.tables import NamedTable
@@ -208,7 +208,7 @@ class NetworkClassifier(BayesClassifier):
         return tuple(parents)
 
     def _plus(self, ours: GraphCounts, theirs: GraphCounts) -> GraphCounts:
-        return ours.plus(theirs, read_memory(self.max_memory))
+        return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
 
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
         learned = frozenset(["the structure"]) if isinstance(self.network, str) else frozenset[str]()

@@ -52,7 +52,8 @@ class ODE(SemiNaive):
         How often a row of each class counts. The structure comes from the counts as they are; the weight enters when
         they become probabilities.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take; more is refused before any counting, with the sizes named.
+        The most memory that may be in use at once for the counts and what is made of them; more is refused before any
+        counting, with the sizes named.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,7 +16,7 @@ from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
-from bayeskit.counts.memory import Memory, read_memory, refuse_too_large
+from bayeskit.counts.memory import Memory, MemoryLimit, read_memory, table_cells
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.protocol import as_column
@@ -110,7 +110,9 @@ class SemiNaive(LeavesOneOut):
             families = self._families(alone, columns, y, weight)
         if isinstance(families, FamilyCounts):
             return families
-        return FamilyCounts.of(alone, columns, y, families, weight, self._limit)
+        # The counts of rows that leave stand beside those of all rows and of the rest.
+        beside = 0.0 if before is None else 2.0 * before.cells.nbytes
+        return FamilyCounts.of(alone, columns, y, families, weight, self._limit, beside)
 
     def _add(self, before: FamilyCounts | RunningFamilies, rows: Labelled) -> RunningFamilies:
         if isinstance(before, FamilyCounts):
@@ -134,8 +136,20 @@ class SemiNaive(LeavesOneOut):
         return ours.plus(theirs, self._limit)
 
     @property
-    def _limit(self) -> float:
-        return read_memory(self.max_memory)
+    def _limit(self) -> MemoryLimit:
+        return MemoryLimit(read_memory(self.max_memory), self._bytes_made)
+
+    def _bytes_made(self, sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:
+        """Return how many bytes the model takes besides its counts; of all pairs, a tree is taken."""
+        cells: float = table_cells(sizes, families)[1]
+        weights = cells * n_classes * 8 if self.class_weight is not None else 0.0
+        if isinstance(families, str):
+            pairs = [a * max((b for i, b in enumerate(sizes) if i != j), default=1) for j, a in enumerate(sizes)]
+            cells = sum(pairs) - min(pairs, default=0)  # the root has no parent
+        # Of each cell the count with the parents first, a logarithm that can be read, and one that the kernel reads,
+        # which has room for two classes or for fours of them.
+        lanes = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
+        return weights + 8.0 * cells * (2 * n_classes + lanes)
 
     def _kinds_of(self, source: Source) -> Any:
         kinds = self.kinds
@@ -165,8 +179,6 @@ class SemiNaive(LeavesOneOut):
         """Return the counts with the weights of the classes, which enter when counts become beliefs."""
         if self.class_weight is None:
             return counts
-        families = counts.families if counts.kind == "given" else counts.kind
-        refuse_too_large(sizes_of(counts.schema), counts.n_classes, families, counts.schema, self._limit, weighted=True)
         return counts.weighted(class_factors(counts.n_class, counts.classes, self.class_weight))
 
     # -- reading the model ------------------------------------------------------------------------------------------

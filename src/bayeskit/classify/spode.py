@@ -13,7 +13,7 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
-from bayeskit.counts.memory import Memory
+from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
 from bayeskit.estimate.families import FamilyBeliefs
@@ -122,7 +122,7 @@ class SPODE(SemiNaive):
         names = alone.schema.names
         if self.super_parent != "best":
             return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
-        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, self._limit)
+        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, MemoryLimit(self._limit.most))
         smooth = self.unseen == "smooth"
         losses = super_parent_losses(pairs, self.smoothing, columns, y, weight, smooth=smooth)
         return _best(pairs, losses)

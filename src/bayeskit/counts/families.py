@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import count_families, count_subsets, n_threads
-from bayeskit.counts.memory import refuse_too_large
+from bayeskit.counts.memory import MemoryLimit, table_cells
 from bayeskit.counts.table import TableCounts, class_codes, without_class_axis
 from bayeskit.counts.values import ragged
 from bayeskit.errors import MergeError, ModelFileError
@@ -63,22 +63,23 @@ class FamilyCounts:
         y: NDArray[Any] | None,
         families: Kind | Families,
         weight: NDArray[np.float64] | None = None,
-        limit: float | None = None,
+        limit: MemoryLimit | None = None,
+        beside: float = 0.0,
     ) -> FamilyCounts:
-        """Count coded columns; ``limit`` bytes are the most that the tables may take, ``y`` is None without a class."""
+        """Count coded columns; ``beside`` bytes are in use already, ``y`` is None without a class."""
         sizes, n_classes = sizes_of(alone.schema), alone.n_classes
         y = class_codes(y, len(columns[0]) if columns else 0)
         kind: Kind = families if isinstance(families, str) else "given"
         if limit is not None:
-            refuse_too_large(sizes, n_classes, families, alone.schema, limit, weighted=weight is not None)
+            known = (sizes, n_classes, families, alone.schema)
+            limit.refuse_too_large(*known, weighted=weight is not None, beside=beside)
         named = _all_families(len(sizes), kind) if isinstance(families, str) else families
         threads = n_threads(len(y) * max(1, len(named)))
         if kind == "given":
             cells = count_families(columns, y, weight, n_classes, sizes, named, threads)
         else:
-            cells = count_subsets(columns, y, weight, n_classes, sizes, 2, threads)
-            if kind == "triples":
-                cells = np.concatenate([cells, count_subsets(columns, y, weight, n_classes, sizes, 3, threads)])
+            order = 2 if kind == "pairs" else 3
+            cells = count_subsets(columns, y, weight, n_classes, sizes, order, threads)
         return cls(alone, kind, named, cells)
 
     @property
@@ -152,8 +153,8 @@ class FamilyCounts:
     def __add__(self, other: Self) -> Self:
         return self.plus(other)
 
-    def plus(self, other: Self, limit: float | None = None) -> Self:
-        """Return the sum. Levels may grow, so it can be larger than both; ``limit`` bytes are the most it may take."""
+    def plus(self, other: Self, limit: MemoryLimit | None = None) -> Self:
+        """Return the sum. Levels may grow, so it can be larger than both; above ``limit`` it is refused."""
         self._refuse_other_families(other)
         alone = self.alone + other.alone
         dtype = np.result_type(self.cells, other.cells)
@@ -161,10 +162,13 @@ class FamilyCounts:
             dtype = np.dtype(np.int64)
         if limit is not None:
             families = self.families if self.kind == "given" else self.kind
-            sizes, wide = sizes_of(alone.schema), dtype.itemsize == 8
-            refuse_too_large(sizes, alone.n_classes, families, alone.schema, limit, weighted=wide)
-        cells = self._recount(alone, dtype) + other._recount(alone, dtype)
-        return replace(self, alone=alone, cells=cells)
+            known = (sizes_of(alone.schema), alone.n_classes, families, alone.schema)
+            # Both sides are there while the sum is made; the side that grew most is a copy that becomes the sum.
+            beside = 2.0 * self.cells.nbytes + other.cells.nbytes
+            limit.refuse_too_large(*known, weighted=dtype.itemsize == 8, beside=beside)
+        ours, theirs = self._recount(alone, dtype), other._recount(alone, dtype)
+        copies = [cells for cells, old in ((ours, self.cells), (theirs, other.cells)) if cells is not old]
+        return replace(self, alone=alone, cells=np.add(ours, theirs, out=copies[0] if copies else None))
 
     def __sub__(self, other: Self) -> Self:
         self._refuse_other_families(other)
@@ -207,12 +211,15 @@ class FamilyCounts:
         y: NDArray[Any] | None,
         families: Families,
         weight: NDArray[np.float64] | None = None,
-        limit: float | None = None,
+        limit: MemoryLimit | None = None,
     ) -> FamilyCounts:
         """Return the counts of these families of the same rows; one pass counts those that were not counted yet."""
         if limit is not None:
-            sizes, n_classes = sizes_of(self.schema), self.n_classes
-            refuse_too_large(sizes, n_classes, families, self.schema, limit, weighted=weight is not None)
+            sizes, n_classes, weighted = sizes_of(self.schema), self.n_classes, weight is not None
+            # What is counted now is brought together with what was counted before, which is a copy.
+            copy = table_cells(sizes, families)[1] * n_classes * (8.0 if weighted else 4.0)
+            known = (sizes, n_classes, families, self.schema)
+            limit.refuse_too_large(*known, weighted=weighted, beside=self.cells.nbytes + copy)
         new = tuple(members for members in families if not self._has(members))
         more = FamilyCounts.of(self.alone, columns, y, new, weight) if new else self
         tables = [(more if members in more.position else self)._by_class(members) for members in families]
@@ -238,13 +245,13 @@ class FamilyCounts:
             shared = [(c, known[label]) for c, label in enumerate(self.classes.tolist()) if label in known]
         levels = [_shared_levels(ours, theirs) for ours, theirs in zip(self.schema, alone.schema, strict=True)]
         class_levels = np.array(shared, dtype=np.int64).reshape(-1, 2)
-        parts = []
+        wide = replace(self, alone=alone, cells=np.empty(0, dtype))
+        cells = np.zeros(wide.offsets[-1], dtype=dtype)
         for k, shape in enumerate(_shapes(self.families, alone.schema, alone.n_classes)):
             axes = [*(levels[j] for j in self.families[k]), class_levels]
-            part = np.zeros(shape, dtype=dtype)
+            part = cells[wide.offsets[k] : wide.offsets[k + 1]].reshape(shape)
             part[np.ix_(*(axis[:, 1] for axis in axes))] = self._table(k)[np.ix_(*(axis[:, 0] for axis in axes))]
-            parts.append(part.ravel())
-        return np.concatenate([*parts, np.empty(0, dtype=dtype)])
+        return cells
 
     def _refuse_other_families(self, other: FamilyCounts) -> None:
         if self.families != other.families:

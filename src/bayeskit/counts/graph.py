@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.families import Families, FamilyCounts
+from bayeskit.counts.memory import MemoryLimit
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_field
@@ -35,10 +36,10 @@ class GraphCounts(FamilyCounts):
         y: NDArray[Any],
         parents: Parents,
         weight: NDArray[np.float64] | None = None,
-        limit: float | None = None,
+        limit: float = np.inf,
     ) -> GraphCounts:
         """Count coded columns for a graph; ``limit`` bytes are the most that the tables may take."""
-        found = FamilyCounts.of(alone, columns, y, families_of_graph(parents), weight, limit)
+        found = FamilyCounts.of(alone, columns, y, families_of_graph(parents), weight, MemoryLimit(limit))
         return cls(found.alone, found.kind, found.families, found.cells, parents)
 
     def _refuse_other_families(self, other: FamilyCounts) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import comb, prod
 
 import numpy as np
@@ -64,33 +65,50 @@ def table_cells(sizes: Sequence[int], families: str | Sequence[Sequence[int]]) -
     return (n_pairs, two) if families == "pairs" else (n_pairs + n_triples, two + three)
 
 
-def refuse_too_large(
-    sizes: Sequence[int],
-    n_classes: int,
-    families: str | Sequence[Sequence[int]],
-    schema: Schema,
-    limit: float,
-    *,
-    weighted: bool = False,
-) -> None:
-    """Refuse tables of more than ``limit`` bytes, naming the sizes; warn of large ones."""
-    n_families, cells = table_cells(sizes, families)
-    need = cells * n_classes * (8 if weighted else 4)
-    if need <= min(limit, WORTH_SAYING):
-        return
-    widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
-    columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
-    what = (
-        f"the counts of {n_families} {'family' if n_families == 1 else 'families'} of columns"
-        f"{f' for {n_classes} classes' if n_classes > 1 else ''} need {readable(need)}; "
-        f"the columns with most values are {columns}"
-    )
-    if need > limit:
-        raise TooLargeError(
-            f"{what}. The limit is {readable(limit)}: leave such columns out, cut them into fewer values, "
-            "choose a simpler model, or raise max_memory."
+def nothing_made(sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:
+    """Return 0: counts of which nothing is made."""
+    return 0.0
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """The most bytes that may be in use at once: by counts, by what stands beside them, and by what is made of them."""
+
+    most: float
+    # How many bytes a model takes besides its counts, given the sizes of the columns, the classes and the families.
+    made: Callable[[Sequence[int], int, str | Sequence[Sequence[int]]], float] = nothing_made
+
+    def refuse_too_large(
+        self,
+        sizes: Sequence[int],
+        n_classes: int,
+        families: str | Sequence[Sequence[int]],
+        schema: Schema,
+        *,
+        weighted: bool = False,
+        beside: float = 0.0,
+    ) -> None:
+        """Refuse tables that need more, naming the sizes; warn of large ones. ``beside`` bytes are in use already."""
+        n_families, cells = table_cells(sizes, families)
+        counts = cells * n_classes * (8 if weighted else 4)
+        need = counts + beside + self.made(sizes, n_classes, families)
+        if need <= min(self.most, WORTH_SAYING):
+            return
+        widest = sorted(range(len(sizes)), key=lambda j: -sizes[j])[:3]
+        columns = ", ".join(f"'{schema.names[j]}' with {sizes[j]}" for j in widest)
+        what = (
+            f"the counts of {n_families} {'family' if n_families == 1 else 'families'} of columns"
+            f"{f' for {n_classes} classes' if n_classes > 1 else ''} need {readable(counts)}; "
+            f"the columns with most values are {columns}."
         )
-    warn_caller(f"{what}.")
+        if need > counts and not counts > self.most:
+            what += f" With what is beside them and made of them, {readable(need)} are in use at once."
+        if need > self.most:
+            raise TooLargeError(
+                f"{what} The limit is {readable(self.most)}: leave such columns out, cut them into fewer values, "
+                "choose a simpler model, or raise max_memory."
+            )
+        warn_caller(what)
 
 
 # Of each cell there is a count, its logarithm, what the kernel reads, and while these are made as much again.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.families import MOST_ROWS_OF_INT32, Families, FamilyCounts, Kind, sizes_of
-from bayeskit.counts.memory import refuse_too_large, table_cells
+from bayeskit.counts.memory import MemoryLimit, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.table.column import Coded, code_bytes
 from bayeskit.table.schema import Schema
@@ -95,17 +95,18 @@ class RunningFamilies:
         columns: Sequence[NDArray[Any]],
         y: NDArray[Any],
         weight: NDArray[np.float64] | None,
-        limit: float,
+        limit: MemoryLimit,
     ) -> RunningFamilies:
         """Add rows: their counts column by column, and their codes under the schema of those counts.
 
-        More than ``limit`` bytes of tables are refused, before anything is taken over.
+        What ``limit`` does not allow is refused, before anything is taken over; the counts before stand beside the new.
         """
         total = self.alone + alone
         weighted = weight is not None or self._dtype(total).itemsize == 8
         families = self.families if self.kind == "given" else self.kind
         sizes = sizes_of(total.schema)
-        refuse_too_large(sizes, total.n_classes, families, total.schema, limit, weighted=weighted)
+        known, beside = (sizes, total.n_classes, families, total.schema), self.counted.cells.nbytes
+        limit.refuse_too_large(*known, weighted=weighted, beside=beside)
         # Copies: the codes may lie in the array of the caller, who may write into it.
         rows = CodedRows(alone.schema, alone.classes, tuple(map(np.array, columns)), y.copy(), _copy(weight))
         start = self if "total" not in self.__dict__ else RunningFamilies(self.total, self.alone)

@@ -25,8 +25,8 @@ def ids(first, n=1000):
 
 
 def test_levels_that_grow_past_the_limit_are_refused_before_the_sum_is_made():
-    small = TAN(max_memory="10 MiB").fit(*ids(0))
-    other = TAN(max_memory="10 MiB").fit(*ids(1000))
+    small = TAN(max_memory="60 MiB").fit(*ids(0))
+    other = TAN(max_memory="60 MiB").fit(*ids(1000))
     for grow in (lambda: small.partial_fit(*ids(1000)), lambda: small.merge(other)):
         with pytest.raises(TooLargeError, match=r"need 30.5 MiB; the columns with most values are 'a' with 2000"):
             grow()
@@ -34,7 +34,7 @@ def test_levels_that_grow_past_the_limit_are_refused_before_the_sum_is_made():
 
 
 def test_a_sum_that_is_large_is_said_where_the_user_called(monkeypatch):
-    monkeypatch.setattr("bayeskit.counts.memory.WORTH_SAYING", 2**24)
+    monkeypatch.setattr("bayeskit.counts.memory.WORTH_SAYING", 2**26)
     model = TAN().fit(*ids(0))
     with pytest.warns(BayeskitWarning, match="need 30.5 MiB") as said:
         model.partial_fit(*ids(1000))

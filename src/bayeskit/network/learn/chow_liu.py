@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from bayeskit.counts.families import FamilyCounts
+from bayeskit.counts.memory import MemoryLimit
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.information import maximum_spanning_tree, pair_gain
 from bayeskit.network.learn.constraints import Constraints
@@ -29,7 +30,7 @@ def chow_liu(rows: Rows, limits: Constraints, root: str | None, limit: float) ->
     if root is not None and root not in rows.names:
         raise NetworkError(f"root must be a column; got {root!r}.")
     alone = count_columns(rows.schema, rows.columns, rows.weight, (), limit).alone
-    counts = FamilyCounts.of(alone, rows.columns, None, "pairs", rows.weight, limit)
+    counts = FamilyCounts.of(alone, rows.columns, None, "pairs", rows.weight, MemoryLimit(limit))
     weight = pair_gain(counts) if n > 1 else np.zeros((1, 1))
     parent = maximum_spanning_tree(weight, 0 if root is None else rows.names.index(root))
     arcs = np.zeros((n, n), dtype=bool)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.families import Families, FamilyCounts
-from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
@@ -219,7 +219,7 @@ def count_columns(
     values = ValueCounts.of(columns, [variable.n_values for variable in schema], y, 1, weight)
     none = NumberCounts.none(0, 1, values.n_value.dtype)
     alone = TableCounts(schema, None, values, Moments.of([], y, 1), none)
-    return FamilyCounts.of(alone, columns, None, families, weight, limit)
+    return FamilyCounts.of(alone, columns, None, families, weight, MemoryLimit(limit))
 
 
 def from_counts(net: BayesianNetwork, counts: FamilyCounts, smoothing: Any) -> BayesianNetwork:
