@@ -85,9 +85,12 @@ uint64_t count_bytes_in(const Table& table, const Classes& y, const double* w, i
     return all;
 }
 
-// One column of one-byte codes and one-byte classes, side by side in memory. Neighbouring rows often hit the same cell,
-// and an add must wait for the one before it; four tables in turn spare most of the wait.
-void count_byte_column(const uint8_t* values, const uint8_t* y, int64_t n, int64_t n_classes, uint32_t size, int64_t* out) {
+// One column of codes below 255 and one-byte classes, side by side in memory. Neighbouring rows often hit the same cell,
+// and an add must wait for the one before it; four tables in turn spare most of the wait. Wider codes, as those of Arrow's
+// dictionaries, are narrowed on the way: whatever is no value of the column lands in the cell of 255, which nobody reads.
+template <typename T>
+void count_small_codes(const T* values, const uint8_t* y, int64_t n, int64_t n_classes, uint32_t size, int64_t* out) {
+    const auto cell_of = [](uint8_t c, T v) { return static_cast<uint16_t>(c << 8 | std::min<uint32_t>(v, BYTE - 1)); };
     const int64_t cells = n_classes * BYTE;
     std::vector<uint32_t> tables(4 * cells);
     uint32_t* table = tables.data();
@@ -95,7 +98,7 @@ void count_byte_column(const uint8_t* values, const uint8_t* y, int64_t n, int64
     uint16_t cell[BLOCK];
     int64_t i = 0;
     for (; i + BLOCK <= n; i += BLOCK) {
-        for (int k = 0; k < BLOCK; ++k) cell[k] = static_cast<uint16_t>(y[i + k] << 8 | values[i + k]);
+        for (int k = 0; k < BLOCK; ++k) cell[k] = cell_of(y[i + k], values[i + k]);
         for (int k = 0; k < BLOCK; k += 4) {
             ++table[cell[k]];
             ++table[cells + cell[k + 1]];
@@ -103,7 +106,7 @@ void count_byte_column(const uint8_t* values, const uint8_t* y, int64_t n, int64
             ++table[3 * cells + cell[k + 3]];
         }
     }
-    for (; i < n; ++i) ++table[y[i] * BYTE + values[i]];
+    for (; i < n; ++i) ++table[cell_of(y[i], values[i])];
     for (uint32_t v = 0; v < size; ++v)
         for (int64_t c = 0; c < n_classes; ++c)
             for (int lane = 0; lane < 4; ++lane) out[v * n_classes + c] += table[lane * cells + c * BYTE + v];
@@ -179,9 +182,14 @@ nb::object count_coded(const Table& table, const Classes& y, const double* w, in
             Count* cells = out.data + offsets[j] * n_classes;
             const uint32_t size = static_cast<uint32_t>(sizes[j]);
             if constexpr (std::is_same_v<Count, int64_t>) {
-                if (narrow && column.type == Type::u8 && column.stride == 1)
-                    return count_byte_column(reinterpret_cast<const uint8_t*>(column.data), narrow, table.n_rows, n_classes,
-                                             size, cells);
+                const auto count_as = [&](auto zero) {
+                    using T = decltype(zero);
+                    if (!narrow || column.stride != sizeof(T) || (sizeof(T) > 1 && size >= BYTE)) return false;
+                    count_small_codes(reinterpret_cast<const T*>(column.data), narrow, table.n_rows, n_classes, size, cells);
+                    return true;
+                };
+                if (column.type == Type::u8 ? count_as(uint8_t{}) : column.type == Type::u16 ? count_as(uint16_t{}) : count_as(uint32_t{}))
+                    return;
             }
             switch (column.type) {
                 case Type::u8: count_column<uint8_t>(column, y, w, n_classes, size, cells); break;

@@ -67,6 +67,19 @@ def test_count_values_is_its_twin(table):
     assert found.dtype == (np.int64 if weight is None else np.float64)
 
 
+@pytest.mark.parametrize("size", [3, 254, 255, 256, 300])
+def test_wide_codes_of_few_values_are_counted_as_narrow_ones_are(size):
+    rng = np.random.default_rng(size)
+    y = rng.integers(0, 4, 1000).astype(np.uint8)
+    columns = []
+    for dtype in ("u1", "u2", "u4"):
+        top = np.iinfo(dtype).max
+        columns.append(np.where(rng.random(1000) < 0.1, top, rng.integers(0, min(size + 2, 256), 1000)).astype(dtype))
+    sizes = [min(size, 256), size, size]
+    found = native.count_values(columns, y, None, 4, sizes, 1)
+    assert_array_equal(found, twins.count_values(columns, y, None, 4, sizes))
+
+
 @given(st.integers(0, 30).flatmap(lambda n: st.tuples(classes(n), weights(n))))
 def test_count_classes_is_its_twin(rows):
     (y, n_classes), weight = rows
