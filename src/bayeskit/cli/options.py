@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from bayeskit.io.overwriting import refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
@@ -19,6 +18,22 @@ Data = Annotated[
     str,
     typer.Argument(
         help="CSV, JSON Lines, Parquet or Excel file, may be gzipped; - is standard input.", show_default=False
+    ),
+]
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, JSON Lines, Parquet or Excel file, may be gzipped; - is standard input. Several files, a glob in "
+        "quotes or a folder are one table, which is read piece by piece.",
+        show_default=False,
+    ),
+]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read a file piece by piece, or into memory (by its size).",
+        show_default=False,
     ),
 ]
 Model = Annotated[
@@ -69,6 +84,9 @@ TextColumn = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+__all__ = ["refuse_overwriting"]
+
+
 def load_classifier(path: Path, target: str | None = None) -> TrainedModel:
     """Load a classifier, or a network with its target; a file that holds something else is refused by name."""
     from bayeskit.workflow.trained import TrainedModel
@@ -110,26 +128,3 @@ def read_loss_file(path: str | None, classes: Sequence[Any], reject: float | Non
     except BayeskitError as error:
         said = str(error).replace("the index or first column of the loss frame", "the first column of the losses")
         raise BayeskitError(f"{file.raw.shown}: {said.replace('the loss frame', 'the losses')}") from error
-
-
-def refuse_overwriting(output: Path, inputs: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Refuse an output that is one of the inputs, under whatever name or link it goes."""
-    from bayeskit.errors import TableError
-
-    if not output.exists():
-        return
-    for path in inputs:
-        same = False
-        if path is None:
-            continue
-        if os.fspath(path) == "-":
-            with suppress(OSError, ValueError, AttributeError):  # standard input may be no file
-                same = os.path.samestat(os.fstat(sys.stdin.fileno()), output.stat())
-        else:
-            with suppress(OSError):  # an input that is not there is refused by who reads it
-                same = os.path.samefile(path, output)
-        if same:
-            raise TableError(
-                f"the output {str(output)!r} is the input {str(path)!r}; give the output another name, so that no data "
-                "is lost."
-            )

@@ -25,6 +25,11 @@ def show_columns(table: TrainingTable) -> None:
     screen.say(f"{table.file.name}: {count(table.n_rows, 'row')}, {count(len(table.file.names), 'column')}")
     if table.labels.n_unlabelled:
         screen.say(f"{count(table.labels.n_unlabelled, 'row')} without a value of {table.target!r} left out.")
+    if table.n_sampled:
+        screen.say(
+            f"A random sample of {count(table.n_sampled, 'row')} says what the columns are and where bins are cut; all "
+            "rows are counted."
+        )
     screen.say()
     shown = notes if len(notes) <= screen.MOST_ROWS else notes[: screen.MOST_ROWS]
     rows = [
@@ -70,6 +75,9 @@ def show_board(result: Training) -> None:
             screen.say(f"{trial.name} left out: {trial.refused}")
     for name, why in board.left_out.items():
         screen.say(f"{name} not tried: {why}")
+    needy = [trial.name for trial in board if trial.from_sample and trial.scores is not None]
+    if needy:
+        screen.say(f"{', '.join(needy)}: compared as learned from the sample alone, since more passes are needed.")
     screen.say()
 
 
@@ -111,6 +119,7 @@ def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
     return {
         "file": table.file.name,
         "rows": table.n_rows,
+        "sampled_rows": table.n_sampled or None,
         "unlabelled_rows": table.labels.n_unlabelled,
         "target": table.target,
         "classes": result.model.classes_,

@@ -10,7 +10,6 @@ import typer
 
 from bayeskit.cli import screen, texts
 from bayeskit.cli.options import (
-    Data,
     Decimal,
     Delimiter,
     Encoding,
@@ -21,16 +20,18 @@ from bayeskit.cli.options import (
     Predicted,
     Reject,
     Strict,
+    Tables,
     TextColumn,
     load_predictor,
     read_loss_file,
     refuse_overwriting,
 )
+from bayeskit.cli.tables import inputs, is_many, scan_of
 
 
 def predict(
     model: Model,
-    data: Data,
+    data: Tables,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -59,18 +60,21 @@ def predict(
     """Predict the class of each row of a table.
 
     Writes the most probable class and the probability of each class; with --loss or --reject also the decision with
-    the least expected loss, and that loss. The file may be larger than memory. A text classifier reads the column
-    --text of a file, or a folder of text files.
+    the least expected loss, and that loss. The file may be larger than memory; several files, a glob or a folder are
+    one table. A text classifier reads the column --text of a file, or a folder of text files.
 
     Example: bayeskit predict play.bayes days.csv -o days-predicted.csv
 
     Example: bayeskit predict play.bayes - --loss costs.csv --reject 0.2 < days.csv
+
+    Example: bayeskit predict play.bayes 'new/*.parquet' -o predicted.parquet
 
     Example: bayeskit predict asia.bif patients.csv --target lung
     """
     from bayeskit.io.container import atomic_write
     from bayeskit.table.files import TableFile
     from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.table.scan.rows import ScannedRows
     from bayeskit.workflow.model_columns import ModelColumns
     from bayeskit.workflow.prediction import Predictions
     from bayeskit.workflow.wording import count
@@ -78,14 +82,22 @@ def predict(
     # The extension of the output names its format; JSON means one object per line.
     name = Path("rows.jsonl") if json else output or Path("rows.csv")
     format_named(name)
-    if output is not None:
-        refuse_overwriting(output, (data, model, loss))
     classifier = load_predictor(model, target)
+    is_text = texts.is_text_model(classifier.model)
+    if is_text and len(data) > 1:
+        raise typer.BadParameter("texts come from one file or one folder.", param_hint="DATA")
+    many = not is_text and is_many(data)
+    scan = scan_of(data, None, encoding, delimiter, missing or ()) if many else None
+    if output is not None:
+        refuse_overwriting(output, (*inputs(data, scan), model, loss))
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
-    columns, predictions = None, _of_texts(classifier.model, data, text, encoding, keep or [], costs, digits)
-    if predictions is None:
-        file = TableFile.open(data, encoding, delimiter, missing=missing or ())
-        columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)
+    columns: ModelColumns | None = None
+    if is_text:
+        predictions: Any = texts.Predictions(classifier.model, data[0], text, encoding, keep or [], costs, digits)
+    else:
+        options = encoding, delimiter
+        rows = TableFile.open(data[0], *options, missing=missing or ()) if scan is None else ScannedRows(scan)
+        columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
         predictions = Predictions(columns, keep or [], costs, digits)
     if output is None:
         with open_writer(name, sys.stdout.buffer) as writer:
@@ -101,7 +113,3 @@ def predict(
         screen.note(f"{output}: {count(n_rows, 'row')}")
     if columns is not None:
         columns.warn()
-
-
-def _of_texts(model: Any, *arguments: Any) -> Any:
-    return texts.Predictions(model, *arguments) if texts.is_text_model(model) else None

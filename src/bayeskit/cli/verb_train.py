@@ -7,13 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import join
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayeskit.cli import screen, texts
 from bayeskit.cli.options import (
-    Data,
     Decimal,
     Delimiter,
     Encoding,
@@ -22,22 +21,26 @@ from bayeskit.cli.options import (
     Missing,
     RandomState,
     Reject,
+    Stream,
+    Tables,
     TextColumn,
     read_loss_file,
     refuse_overwriting,
 )
+from bayeskit.cli.tables import inputs, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
 if TYPE_CHECKING:
+    from bayeskit.table.scan import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
-    from bayeskit.workflow.training import Training
+    from bayeskit.workflow.training import Training, TrainingTable
 
 # What --by says, and the measure of the library that it means.
 BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
 
 
 def train(
-    data: Data,
+    data: Tables,
     target: Annotated[
         str | None,
         typer.Option("--target", "-t", help="Column to predict; for texts, the labels.", show_default=False),
@@ -86,6 +89,7 @@ def train(
     missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    stream: Stream = None,
     json: Json = False,
 ) -> None:
     """Learn to predict a column of a table.
@@ -97,7 +101,13 @@ def train(
     multinomial, Bernoulli and complement models are compared on every fifth document, and the most accurate one is
     learned from all of them. The file may be larger than memory.
 
+    Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
+    not grow with it. A random sample of its rows says what the columns are and scores the classifiers, which learn from
+    the counts of all rows.
+
     Example: bayeskit train days.csv --target play
+
+    Example: bayeskit train 'days/*.parquet' --target play
 
     Example: bayeskit train reviews.jsonl --text review --target stars -o stars.bayes
 
@@ -106,8 +116,10 @@ def train(
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
 
-    if text is not None or Path(data).is_dir():
-        texts.train(data, text, target, output, models, encoding, as_json=json)
+    if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
+        if len(data) > 1:
+            raise typer.BadParameter("texts come from one file or one folder.", param_hint="DATA")
+        texts.train(data[0], text, target, output, models, encoding, as_json=json)
         return
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
@@ -115,16 +127,19 @@ def train(
     plan = _plan(folds, models, by, loss is not None or reject is not None)
     place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
     page = place.with_suffix(".html") if report else None
-    _refuse_places(place, page, (data, loss, test))
+    scan = scan_of(data, stream, encoding, delimiter, missing or ())
+    _refuse_places(place, page, (*inputs(data, scan), loss, test))
     file, held_out = (
-        None if path is None else TableFile.open(path, encoding, delimiter, missing=missing or (), keep=path == data)
-        for path in (data, test)
+        None if path is None else TableFile.open(path, encoding, delimiter, missing=missing or (), keep=path != test)
+        for path in (data[0] if scan is None else None, test)
     )
-    assert file is not None
     left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
-    table = training.read_training_table(
-        file, target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order
-    )
+    options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
+    if scan is None:
+        assert file is not None
+        table = training.read_training_table(file, *options)
+    else:
+        table = _read_scan(scan, options, plan, random_state, json)
     if not json:
         show_columns(table)
     with screen.progress(not json) as progress:
@@ -146,11 +161,22 @@ def train(
     if json:
         screen.say_json(as_json(result, place, page))
     else:
-        show_next(place, data)
+        show_next(place, inputs(data, scan)[0])
     if not result.board.beats_majority:
         screen.warn(result.no_better_than_majority)
     if not pictures:
         screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
+
+
+def _read_scan(scan: Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool) -> TrainingTable:
+    """Read the table piece by piece, and say so."""
+    from bayeskit.workflow.scanned.training import read_training_scan
+
+    if not json:
+        screen.say(f"Reading {scan.shown} piece by piece.")
+    also = [plan.column] if plan.column else []
+    with screen.progress(not json) as progress:
+        return read_training_scan(scan, *options, also=also, random_state=random_state, progress=progress)
 
 
 def _plan(folds: str, models: list[str] | None, by: str | None, has_loss: bool) -> FoldPlan:

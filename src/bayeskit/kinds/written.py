@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +141,18 @@ def _labels(column: Any) -> Any:
     if pc.all(pc.match_substring_regex(different, r"^-?\d+\.\d+$")).as_py():
         return pc.cast(column, pa.float64())
     return column
+
+
+def read_labels_as_written(labels: Sequence[Any]) -> Any:
+    """Return the different labels of a table as an Arrow array: whole numbers where all of them are so written.
+
+    >>> read_labels_as_written(["1", "2"]).type, read_labels_as_written(["1", "x"]).type
+    (DataType(int64), DataType(string))
+    """
+    import pyarrow as pa
+
+    different = pa.array(labels)
+    return different.cast(pa.string()) if pa.types.is_temporal(different.type) else _labels(different)
 
 
 def _read(

@@ -17,6 +17,7 @@ from bayeskit.learn.plan import Pass, Plan
 from bayeskit.table.column import Numbers
 from bayeskit.table.encode import as_numbers, refuse_infinite
 from bayeskit.table.scan.pieces import PieceReader
+from bayeskit.table.scan.row_keys import row_keys
 from bayeskit.table.schema import Variable
 
 # Distinct pairs of number and class that are counted of a column; of a column with more, rows are sampled.
@@ -109,7 +110,7 @@ class _Look:
                     row += n_unlabelled
                     continue
                 n = rows.source.n_rows
-                seen = seen.plus(self._of_batch(rows, _keys(self.seed, reader.number, row, n)))
+                seen = seen.plus(self._of_batch(rows, row_keys(self.seed, reader.number, row, n)))
                 row += n + n_unlabelled
         return seen
 
@@ -156,13 +157,3 @@ def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int
             f"below a cut is right to {100 * error:.1f} % (with probability .99)."
         )
     return variables
-
-
-def _keys(seed: int, piece: int, first: int, n: int) -> NDArray[np.uint64]:
-    """Return a random number for each row of a piece (splitmix64 of seed, piece and row)."""
-    with np.errstate(over="ignore"):
-        x = np.arange(first, first + n, dtype=np.uint64)
-        x += np.uint64((seed * 0x9E3779B97F4A7C15 + piece * 0xD1B54A32D192ED03) & (2**64 - 1))
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-        return x ^ (x >> np.uint64(31))

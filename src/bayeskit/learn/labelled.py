@@ -27,6 +27,11 @@ class Labelled:
     weight: NDArray[np.float64] | None  # (n_rows,), or None where every row counts once
     target: str | None
 
+    def take(self, rows: NDArray[Any]) -> Labelled:
+        """Return some of the rows; the classes stay those of all."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Labelled(self.source.take(rows), self.y[rows], self.classes, weight, self.target)
+
 
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
     """Read what ``fit`` and its kin are given; with a ``schema``, the columns must be its columns."""

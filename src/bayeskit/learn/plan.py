@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.io.registry import model_class
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
 from bayeskit.table.arrow import BatchReader
-from bayeskit.table.column import Column, Numbers
+from bayeskit.table.column import Numbers
 from bayeskit.table.labels import labels_of, read_weight
 from bayeskit.table.read import Source
 from bayeskit.table.scan.pieces import PieceReader, merge_tree
@@ -95,50 +97,56 @@ class Plan:
 
     def count_part(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
         """Count the batches of some pieces; beliefs are not made."""
-        template, counted, n_unlabelled = self.model._template(anew=True), None, 0
+        counted, n_unlabelled = None, 0
         for rows, left_out in self.rows(readers):
             n_unlabelled += left_out
-            if rows is None:
-                continue
-            if counted is None:
-                counted = template._count_rows(rows, self.schema, self.families)
-            else:
-                counted = template._add(counted, rows)
-        if counted is not None and hasattr(type(counted), "total"):
-            counted = counted.total
-        return Part(counted, n_unlabelled)
+            if rows is not None:
+                counted = self.add(counted, rows)
+        return Part(total(counted), n_unlabelled)
 
-    def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Labelled | None, int]]:
-        """Read batch after batch: the rows that have a label, and how many have none."""
+    def add(self, counted: Any, rows: Any) -> Any:
+        """Return what was counted before (None at first) and the counts of more rows; :func:`total` ends the sum."""
+        template = self._template
+        if counted is None:
+            return template._count_rows(rows, self.schema, self.families)
+        return template._add(counted, rows)
+
+    @cached_property
+    def _template(self) -> Learner:
+        return self.model._template(anew=True)
+
+    def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Any, int]]:
+        """Read batch after batch: the rows that have a label, as the model counts them, and how many have none."""
         reader = BatchReader()
-        names = self.schema.names
         for batches in readers:
             for batch in batches:
-                if not batch.num_rows:
-                    continue
-                columns = tuple(reader.column(_column(batch, name), name) for name in names)
-                label = reader.column(_column(batch, self.target), self.target)
-                weight = None if self.weight is None else reader.column(_column(batch, self.weight), self.weight)
-                yield self._labelled(Source(names, True, batch.num_rows, columns), label, weight)
+                if batch.num_rows:
+                    rows, known = self.labelled(batch, reader)
+                    n_unlabelled = int(len(known) - known.sum())
+                    yield None if rows is None else self.model._scanned_rows(rows, self.schema), n_unlabelled
 
-    def _labelled(self, source: Source, label: Column, weight: Column | None) -> tuple[Any, int]:
-        weights = None
-        keep = ~label.missing()
-        n_unlabelled = int(len(keep) - keep.sum())
-        if weight is not None:
+    def labelled(self, batch: pa.RecordBatch, reader: BatchReader) -> tuple[Labelled | None, NDArray[np.bool_]]:
+        """Return the rows of a batch that count, None where there are none, and which rows have a label."""
+        names = self.schema.names
+        columns = tuple(reader.column(_column(batch, name), name) for name in names)
+        source = Source(names, True, batch.num_rows, columns)
+        label, weights = reader.column(_column(batch, self.target), self.target), None
+        known = ~label.missing()
+        keep = known
+        if self.weight is not None:
+            weight = reader.column(_column(batch, self.weight), self.weight)
             if not isinstance(weight, Numbers):
                 raise TableError(f"the weights in column {self.weight!r} must be numbers.")
             weights = np.asarray(weight.values, dtype=np.float64)
-            keep &= weights != 0
+            keep = known & (weights != 0)
         if not keep.any():
-            return None, n_unlabelled
+            return None, known
         if not keep.all():
             rows = np.flatnonzero(keep)
             source, label = source.take(rows), label.take(rows)
             weights = None if weights is None else weights[rows]
         classes, y = labels_of(label)
-        labelled = Labelled(source, y, classes, read_weight(weights, source.n_rows), self.target)
-        return self.model._scanned_rows(labelled, self.schema), n_unlabelled
+        return Labelled(source, y, classes, read_weight(weights, source.n_rows), self.target), known
 
     # -- as JSON ----------------------------------------------------------------------------------------------------
 
@@ -202,6 +210,11 @@ class _Sum:
 
     def __call__(self, readers: Iterable[PieceReader]) -> Any:
         return sum((self.function(rows) for rows, _ in self.plan.rows(readers) if rows is not None), start=0.0)
+
+
+def total(counted: Any) -> Any:
+    """Return the counts that a growing sum has come to."""
+    return counted.total if hasattr(type(counted), "total") else counted
 
 
 def warn_of_unlabelled(n: int, target: str) -> None:

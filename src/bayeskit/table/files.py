@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats import TableReader, recognise
@@ -16,6 +16,50 @@ from bayeskit.table.raw_file import RawFile, open_raw
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class Rows(Protocol):
+    """A table whose columns are read batch by batch in the types that a model needs: a file, or a scan of files."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """The name as messages show it."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        ...
+
+    def n_batches(self) -> int:
+        """Return about how many batches there are; 0 where that is not known."""
+        ...
+
+    def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
+        """Refuse a column that is not there."""
+        ...
+
+    def place(self, row: int) -> str:
+        """Return where a row is, for messages; the first row is 0."""
+        ...
+
+    def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
+        """Read some columns, each in its type; None is the type in which the table holds it."""
+        ...
+
+
+def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
+    """Refuse, with the nearest names, a column that is not in a table but that ``who`` needs."""
+    here = set(rows.names)
+    for name in wanted:
+        if name not in here:
+            misfit = f" does not fit {who}" if who else ""
+            raise TableError(f"{rows.shown}{misfit}: {not_found('column', name, rows.names)}")
 
 
 @dataclass(frozen=True)
@@ -42,9 +86,18 @@ class TableFile:
         return self.raw.name
 
     @property
+    def shown(self) -> str:
+        """The name as messages show it."""
+        return self.raw.shown
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return self.reader.names
+
+    def n_batches(self) -> int:
+        """Return about how many batches there are; 0 where that is not known."""
+        return self.reader.n_batches()
 
     @classmethod
     def open(
@@ -85,11 +138,7 @@ class TableFile:
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
         """Refuse, with the nearest names, a column that is not in the file but that ``who`` needs."""
-        here = set(self.names)
-        for name in wanted:
-            if name not in here:
-                misfit = f" does not fit {who}" if who else ""
-                raise TableError(f"{self.raw.shown}{misfit}: {not_found('column', name, self.names)}")
+        refuse_absent(self, wanted, who)
 
     def read(self, types: Types | None = None) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""

@@ -51,6 +51,7 @@ def too_large(
     y: NDArray[Any],
     n_classes: int,
     kinds: Mapping[str, str] | None = None,
+    most_bytes: int = MOST_BYTES,
 ) -> dict[str, str]:
     """Return the classifiers whose counts would be too large for this table, each with the reason.
 
@@ -85,9 +86,9 @@ def too_large(
             given = {name: kind if model.takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
             sizes[way] = sizes_of(learn_schema(source, given, *way, y=y))
         need = 4 * n_classes * table_cells(sizes[way], families)[1]
-        if need > MOST_BYTES:
+        if need > most_bytes:
             found[label] = (
-                f"its counts of all {families} of columns would take {readable(need)}; above {readable(MOST_BYTES)} it "
+                f"its counts of all {families} of columns would take {readable(need)}; above {readable(most_bytes)} it "
                 "must be asked for by name."
             )
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceEr
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.schema import learn_schema
 from bayeskit.table.read import Source
+from bayeskit.table.scan import Scan
 from bayeskit.workflow.candidates import candidates, too_large
 from bayeskit.workflow.folds import Fold, Folds, stratified_parts
 from bayeskit.workflow.leaderboard import MAJORITY, Leaderboard, Trial
@@ -49,7 +51,8 @@ def compare(
     Parameters
     ----------
     X, y, target
-        The table and its labels, as ``fit`` takes them.
+        The table and its labels, as ``fit`` takes them. Of a table of any size (:func:`bayeskit.scan`) all rows are
+        counted, fold by fold, and the scores are those of a random sample of rows.
     models : list of str, optional
         Names out of :func:`bayeskit.workflow.candidates.candidates`; by default all of them whose counts are not too
         large for the table (those left out are named in ``left_out``).
@@ -72,6 +75,12 @@ def compare(
     >>> board.best.name, round(board.best.scores.error.value, 2)
     ('TAN', 0.19)
     """
+    if isinstance(X, Scan):
+        from bayeskit.workflow.scanned.comparison import compare_scan
+
+        if y is not None or target is None:
+            raise TableError("of a scan the labels are a column: pass target='its name'.")
+        return compare_scan(X, target, models, folds, random_state, kinds, loss, by, progress)
     tried = candidates(models)
     rows = read_labelled(X, y, None, target, None, "comparison")
     left_out = {} if models else too_large(tried, rows.source, rows.y, len(rows.classes), kinds)
@@ -123,28 +132,41 @@ def cross_validate(
     on_trial : callable, optional
         Called with the `Trial` of a classifier as soon as its last fold is predicted.
     """
-    by = by or ("log_loss" if loss is None else "mean_loss")
-    if by not in CHOOSING or (by == "mean_loss" and loss is None):
-        known = [name for name in CHOOSING if name != "mean_loss" or loss is not None]
-        raise BayeskitError(f"by must be one of {', '.join(known)}; got {by!r}.")
+    by = deciding_measure(by, loss)
     refuse_one_class(classes)
     if part is None:
         part = stratified_parts(y, folds, random_state)
     data = Folds(source, y, part, kinds or {}, forward=forward)
-    running = _distinct([_Run(name, model, data, len(classes), kinds or {}) for name, model in models.items()], data)
-    steps = _Steps(progress, len(running) * len(data.tested))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BayeskitWarning)  # of columns that have no value in one of the folds
+    running = distinct_runs([Run(name, model, data, len(classes), kinds or {}) for name, model in models.items()], data)
+    steps = Steps(progress, len(running) * len(data.tested))
 
-        def finish(run: _Run) -> None:
-            if on_trial is not None:
-                on_trial(run.trial(data, classes, loss))
+    def finish(run: Run) -> None:
+        if on_trial is not None:
+            on_trial(run.trial(data, classes, loss))
 
+    with quiet():
         _add_counts([run for run in running if run.adds], data, steps, finish)
-        _fit_each_fold([run for run in running if not run.adds], data, steps, finish)
-    trials = [_majority(data, classes, loss), *(run.trial(data, classes, loss) for run in running)]
+        fit_each_fold([run for run in running if not run.adds], data, steps, finish)
+    trials = [majority(data, classes, loss), *(run.trial(data, classes, loss) for run in running)]
     board = Leaderboard((), tuple(classes.tolist()), part, loss, by, scored=data.unsorted(data.scored))
     return board.in_order(trials)
+
+
+def deciding_measure(by: str | None, loss: Loss | None) -> str:
+    """Return the measure that decides: the one that was asked for, else the log-loss, and with a loss its mean."""
+    by = by or ("log_loss" if loss is None else "mean_loss")
+    if by not in CHOOSING or (by == "mean_loss" and loss is None):
+        known = [name for name in CHOOSING if name != "mean_loss" or loss is not None]
+        raise BayeskitError(f"by must be one of {', '.join(known)}; got {by!r}.")
+    return by
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Say nothing of columns that have no value in one of the folds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayeskitWarning)
+        yield
 
 
 def refuse_one_class(classes: NDArray[Any]) -> None:
@@ -161,7 +183,7 @@ def fit_candidate(
     return type(model).from_counts(counts, target=target, **model.get_params(deep=False))
 
 
-class _Run:
+class Run:
     """A classifier in cross-validation: its posterior of every row, its times, or why it cannot take part."""
 
     def __init__(
@@ -177,6 +199,7 @@ class _Run:
         self.posterior = np.zeros((len(data.y), n_classes))
         self.fit_seconds = self.predict_seconds = 0.0
         self.refused = ""
+        self.labels: NDArray[Any] | None = None
 
     @property
     def adds(self) -> bool:
@@ -198,8 +221,9 @@ class _Run:
             # Probabilities are made when they are first needed; that time belongs to the fit.
             fitted.predict_proba(test.take(np.arange(1)))
             half = time.process_time()
-            # The labels that the model knows are class positions.
-            self.posterior[rows, fitted.classes_] = fitted.predict_proba(test)
+            # The labels that the model knows are class positions, or the labels of counts that were made elsewhere.
+            places = fitted.classes_ if self.labels is None else np.searchsorted(self.labels, fitted.classes_)
+            self.posterior[rows, places] = fitted.predict_proba(test)
         except ImpossibleEvidenceError:
             self.refused = "no class can give some row, since some value has probability 0."
             return
@@ -219,20 +243,21 @@ class _Run:
         return Trial(self.name, self.model, scores, posterior, self.fit_seconds, self.predict_seconds, self.adds)
 
 
-class _Steps:
+class Steps:
     """The progress of a cross-validation: a step is one fold of one classifier."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self._progress, self._done, self._total = progress, 0, total
 
     def begin(self, name: str) -> None:
+        """Tell that a fold of this classifier begins."""
         report_step(self._progress, name, self._done, self._total)
         self._done += 1
 
 
-def _distinct(runs: list[_Run], data: Folds) -> list[_Run]:
+def distinct_runs(runs: list[Run], data: Folds) -> list[Run]:
     """Return the runs without those that are another model again: without numbers, ways to treat them do not differ."""
-    found: dict[Any, _Run] = {}
+    found: dict[Any, Run] = {}
     for run in runs:
         parameters = run.settings()
         if not data.numbers(run.kinds):
@@ -241,22 +266,22 @@ def _distinct(runs: list[_Run], data: Folds) -> list[_Run]:
     return list(found.values())
 
 
-def _grouped(runs: list[_Run]) -> list[list[_Run]]:
+def grouped(runs: list[Run]) -> list[list[Run]]:
     """Return the runs in groups that learn from the same counts; a run that says nothing of them is alone."""
-    groups: dict[Any, list[_Run]] = defaultdict(list)
+    groups: dict[Any, list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.name if run.counted_as is None else run.counted_as].append(run)
     return list(groups.values())
 
 
-def _add_counts(runs: list[_Run], data: Folds, steps: _Steps, finish: Callable[[_Run], None]) -> None:
+def _add_counts(runs: list[Run], data: Folds, steps: Steps, finish: Callable[[Run], None]) -> None:
     """Count each fold once for each group of models, under the schema of all rows, and add the others."""
 
-    def count(run: _Run) -> list[Any]:
+    def count(run: Run) -> list[Any]:
         schema = learn_schema(data.source, run.kinds, str(run.settings().get("numeric", "")))
         return [run.model.count(data.part(k), data.y[data.rows(k)], schema=schema) for k in range(data.n)]
 
-    for group in _grouped(runs):
+    for group in grouped(runs):
         parts, seconds = _counted(group, count)
         for k in data.tested:
             start = time.process_time()
@@ -270,11 +295,11 @@ def _add_counts(runs: list[_Run], data: Folds, steps: _Steps, finish: Callable[[
             finish(run)
 
 
-def _fit_each_fold(runs: list[_Run], data: Folds, steps: _Steps, finish: Callable[[_Run], None]) -> None:
+def fit_each_fold(runs: list[Run], data: Folds, steps: Steps, finish: Callable[[Run], None]) -> None:
     """Learn bins in each fold, count its rows once for each group of models, and let go of it before the next."""
     for k in data.tested:
         tables = _BinnedTables(data, k)
-        for group in _grouped(runs):
+        for group in grouped(runs):
             counts, seconds = _counted(group, tables.count)
             for run in group:
                 steps.begin(run.name)
@@ -292,18 +317,18 @@ class _BinnedTables:
         self._data, self._k = data, k
         self._found: dict[Any, Fold] = {}
 
-    def of(self, run: _Run) -> Fold:
+    def of(self, run: Run) -> Fold:
         key = (run.bins, tuple(sorted(run.kinds.items())))
         if key not in self._found:
             self._found[key] = self._data.fold(self._k, run.bins, run.kinds)
         return self._found[key]
 
-    def count(self, run: _Run) -> Any:
+    def count(self, run: Run) -> Any:
         fold = self.of(run)
         return type(run.model)(**run.settings(fold.binned)).count(fold.train, fold.y)
 
 
-def _counted(group: list[_Run], count: Callable[[_Run], Any]) -> tuple[Any, float]:
+def _counted(group: list[Run], count: Callable[[Run], Any]) -> tuple[Any, float]:
     """Return what the first model of a group that is not refused counts, and the CPU time that it took."""
     for run in group:
         if not run.refused:
@@ -315,7 +340,8 @@ def _counted(group: list[_Run], count: Callable[[_Run], Any]) -> tuple[Any, floa
     return [], 0.0
 
 
-def _majority(data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
+def majority(data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
+    """Return how always answering with the shares of the classes does."""
     posterior = np.empty((len(data.y), len(classes)))
     posterior[:] = 1 / len(classes)
     for k in data.tested:

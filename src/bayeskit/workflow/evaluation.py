@@ -16,7 +16,7 @@ from bayeskit.workflow.progress import Progress, report_step
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
-    from bayeskit.table.files import TableFile
+    from bayeskit.table.files import Rows
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PairedComparison:
 
 def evaluate(
     model: Any,
-    file: TableFile,
+    file: Rows,
     target: str | None = None,
     loss: Loss | None = None,
     progress: Progress | None = None,
@@ -56,7 +56,7 @@ def evaluate(
     ----------
     model : classifier
         A fitted classifier.
-    file : TableFile
+    file : TableFile or ScannedRows
         The rows; the file may be larger than memory.
     target : str, optional
         The column that holds the true classes; by default the one that the model was fitted with.
@@ -72,12 +72,12 @@ def evaluate(
     unlabelled = 0
     columns = [ModelColumns(model, file, strict=strict, decimal=decimal)]
     for done, ((posterior,), y, left_out) in enumerate(_scored_batches(columns, file, target)):
-        report_step(progress, file.name, done, file.reader.n_batches())
+        report_step(progress, file.name, done, file.n_batches())
         scores = Scores.of(posterior, y, model.classes_.tolist(), loss)
         total = scores if total is None else total + scores
         unlabelled += left_out
     if total is None:
-        raise TableError(f"{file.raw.shown} has no row with a value of {target!r}.")
+        raise TableError(f"{file.shown} has no row with a value of {target!r}.")
     columns[0].warn()
     return Evaluation(total, target, unlabelled)
 
@@ -85,7 +85,7 @@ def evaluate(
 def compare_models(
     first: Any,
     second: Any,
-    file: TableFile,
+    file: Rows,
     target: str | None = None,
     *,
     strict: bool = False,
@@ -115,7 +115,7 @@ def compare_models(
         sums = sums + np.stack([rows.sum(axis=2), (rows**2).sum(axis=2)], axis=-1)
         n_rows += len(y)
     if not n_rows:
-        raise TableError(f"{file.raw.shown} has no row with a value of {target!r}.")
+        raise TableError(f"{file.shown} has no row with a value of {target!r}.")
     measures = {
         name: (measure_of(each[0], n_rows), measure_of(each[1], n_rows), measure_of(each[2], n_rows))
         for name, each in zip(ROW_MEASURES, sums, strict=True)
@@ -127,7 +127,7 @@ def compare_models(
     return PairedComparison(n_rows, measures, only[0], only[1], p_value)
 
 
-def _target_of(model: Any, named: str | None, file: TableFile) -> str:
+def _target_of(model: Any, named: str | None, file: Rows) -> str:
     target = named or model.target_
     if target is None:
         raise TableError("the model was fitted without a target name; say which column holds the true class.", "target")
@@ -136,7 +136,7 @@ def _target_of(model: Any, named: str | None, file: TableFile) -> str:
 
 
 def _scored_batches(
-    columns: list[ModelColumns], file: TableFile, target: str
+    columns: list[ModelColumns], file: Rows, target: str
 ) -> Iterator[tuple[list[NDArray[np.float64]], NDArray[np.intp], int]]:
     """Yield each model's posteriors of a batch, the true classes, and how many rows had none and were left out.
 

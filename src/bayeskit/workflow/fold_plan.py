@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +33,7 @@ class FoldPlan:
     n: int = 5
     how: str = "stratified"  # or "group", "time"
     column: str = ""  # of the groups or times
+    n_scored: int = 0  # rows of the sample that scores are taken on, where the table is larger; 0 is all rows
 
     @classmethod
     def read(cls, text: str) -> FoldPlan:
@@ -51,6 +52,8 @@ class FoldPlan:
     @property
     def described(self) -> str:
         """The plan in words."""
+        if self.n_scored:
+            return f"{replace(self, n_scored=0).described}, scored on a random sample of {self.n_scored:,} rows"
         if self.how == "group":
             return f"{self.n}-fold cross-validation, each {self.column} in one fold"
         if self.how == "time":

@@ -29,6 +29,8 @@ class Trial:
     predict_seconds: float = 0.0
     added: bool = False  # whether the counts of the folds were added
     refused: str = ""
+    # Of a table of any size: True where the model needs the rows, and learned from the sample alone.
+    from_sample: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from bayeskit.workflow.wording import count
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeskit.table.files import TableFile
+    from bayeskit.table.files import Rows
 
 
 # Absent columns that are told one by one.
@@ -56,7 +56,7 @@ class ModelColumns:
     ----------
     model : classifier or TrainedModel
         The model; a :class:`bayeskit.workflow.trained.TrainedModel` knows how its columns are written.
-    file : TableFile
+    file : TableFile or ScannedRows
         The file.
     strict : bool
         Refuse a column that is absent and a value that was not seen, instead of counting them.
@@ -64,7 +64,7 @@ class ModelColumns:
         The decimal separator of the file, where it differs from that of the training table.
     """
 
-    def __init__(self, model: Any, file: TableFile, *, strict: bool = False, decimal: str | None = None) -> None:
+    def __init__(self, model: Any, file: Rows, *, strict: bool = False, decimal: str | None = None) -> None:
         self.model, self.file, self.strict = model, file, strict
         self.types = column_types(model)
         self.conventions: dict[str, Convention] = dict(getattr(model, "conventions", {}))
@@ -86,7 +86,7 @@ class ModelColumns:
         self.absent = [name for name, source in self.source.items() if source not in here]
         if self.absent and (strict or len(self.absent) == len(self.types)):
             what = not_found("column", self.source[self.absent[0]], file.names)
-            raise TableError(f"{file.raw.shown} does not fit the model: {what}")
+            raise TableError(f"{file.shown} does not fit the model: {what}")
 
     def _take_decimal(self, decimal: str) -> None:
         import pyarrow as pa
@@ -199,15 +199,15 @@ class ModelColumns:
         if len(self.absent) > MOST_NAMED:  # of a network, most variables may be hidden
             names = ", ".join(map(repr, self.absent[:MOST_NAMED]))
             said.append(
-                f"{self.file.raw.shown} lacks {len(self.absent)} of the model's columns, {names} and others; they are "
+                f"{self.file.shown} lacks {len(self.absent)} of the model's columns, {names} and others; they are "
                 "summed out."
             )
         for name in self.absent if len(self.absent) <= MOST_NAMED else ():
             where = not_found("column", self.source[name], self.file.names).rstrip(".")
             said.append(
-                f"{self.file.raw.shown}: {where} It is summed out."
+                f"{self.file.shown}: {where} It is summed out."
                 if where.endswith("?")
-                else f"{self.file.raw.shown}: {where}; it is summed out."
+                else f"{self.file.shown}: {where}; it is summed out."
             )
         for name, n in self.unseen.items():
             share = "all" if n == self.n_rows else f"{n} of"
@@ -260,7 +260,7 @@ def row_of_file(columns: ModelColumns, row: int) -> dict[str, Any]:
             cells: dict[str, Any] = table.slice(row - done - 1, 1).to_pylist()[0]
             return cells
         done += len(table)
-    raise TableError(f"there is no row {row}: {columns.file.raw.shown} has {count(done, 'row')}.")
+    raise TableError(f"there is no row {row}: {columns.file.shown} has {count(done, 'row')}.")
 
 
 def least_certain_rows(columns: ModelColumns, most: int) -> list[tuple[int, dict[str, Any]]]:

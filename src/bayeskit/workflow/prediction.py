@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +17,75 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from bayeskit.decide.loss import Loss
+    from bayeskit.table.files import TableFile
     from bayeskit.table.formats import TableWriter
+    from bayeskit.table.scan import Scan
+
+
+def predict_to_file(
+    model: Any,
+    source: Scan | TableFile,
+    output: str | PathLike[str],
+    *,
+    keep: Sequence[str] = (),
+    loss: Loss | None = None,
+    digits: int = 6,
+    strict: bool = False,
+    decimal: str | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Predict every row of a table of any size, batch by batch, into a file; return the number of rows.
+
+    Parameters
+    ----------
+    model : classifier or TrainedModel
+        A fitted classifier.
+    source : Scan or TableFile
+        The rows: what :func:`bayeskit.scan` gave, or an opened file.
+    output : path
+        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.xlsx`` file, text may end in ``.gz``. It appears when it is whole;
+        an input is never overwritten.
+    keep : sequence of str
+        Columns of the table to copy.
+    loss : Loss, optional
+        Adds the decision of least expected loss, and that loss.
+    digits : int
+        Decimal places of the probabilities.
+    strict, decimal
+        As in :class:`bayeskit.workflow.model_columns.ModelColumns`; what was odd about the columns is warned of.
+    progress : callable, optional
+        Called before each batch.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayeskit import NaiveBayes, datasets, scan
+    >>> import pyarrow as pa
+    >>> heart = pa.table(datasets.load_heart())
+    >>> model = NaiveBayes().fit(heart, target="disease")
+    >>> output = pathlib.Path(tempfile.mkdtemp()) / "predicted.parquet"
+    >>> predict_to_file(model, scan(heart), output)
+    303
+    >>> scan(output).names
+    ('prediction', 'P(no)', 'P(yes)')
+    """
+    from bayeskit.io.container import atomic_write
+    from bayeskit.io.overwriting import refuse_overwriting
+    from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.table.scan import Scan
+    from bayeskit.table.scan.rows import ScannedRows
+
+    place = Path(output)
+    format_named(place)
+    rows = ScannedRows(source) if isinstance(source, Scan) else source
+    paths = [piece.path for piece in source.pieces if hasattr(piece, "path")] if isinstance(source, Scan) else []
+    refuse_overwriting(place, paths if isinstance(source, Scan) else [source.raw.path])
+    columns = ModelColumns(model, rows, strict=strict, decimal=decimal)
+    predictions = Predictions(columns, list(keep), loss, digits)
+    with atomic_write(place.absolute()) as stream, open_writer(place, stream) as writer:
+        n_rows = predictions.write(writer, progress)
+    columns.warn()
+    return n_rows
 
 
 class Predictions:
@@ -36,7 +107,7 @@ class Predictions:
         # A kept column is copied as text, so that what was written comes out as it went in.
         batches, file = self.columns.batches(dict.fromkeys(self.keep, pa.string())), self.columns.file
         for done, (table, kept) in enumerate(batches):
-            report_step(progress, file.name, done, file.reader.n_batches())
+            report_step(progress, file.name, done, file.n_batches())
             writer.write(self._predict(table, kept))
             n_rows += len(table)
         if not n_rows:

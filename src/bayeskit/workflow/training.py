@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import part_name
@@ -18,29 +21,47 @@ from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:
+    from bayeskit.classify.base import BayesClassifier
     from bayeskit.decide.loss import Loss
     from bayeskit.kinds.infer import Features
     from bayeskit.table.conventions import Convention
     from bayeskit.table.files import TableFile
     from bayeskit.table.target import Target
     from bayeskit.workflow.evaluation import Evaluation
+    from bayeskit.workflow.scanned.comparison import ScanRows
+    from bayeskit.workflow.scanned.training import ScannedFiles
 
 
 @dataclass(frozen=True)
 class TrainingTable:
     """A table that was read and is ready to learn from."""
 
-    file: TableFile
+    file: TableFile | ScannedFiles
     target: str
     labels: Target
     features: Features
     loss: Loss | None
     conventions: dict[str, Convention] = field(default_factory=dict)  # how columns of the file are written
+    # Of a table that is not held in memory: all its rows; labels and features are then those of a sample.
+    scanned: ScanRows | None = None
+    n_class_of_all: NDArray[Any] | None = None  # (n_classes,)
 
     @property
     def n_rows(self) -> int:
         """Rows that have a label."""
-        return len(self.labels.y)
+        return len(self.labels.y) if self.scanned is None else self.scanned.sample.n_rows
+
+    @property
+    def n_class(self) -> NDArray[Any]:
+        """Rows of each class, of shape (n_classes,)."""
+        if self.n_class_of_all is not None:
+            return self.n_class_of_all
+        return np.bincount(self.labels.y, minlength=len(self.labels.classes))
+
+    @property
+    def n_sampled(self) -> int:
+        """Rows of the sample that a larger table is shown and scored by; 0 where all rows are held."""
+        return 0 if self.scanned is None else len(self.labels.y)
 
 
 @dataclass(frozen=True)
@@ -140,11 +161,11 @@ def read_training_table(
     )
     labels = read_target(written.table, target)
     features = read_features(labels.table, infer_kinds(labels.table, target, ignore, given, written))
-    _refuse_misfits(features, given)
+    refuse_misfits(features, given)
     return TrainingTable(file, target, labels, features, loss(labels.classes.tolist()), written.conventions)
 
 
-def _refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
+def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
     """Refuse, before any work, a column that is not of the kind that was given, such as fractions as counts."""
     from bayeskit.kinds import Training as Rows
     from bayeskit.kinds import words
@@ -192,17 +213,53 @@ def train(
         Called with the :class:`bayeskit.workflow.leaderboard.Trial` of each classifier as soon as it is known, before
         any calibration.
     """
-    source, labels = table.features.source, table.labels
+    labels = table.labels
     refuse_one_class(labels.classes)
     plan = folds if isinstance(folds, FoldPlan) else FoldPlan(folds)
     tried = candidates(models)
-    left_out = {} if models else too_large(tried, source, labels.y, len(labels.classes), table.features.kinds)
+    board, fit = (_compare if table.scanned is None else _compare_scanned)(
+        table, tried, plan, random_state, models is not None, by, progress, on_trial
+    )
+    raw = {trial.name: trial.posterior for trial in board}
+    if calibrate:
+        board = _calibrated(board, labels.y)
+    best = board.best
+    assert best.model is not None
+    model = fit(best)
+    temperature = 1.0
+    if calibrate and (posterior := raw[best.name]) is not None:
+        temperature = fit_temperature(posterior[board.scored_rows], labels.y[board.scored_rows])
+    plan = replace(plan, n_scored=table.n_sampled)
+    result = Training(table, board, model, plan, random_state, temperature)
+    if test is None:
+        return result
+    from bayeskit.workflow.evaluation import evaluate
+
+    return replace(result, test=evaluate(result.trained, test, table.target, table.loss), test_name=test.name)
+
+
+# A leaderboard, and what fits one of its classifiers on all rows.
+_Compared = tuple[Leaderboard, Callable[[Trial], Any]]
+
+
+def _compare(
+    table: TrainingTable,
+    tried: Mapping[str, BayesClassifier],
+    plan: FoldPlan,
+    random_state: int,
+    all_asked: bool,
+    by: str | None,
+    progress: Progress | None,
+    on_trial: Callable[[Trial], None] | None,
+) -> _Compared:
+    source, labels, kinds = table.features.source, table.labels, table.features.kinds
+    left_out = {} if all_asked else too_large(tried, source, labels.y, len(labels.classes), kinds)
     board = cross_validate(
         source,
         labels.y,
         labels.classes,
         {name: model for name, model in tried.items() if name not in left_out},
-        kinds=table.features.kinds,
+        kinds=kinds,
         loss=table.loss,
         by=by,
         part=plan.parts(labels, random_state),
@@ -210,22 +267,40 @@ def train(
         progress=progress,
         on_trial=on_trial,
     )
-    board = replace(board, left_out=left_out)
-    raw = {trial.name: trial.posterior for trial in board}
-    if calibrate:
-        board = _calibrated(board, labels.y)
-    best = board.best
-    assert best.model is not None
-    model = fit_candidate(best.model, source, labels.y, labels.classes, table.target)
-    temperature = 1.0
-    if calibrate and (posterior := raw[best.name]) is not None:
-        temperature = fit_temperature(posterior[board.scored_rows], labels.y[board.scored_rows])
-    result = Training(table, board, model, plan, random_state, temperature)
-    if test is None:
-        return result
-    from bayeskit.workflow.evaluation import evaluate
 
-    return replace(result, test=evaluate(result.trained, test, table.target, table.loss), test_name=test.name)
+    def fit(best: Trial) -> Any:
+        assert best.model is not None
+        return fit_candidate(best.model, source, labels.y, labels.classes, table.target)
+
+    return replace(board, left_out=left_out), fit
+
+
+def _compare_scanned(
+    table: TrainingTable,
+    tried: Mapping[str, BayesClassifier],
+    plan: FoldPlan,
+    random_state: int,
+    all_asked: bool,
+    by: str | None,
+    progress: Progress | None,
+    on_trial: Callable[[Trial], None] | None,
+) -> _Compared:
+    from bayeskit.workflow.scanned.comparison import cross_validate_scan
+
+    assert table.scanned is not None
+    found = cross_validate_scan(
+        table.scanned,
+        tried,
+        plan,
+        random_state=random_state,
+        kinds=table.features.kinds,
+        loss=table.loss,
+        by=by,
+        all_asked=all_asked,
+        progress=progress,
+        on_trial=on_trial,
+    )
+    return found.board, lambda best: found.fit(best, progress)
 
 
 def _calibrated(board: Leaderboard, y: Any) -> Leaderboard:

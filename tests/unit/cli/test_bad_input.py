@@ -48,7 +48,7 @@ def test_train_refuses_a_bad_table(tmp_path, monkeypatch, capsys, text, target, 
     ("arguments", "message"),
     [
         (["train", "nothing.csv", "-t", "y"], "there is no file 'nothing.csv'"),
-        (["train", ".", "-t", "y"], "is a directory"),
+        (["train", ".", "-t", "y"], "there is no column 'y'"),  # a folder is a table: that of its files
         (["train", "heart.csv", "-t", "disease", "--encoding", "klingon"], "there is no encoding 'klingon'"),
         (["train", "heart.csv", "-t", "disease", "-m", "TANN"], "there is no classifier 'TANN'; did you mean 'TAN'?"),
         (["train", "heart.csv", "-t", "disease", "--ignore", "ag"], "there is no column 'ag'; did you mean 'age'?"),

@@ -70,7 +70,7 @@ class ParquetReader:
         except (OSError, pa.ArrowInvalid) as error:
             raise self._damaged(error) from error
         for j, name in enumerate(self.names):
-            column = without_words(_cast(table[name], types.get(name), name), self.missing)
+            column = without_words(cast_column(table[name], types.get(name), name), self.missing)
             table = table.set_column(j, name, column)
         return table
 
@@ -81,7 +81,9 @@ class ParquetReader:
 
         try:
             for batch in pq.ParquetFile(_source(self.raw)).iter_batches(_ROWS_AT_ONCE, columns=list(types)):
-                columns = [without_words(_cast(batch[name], kind, name), self.missing) for name, kind in types.items()]
+                columns = [
+                    without_words(cast_column(batch[name], kind, name), self.missing) for name, kind in types.items()
+                ]
                 yield pa.record_batch(columns, names=list(types))
         except (OSError, pa.ArrowInvalid) as error:
             raise self._damaged(error) from error
@@ -117,7 +119,8 @@ def _source(raw: RawFile) -> Any:
     return str(raw.path) if raw.path is not None else pa.PythonFile(raw.open(), mode="r")
 
 
-def _cast(column: Any, kind: pa.DataType | None, name: str) -> Any:
+def cast_column(column: Any, kind: pa.DataType | None, name: str) -> Any:
+    """Return a column in the type that it must have; None leaves it as it is."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -26,7 +26,7 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     keys = _folder_columns(paths)
     for path in paths:
         if _is_parquet(path):
-            schema, more = parquet.open_file(path, keys[path])
+            schema, more = parquet.open_file(path, keys[path], tuple(options.get("missing", ())))
         else:
             if keys[path]:
                 raise TableError(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
+from bayeskit.table.formats.text import without_words
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import iterate, sort_of
 
@@ -28,6 +29,7 @@ class ParquetPiece:
     n_rows: int
     # Columns that the folders' names hold, as in year=2024/: name → value.
     folders: tuple[tuple[str, Any], ...] = ()
+    missing: tuple[str, ...] = ()  # words for a missing cell
 
     @property
     def name(self) -> str:
@@ -54,13 +56,22 @@ class ParquetPiece:
             read = file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False)
             for batch in read:
                 arrays = [
-                    batch[name] if name not in self._values else _repeated(self._values[name], batch.num_rows)
+                    self._known(batch[name])
+                    if name not in self._values
+                    else _repeated(self._values[name], batch.num_rows)
                     for name in columns
                 ]
                 yield pa.record_batch(arrays, names=list(columns))
 
+    def _known(self, column: Any) -> Any:
+        if not self.missing or sort_of(column.type) != "text":
+            return column
+        return without_words(column.dictionary_decode() if hasattr(column, "dictionary") else column, self.missing)
 
-def open_file(path: Path, folders: tuple[tuple[str, Any], ...]) -> tuple[pa.Schema, list[ParquetPiece]]:
+
+def open_file(
+    path: Path, folders: tuple[tuple[str, Any], ...], missing: tuple[str, ...] = ()
+) -> tuple[pa.Schema, list[ParquetPiece]]:
     """Read the footer of a file: its columns, and its row groups joined to pieces."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -80,7 +91,7 @@ def open_file(path: Path, folders: tuple[tuple[str, Any], ...]) -> tuple[pa.Sche
         groups.append(group)
         n_rows += metadata.row_group(group).num_rows
         if n_rows >= _ROWS_OF_A_PIECE or group == metadata.num_row_groups - 1:
-            pieces.append(ParquetPiece(str(path), tuple(groups), n_rows, folders))
+            pieces.append(ParquetPiece(str(path), tuple(groups), n_rows, folders, missing))
             groups, n_rows = [], 0
     return schema.remove_metadata(), pieces
 

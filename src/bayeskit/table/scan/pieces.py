@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -47,6 +47,18 @@ class PieceReader:
         return self.piece.batches(self.columns)
 
 
+class Conversion(Protocol):
+    """How the batches of a table become those that a model reads; it is sent to the workers."""
+
+    def read_for(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that must be read for some columns of the result."""
+        ...
+
+    def convert(self, batch: pa.RecordBatch, names: Sequence[str], place: str) -> pa.RecordBatch:
+        """Return these columns of the result; ``place`` says where the rows lie, for messages."""
+        ...
+
+
 # What is done with some pieces, and how two results become one.
 Task = Callable[[Iterable[PieceReader]], T]
 Merge = Callable[[T, T], T]
@@ -69,6 +81,35 @@ class Here:
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
         """Call ``task`` once."""
         return task(_Watched(reader.number, reader.piece, reader.columns, on_rows) for reader in readers)
+
+
+@dataclass(frozen=True)
+class _Converted:
+    """A task whose batches are converted first, by whoever reads them."""
+
+    task: Task[Any]
+    conversion: Conversion
+    names: tuple[str, ...]
+
+    def __call__(self, readers: Iterable[PieceReader]) -> Any:
+        return self.task(_ConvertedReader(reader, self.conversion, self.names) for reader in readers)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class _ConvertedReader:
+    reader: PieceReader
+    conversion: Conversion
+    columns: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        return self.reader.number
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        piece = getattr(self.reader, "piece", None)
+        place = "a partition" if piece is None else piece.name
+        for batch in self.reader:
+            yield self.conversion.convert(batch, self.columns, place)
 
 
 @dataclass(frozen=True)
@@ -128,6 +169,8 @@ class Scan:
     engine: Engine = field(default_factory=Here)
     # Told of rows as they are read, by whoever reads the table.
     progress: Progress | None = None
+    # Makes the columns of this table from those that the pieces hold.
+    conversion: Conversion | None = None
 
     def __post_init__(self) -> None:
         twice = first_duplicate(self.names)
@@ -171,13 +214,28 @@ class Scan:
             if progress is not None:
                 progress(n_read, n_rows)
 
-        readers = [PieceReader(number, piece, self.names) for number, piece in enumerate(self.pieces)]
+        columns = self.names
+        if self.conversion is not None:
+            columns = tuple(self.conversion.read_for(self.names))
+            task = _Converted(task, self.conversion, self.names)
+        readers = [PieceReader(number, piece, columns) for number, piece in enumerate(self.pieces)]
         return self.engine.run(task, readers, merge, on_rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the whole table here, batch by batch."""
+        if self.conversion is None:
+            for piece in self.pieces:
+                yield from piece.batches(self.names)
+            return
+        columns = self.conversion.read_for(self.names)
         for piece in self.pieces:
-            yield from piece.batches(self.names)
+            for batch in piece.batches(columns):
+                yield self.conversion.convert(batch, self.names, piece.name)
+
+    def with_types(self, types: Mapping[str, pa.DataType | None]) -> Scan:
+        """Return the same table, whose text files are read in these types; None is text as it is written."""
+        pieces = tuple(p.with_types(types) if hasattr(p, "with_types") else p for p in self.pieces)
+        return replace(self, pieces=pieces)
 
     def __repr__(self) -> str:
         n_rows, n_pieces = self.n_rows, len(self.pieces)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,10 @@ class FilePiece:
         types = dict(self.types)
         file = TableFile.open(self.path, **dict(self.options))
         return iterate(file.batches({name: types[name] for name in columns}), self.name)
+
+    def with_types(self, types: Mapping[str, Any]) -> FilePiece:
+        """Return the same file, read in other types; None is the type in which it holds a column, in CSV text."""
+        return replace(self, types=tuple({**dict(self.types), **types}.items()))
 
 
 def open_file(path: Path, types: dict[str, Any] | None, options: dict[str, Any]) -> tuple[pa.Schema, FilePiece]:

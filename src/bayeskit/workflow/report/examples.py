@@ -52,7 +52,8 @@ def _explained(result: Training, row: int, what: str) -> ExplainedRow:
     model, target = result.trained, result.table.labels
     cells = target.table.slice(row, 1).select(list(model.schema_.names)).to_pylist()[0]
     truth = target.classes[target.y[row]]
-    return ExplainedRow(row + 1, truth, f"Row {row + 1}, {what} {truth}", model.explain(cells))
+    where = " of the sample" if result.table.n_sampled else ""
+    return ExplainedRow(row + 1, truth, f"Row {row + 1}{where}, {what} {truth}", model.explain(cells))
 
 
 def waterfall_lines(explanation: Any) -> tuple[list[str], list[float], list[bool]]:

@@ -71,7 +71,8 @@ def columns(result: Training) -> str:
         rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
     hidden = len(notes) - len(rows)
     more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
-    unlabelled = result.table.labels.n_unlabelled
+    sampled, unlabelled = result.table.n_sampled, result.table.labels.n_unlabelled
+    judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
     dropped = (
         f" {e(count(unlabelled, 'row'))} without a value of {e(result.table.target)} left out." if unlabelled else ""
     )
@@ -79,6 +80,7 @@ def columns(result: Training) -> str:
         "table",
         "The table",
         "The kind of each column, and the reason. The kind can be given instead, and a column can be left out."
+        + judged
         + dropped,
         grid(("column", "kind", "reason", "missing", "example"), rows, numbers=(3,)),
         more,
@@ -88,7 +90,7 @@ def columns(result: Training) -> str:
 def balance(result: Training) -> str:
     """Show how many rows each class has."""
     target = result.table.labels
-    counts = np.bincount(target.y, minlength=len(target.classes))
+    counts = result.table.n_class
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     top, total = int(counts.max()), int(counts.sum())
     rows = [

@@ -103,11 +103,14 @@ def limits(result: Training) -> list[str]:
     said = ["The scores hold for rows that come from where these came from; for others they are a guess."]
     if not board.beats_majority:
         said.append("No classifier beats the majority class.")
-    n_class = np.bincount(table.labels.y, minlength=len(table.labels.classes))
+    n_class = table.n_class
     rare = [short(label, 24) for label, n in zip(table.labels.classes, n_class, strict=True) if n < FEW_ROWS]
     if rare:
         names = ", ".join(rare[:5]) + (" and others" if len(rare) > 5 else "")
         said.append(f"Fewer than {FEW_ROWS} rows: {names}; what is said of them is uncertain.")
+    sample_only = [trial.name for trial in board if trial.from_sample and trial.scores is not None]
+    if sample_only:
+        said.append(f"Compared as learned from the sample alone, since they need the rows: {', '.join(sample_only)}.")
     out = [note.name for note in table.features.notes if note.kind == "left out"]
     if out:
         said.append(f"{count(len(out), 'column')} left out, such as {short(out[0], 24)}.")

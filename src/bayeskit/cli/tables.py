@@ -1,0 +1,68 @@
+"""The tables that a verb is given: one file, or several files, a glob or a folder, which are read piece by piece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from bayeskit.table.scan import Scan
+
+# A file with more bytes than this, or a Parquet file with more cells, is not read into memory unless asked for.
+MOST_BYTES = 1 << 30
+MOST_CELLS = 1 << 26
+
+
+def is_many(data: Sequence[str]) -> bool:
+    """Say whether the arguments are more than one file: several, a folder, or a glob that the shell did not expand."""
+    if len(data) != 1:
+        return True
+    path = Path(data[0])
+    return path.is_dir() or (not path.exists() and any(sign in data[0] for sign in "*?["))
+
+
+def scan_of(
+    data: Sequence[str], stream: bool | None, encoding: str, delimiter: str | None, missing: Sequence[str]
+) -> Scan | None:
+    """Return the table as a scan where it must be read piece by piece, and None where it is a file for memory."""
+    many = is_many(data)
+    if many and stream is False:
+        raise typer.BadParameter(
+            "several files are one table that is read piece by piece; give one file to read it into memory.",
+            param_hint="--no-stream",
+        )
+    if "-" in data:
+        if many or stream:
+            raise typer.BadParameter("standard input is read once, and alone; give files.", param_hint="DATA")
+        return None
+    if not many and stream is not True and (stream is False or not is_large(data[0])):
+        return None
+    from bayeskit.table.scan.files import open_scan
+
+    options: dict[str, Any] = {"encoding": encoding, "delimiter": delimiter, "missing": tuple(missing)}
+    return open_scan(list(data), **options)
+
+
+def is_large(path: str) -> bool:
+    """Say whether a file is too large to be read into memory without being asked to."""
+    try:
+        if os.path.getsize(path) > MOST_BYTES:
+            return True
+        with open(path, "rb") as file:
+            if file.read(4) != b"PAR1":
+                return False
+        import pyarrow.parquet as pq
+
+        metadata = pq.read_metadata(path)
+    except (OSError, ValueError):
+        return False  # who reads it says what is wrong with it
+    return bool(metadata.num_rows * metadata.num_columns > MOST_CELLS)
+
+
+def inputs(data: Sequence[str], scan: Any) -> list[str]:
+    """Return the files that are read, which no output may overwrite."""
+    return [str(piece.path) for piece in scan.pieces] if scan is not None else list(data)

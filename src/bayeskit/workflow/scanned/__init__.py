@@ -1,0 +1,1 @@
+"""Training and comparing on tables of any size: a sample of rows, and counts of all rows fold by fold."""

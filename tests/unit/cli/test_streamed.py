@@ -1,0 +1,101 @@
+"""The command on tables of any size: several files, globs and folders, read piece by piece."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_allclose
+
+import bayeskit
+from bayeskit.cli import tables
+from bayeskit.cli.app import run
+from bayeskit.workflow.scanned import sample as sampling
+
+
+@pytest.fixture
+def days(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    play = rng.choice(["no", "yes"], 9000)
+    wind = np.where(rng.random(9000) < 0.5, play, rng.choice(["a", "b"], 9000))
+    table = pa.table({"wind": wind, "heat": rng.normal(size=9000) + (play == "yes"), "play": play})
+    (tmp_path / "days").mkdir()
+    for k in range(3):
+        pq.write_table(table.slice(3000 * k, 3000), tmp_path / "days" / f"{k}.parquet")
+    pa.csv.write_csv(table, tmp_path / "days.csv")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sampling, "MOST_ROWS", 2500)
+    return table
+
+
+@pytest.mark.parametrize("data", [["days"], ["days/*.parquet"], [f"days/{k}.parquet" for k in range(3)]])
+def test_a_folder_a_glob_and_a_list_of_files_are_one_table(days, capsys, data):
+    assert run(["train", *data, "-t", "play", "-m", "NaiveBayes", "--no-report"]) == 0
+    said = capsys.readouterr().out
+    assert "Reading 3 files piece by piece." in said
+    assert "A random sample of 2500 rows" in said
+    assert "scored on a random sample of 2,500 rows" in said
+    assert "fitted on all 9000 rows" in said
+    found, expected = bayeskit.load("play.bayes"), bayeskit.NaiveBayes().fit(days, target="play")
+    assert found.class_count_.tolist() == expected.class_count_.tolist()
+    assert_allclose(found.predict_proba(days), expected.predict_proba(days), rtol=1e-9)
+
+
+def test_the_report_of_a_large_table_is_whole_and_says_what_was_sampled(days):
+    assert run(["train", "days", "-t", "play", "-m", "NaiveBayes", "-m", "TAN", "--calibrate"]) == 0
+    page = Path("play.html").read_text(encoding="utf-8")
+    for title in ("Leaderboard", "Class balance", "Which columns tell most", "Values by class", "Explained rows"):
+        assert title in page
+    assert "scored on a random sample of 2,500 rows" in page
+    assert "of the sample, a typical" in page
+
+
+def test_one_file_is_streamed_when_it_is_large_or_when_asked(days, capsys, monkeypatch):
+    options = ["-t", "play", "-m", "NaiveBayes", "--no-report", "--json"]
+    assert run(["train", "days.csv", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["sampled_rows"] is None
+    assert run(["train", "days.csv", "--stream", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["sampled_rows"] == 2500
+    monkeypatch.setattr(tables, "MOST_BYTES", 1000)
+    assert run(["train", "days.csv", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["sampled_rows"] == 2500
+    assert run(["train", "days.csv", "--no-stream", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["sampled_rows"] is None
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out.csv", "out.jsonl"])
+def test_predictions_of_many_files_are_those_of_one_table(days, output):
+    model = bayeskit.NaiveBayes().fit(days, target="play")
+    model.save("play.bayes")
+    assert run(["predict", "play.bayes", "days/*.parquet", "-o", output, "--digits", "17"]) == 0
+    read = bayeskit.scan(output)
+    found = pa.Table.from_batches(list(read.batches()))
+    posterior = model.predict_proba(days)
+    assert found["prediction"].to_pylist() == model.predict(days).tolist()
+    assert_allclose(found["P(yes)"].to_numpy(), posterior[:, 1], rtol=1e-12)
+
+
+def test_what_several_files_cannot_do_is_refused_and_no_input_is_overwritten(days, capsys):
+    assert run(["train", "days", "-t", "play", "--no-stream"]) == 2
+    assert "several files are one table" in capsys.readouterr().err
+    assert run(["train", "days/0.parquet", "-", "-t", "play"]) == 2
+    assert run(["train", "nothing/*.parquet", "-t", "play"]) == 1
+    assert "no file matches it" in capsys.readouterr().err
+    bayeskit.NaiveBayes().fit(days, target="play").save("play.bayes")
+    before = Path("days/1.parquet").read_bytes()
+    assert run(["predict", "play.bayes", "days", "-o", "days/1.parquet"]) == 1
+    assert "is the input" in capsys.readouterr().err
+    assert Path("days/1.parquet").read_bytes() == before
+
+
+def test_a_cell_that_does_not_fit_is_named_with_its_file(days, capsys):
+    bayeskit.NaiveBayes().fit(days, target="play").save("play.bayes")
+    pq.write_table(pa.table({"wind": ["a"], "heat": [float("inf")]}), "days/3.parquet")
+    for k in range(3):
+        pq.write_table(days.drop_columns("play").slice(3000 * k, 3000), f"days/{k}.parquet")
+    assert run(["predict", "play.bayes", "days", "-o", "out.csv"]) == 1
+    assert "'days/3.parquet', row group 0, row 1: column 'heat' holds inf" in capsys.readouterr().err
