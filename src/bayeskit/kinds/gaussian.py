@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.estimate.gaussian import gaussian, normal_parameters
+from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
 from bayeskit.table.schema import Variable
 
@@ -34,6 +35,11 @@ class Gaussian(Kind):
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Take mean and variance of each class from its moments."""
         return normal_parameters(*gaussian(statistics.moments, settings.variance, settings.variance_prior))
+
+    def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
+        """Return the normal log-density."""
+        constant, mean, half_precision = parameters
+        return ClosedForm(constant, mean=mean, half_precision=half_precision)
 
     def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
         """Count a mean and a variance per class."""

@@ -17,6 +17,7 @@ from bayeskit.counts.numbers import NumberCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR, Variance
 from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.table.column import Column
 from bayeskit.table.encode import as_numbers, refuse_infinite
 from bayeskit.table.schema import Variable
@@ -175,6 +176,10 @@ class Kind(ABC):
     def cells(self, variable: Variable) -> Cells:
         """Say what the cells of a file must be read as."""
         return "number"
+
+    def closed_form(self, parameters: Any) -> ClosedForm | None:
+        """Return log p(x | c) in a form that can be exported; None where a numeric kind has none."""
+        return None
 
     def log_density(self, variable: Variable, parameters: Any, column: NDArray[Any]) -> NDArray[np.float64]:
         """Return log P(x | c) of each cell, of shape (n_rows, n_classes); 0 for a missing cell.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.gaussian import GRID_DEVIATIONS, GRID_POINTS, Gaussian
 from bayeskit.kinds.kind import Estimation, Family, Grid, Statistics
 from bayeskit.table.encode import refuse_infinite
@@ -58,6 +60,10 @@ class LogNormal(Gaussian):
         """Return the normal log-density of log x less log x, as :meth:`log_density` does."""
         normal = super().log_density_left_out(statistics, settings, column, y, own)
         return np.asarray(normal - np.nan_to_num(column)[:, None])
+
+    def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
+        """Return the normal log-density of log x; −log x is the same in all classes."""
+        return replace(super().closed_form(parameters), logarithm=True, support="above zero")
 
     def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
         """Return points that lie evenly on the scale of log x, with the widths that they have on the scale of x."""

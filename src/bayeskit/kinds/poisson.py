@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import TableError
 from bayeskit.estimate.gaussian import poisson
 from bayeskit.estimate.smoothing import as_smoothing
+from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
 from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Variable
@@ -40,6 +41,11 @@ class Poisson(Kind):
         # log 0 = -inf is meant: without smoothing, what never happened is impossible.
         with np.errstate(divide="ignore"):
             return list(np.stack([np.log(rate), rate], axis=1))
+
+    def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
+        """Return x log r − r; −log x! is the same in all classes."""
+        log_rate, rate = parameters
+        return ClosedForm(-rate, slope=log_rate, support="counts")
 
     def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
         """Count a rate per class."""

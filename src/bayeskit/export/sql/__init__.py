@@ -1,0 +1,1 @@
+"""A classifier as one SELECT: the cells, their codes, sums of logarithms, labels and probabilities."""

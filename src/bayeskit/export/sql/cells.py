@@ -1,0 +1,116 @@
+"""Columns of the database → numbers and codes, as the model reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bayeskit.errors import BayeskitError
+from bayeskit.export.sql.dialect import Dialect
+from bayeskit.table.encode import contiguous_low
+from bayeskit.table.schema import Schema, Value, Variable
+
+LARGEST = 1.7976931348623157e308
+# Whole numbers up to here are exact in double precision.
+_EXACT = 2**53
+
+
+@dataclass
+class Cells:
+    """The first two stages of a query: the cells x_j, and the codes c_j of those that are counted.
+
+    A code is the place of the value among the levels, from 1; with ``smooth`` an unseen value has the place after the
+    last. NULL is a missing cell, and an unseen value otherwise. Rows that the model refuses are in ``refused``.
+    """
+
+    dialect: Dialect
+    unseen: str
+    cells: dict[str, str] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+
+    def read(self, j: int, variable: Variable) -> None:
+        """Add column j: its cell, and its code where it is counted value by value."""
+        column = f"source.{self.dialect.identifier(variable.name)}"
+        is_text = variable.kind != "binned" and any(isinstance(value, str) for value in variable.values)
+        if is_text:
+            self.cells[f"x{j}"] = self.dialect.as_text(column)
+        else:
+            self._read_number(j, column, variable)
+        if variable.is_discrete:
+            self._code(j, variable, is_text)
+
+    def _read_number(self, j: int, column: str, variable: Variable) -> None:
+        # A column of truth values is a number to the model, whether it said 0 and 1 or False and True.
+        truth = variable.kind != "binned" and bool(variable.values) and set(variable.values) <= {0, 1}
+        self.cells[f"x{j}"] = self.dialect.as_number(column, truth=truth)
+        self.refused.append(f"abs(x{j}) > {self.dialect.number(LARGEST)}")
+        no_number = self.dialect.not_a_number(column)
+        if no_number is not None:
+            self.cells[f"n{j}"] = no_number
+            self.refused.append(f"n{j}")
+
+    def _code(self, j: int, variable: Variable, is_text: bool) -> None:
+        cell = f"x{j}"
+        if variable.kind == "binned":
+            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NOT NULL THEN {self._bin(cell, variable.edges, 1)} END"
+            return
+        found = self._place(cell, variable, is_text)
+        if self.unseen == "smooth":
+            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NOT NULL THEN coalesce({found}, {variable.n_values + 1}) END"
+        else:
+            self.codes[f"c{j}"] = found
+        if self.unseen == "error":
+            self.refused.append(f"(c{j} IS NULL AND {cell} IS NOT NULL)")
+
+    def _place(self, cell: str, variable: Variable, is_text: bool) -> str:
+        values = variable.values
+        if is_text:
+            return self.dialect.position([self.dialect.text(str(value)) for value in values], cell)
+        _refuse_inexact(variable.name, values)
+        low = contiguous_low(variable)
+        if low is None:
+            return self.dialect.position([self.dialect.number(float(value)) for value in values], cell)
+        first, last = self.dialect.number(low), self.dialect.number(low + len(values) - 1)
+        whole = f"CAST({cell} AS INTEGER)" if abs(low) + len(values) < 2**31 else f"CAST({cell} AS BIGINT)"
+        return (
+            f"CASE WHEN {cell} >= {first} AND {cell} <= {last} AND {cell} = floor({cell}) "
+            f"THEN CAST({whole} - ({low - 1}) AS INTEGER) END"
+        )
+
+    def _bin(self, cell: str, edges: Sequence[float], first: int) -> str:
+        # By halving: bin b holds edges[b - 2] <= x < edges[b - 1], counted from 1.
+        if not edges:
+            return str(first)
+        middle = len(edges) // 2
+        below = self._bin(cell, edges[:middle], first)
+        above = self._bin(cell, edges[middle + 1 :], first + middle + 1)
+        return f"CASE WHEN {cell} < {self.dialect.number(edges[middle])} THEN {below} ELSE {above} END"
+
+
+def refuse_names(schema: Schema, dialect: Dialect) -> None:
+    """Refuse columns that the database could not tell apart."""
+    seen: dict[str, str] = {}
+    for name in schema.names:
+        folded = fold(name, dialect)
+        if folded in seen:
+            raise BayeskitError(
+                f"columns '{seen[folded]}' and '{name}' are one column to {dialect.name}; rename one of them."
+            )
+        seen[folded] = name
+
+
+def fold(name: str, dialect: Dialect) -> str:
+    """Return what is left of a name where the database does not look at the rest."""
+    if not dialect.case_matters:
+        name = name.lower()
+    return name.encode(errors="replace")[: dialect.longest_name].decode(errors="replace")
+
+
+def _refuse_inexact(name: str, values: Sequence[Value]) -> None:
+    for value in values:
+        if isinstance(value, int) and abs(value) >= _EXACT:
+            raise BayeskitError(
+                f"column '{name}' has the value {value}, which double precision cannot tell from its neighbours; fit "
+                "with such numbers as text."
+            )

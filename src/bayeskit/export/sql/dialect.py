@@ -1,0 +1,113 @@
+"""What differs between databases: how names, texts, numbers and lists are written, and how a list is looked up."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from bayeskit.errors import BayeskitError
+
+# How many arguments greatest() is given at the most; SQLite refuses more than 100.
+_MOST_ARGUMENTS = 100
+
+
+class Dialect(ABC):
+    """How one database writes what a model needs. Expressions are texts; positions in a list start at 1."""
+
+    name: ClassVar[str]
+    # What a list may cost: two tables are looked up as one where their product has no more cells than this.
+    merged_cells: ClassVar[int] = 400
+    # How many cells the sums over missing parents may have; more would take a row tens of milliseconds.
+    most_cells: ClassVar[int] = 100_000
+    # The most columns that a query may have at a time.
+    most_columns: ClassVar[int] = 100_000
+    # What keeps the planner from writing an expression out again at each of its uses.
+    materialised: ClassVar[str] = ""
+    fence: ClassVar[str] = ""
+    # Whether "a" and "A" are two columns, and how many bytes of a name count.
+    case_matters: ClassVar[bool] = False
+    longest_name: ClassVar[int] = 1 << 16
+
+    def identifier(self, name: str) -> str:
+        """Return a quoted name."""
+        return '"' + writable(name, "a name").replace('"', '""') + '"'
+
+    def text(self, value: str) -> str:
+        """Return a text literal."""
+        return "'" + writable(value, "a value").replace("'", "''") + "'"
+
+    def truth(self, value: bool) -> str:
+        """Return a truth value."""
+        return "TRUE" if value else "FALSE"
+
+    def number(self, value: float) -> str:
+        """Return a literal of double precision, in parentheses where it has a sign."""
+        literal = self._number(float(value))
+        return f"({literal})" if literal.startswith("-") else literal
+
+    @abstractmethod
+    def _number(self, value: float) -> str: ...
+
+    @abstractmethod
+    def as_text(self, column: str) -> str:
+        """Return the cells as text that is compared byte by byte."""
+
+    @abstractmethod
+    def as_number(self, column: str, *, truth: bool = False) -> str:
+        """Return the cells in double precision, NULL where they are NaN; ``truth`` says they may be truth values."""
+
+    def not_a_number(self, column: str) -> str | None:
+        """Return what is true of cells that are refused since they hold no number; None where the cast refuses them."""
+        return None
+
+    @abstractmethod
+    def numbers(self, values: Sequence[float]) -> str:
+        """Return a constant list of numbers."""
+
+    @abstractmethod
+    def comprehension(self, n_items: int, item: str) -> str:
+        """Return the list of what an expression of ``i`` gives for i = 0, 1, …, n_items − 1."""
+
+    def quotient(self, whole: str, divisor: int) -> str:
+        """Return the whole part of a division of whole numbers."""
+        return f"({whole} / {divisor})"
+
+    @abstractmethod
+    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
+        """Return one of several constant lists of numbers."""
+
+    @abstractmethod
+    def item(self, vector: str, position: str) -> str:
+        """Return one number of a list; NULL where the position is NULL."""
+
+    def lookup(self, values: Sequence[float], position: str) -> str:
+        """Return one of several constant numbers."""
+        return self.item(self.numbers(values), position)
+
+    @abstractmethod
+    def position(self, literals: Sequence[str], cell: str) -> str:
+        """Return the place of a cell among text or number literals; NULL where it is not there, or is NULL."""
+
+    def greatest(self, items: Sequence[str]) -> str:
+        """Return the greatest of several numbers."""
+        if len(items) == 1:
+            return items[0]
+        if len(items) > _MOST_ARGUMENTS:
+            parts = [items[i : i + _MOST_ARGUMENTS] for i in range(0, len(items), _MOST_ARGUMENTS)]
+            return self.greatest([self.greatest(part) for part in parts])
+        return f"{self._greatest}({', '.join(items)})"
+
+    _greatest: ClassVar[str] = "greatest"
+    least: ClassVar[str] = "least"
+
+
+def writable(text: str, what: str) -> str:
+    """Return the text; refuse what no query can hold."""
+    if "\0" in text:
+        raise BayeskitError(f"{what} of the model, {text!r}, holds the character U+0000, which no query can hold.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BayeskitError(f"{what} of the model, {text!r}, cannot be written as UTF-8.") from None
+    return text

@@ -1,0 +1,222 @@
+"""The databases that a model can be written for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayeskit.errors import BayeskitError
+from bayeskit.export.sql.dialect import Dialect
+
+
+class DuckDB(Dialect):
+    """DuckDB: lists that are looked up by position."""
+
+    name = "duckdb"
+
+    def _number(self, value: float) -> str:
+        # Without an exponent a literal is a DECIMAL.
+        literal = repr(value)
+        return literal if "e" in literal else f"{literal}e0"
+
+    def as_text(self, column: str) -> str:
+        """Compared byte by byte, whatever collation the column declares."""
+        return f"CAST({column} AS VARCHAR) COLLATE C"
+
+    def as_number(self, column: str, *, truth: bool = False) -> str:
+        """NaN is the missing number of data frames."""
+        cell = f"CAST({column} AS DOUBLE)"
+        return f"CASE WHEN NOT isnan({cell}) THEN {cell} END"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """As an array of double precision, folded into a constant by the planner."""
+        return f"CAST([{', '.join(map(self._number, values))}] AS DOUBLE[])"
+
+    def comprehension(self, n_items: int, item: str) -> str:
+        """By a function of the position."""
+        return f"list_transform(range({n_items}), lambda i: {item})"
+
+    def quotient(self, whole: str, divisor: int) -> str:
+        """A single slash would give a fraction."""
+        return f"({whole} // {divisor})"
+
+    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
+        """As a list of lists."""
+        lists = ", ".join(f"[{', '.join(map(self._number, row))}]" for row in rows)
+        return f"list_extract(CAST([{lists}] AS DOUBLE[][]), {position})"
+
+    def item(self, vector: str, position: str) -> str:
+        """By position."""
+        return f"list_extract({vector}, {position})"
+
+    def position(self, literals: Sequence[str], cell: str) -> str:
+        """By a walk through the list, which is quick for the few values that a column has."""
+        return f"nullif(list_position([{', '.join(literals)}], {cell}), 0)"
+
+
+class Postgres(Dialect):
+    """PostgreSQL: arrays; a subquery with OFFSET 0 is computed once and not written out at each use."""
+
+    name = "postgres"
+    fence = " OFFSET 0"
+    case_matters = True
+    longest_name = 63
+    most_columns = 1600
+
+    def text(self, value: str) -> str:
+        """With escapes, so that it does not depend on standard_conforming_strings."""
+        literal = super().text(value)
+        return f"E{literal.replace(chr(92), chr(92) * 2)}" if "\\" in literal else literal
+
+    def _number(self, value: float) -> str:
+        return f"CAST({value!r} AS double precision)"
+
+    def as_text(self, column: str) -> str:
+        """Under the collation "C", which tells all texts apart."""
+        return f'CAST({column} AS text) COLLATE "C"'
+
+    def as_number(self, column: str, *, truth: bool = False) -> str:
+        """A truth value has no cast to double precision; its text has."""
+        if truth:
+            said = f"CAST({column} AS text)"
+            column = f"CASE {said} WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE {said} END"
+        return f"nullif(CAST({column} AS double precision), CAST('NaN' AS double precision))"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """As one text, which is read once."""
+        return f"CAST('{_braced(values)}' AS double precision[])"
+
+    def comprehension(self, n_items: int, item: str) -> str:
+        """By a subquery over the positions."""
+        return f"ARRAY(SELECT {item} FROM generate_series(0, {n_items - 1}) AS i ORDER BY i)"
+
+    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
+        """As texts of arrays: a row of an array of arrays would keep both dimensions."""
+        texts = ", ".join(f"'{_braced(row)}'" for row in rows)
+        return f"CAST((CAST(ARRAY[{texts}] AS text[]))[{position}] AS double precision[])"
+
+    def item(self, vector: str, position: str) -> str:
+        """By subscript."""
+        return f"({vector})[{position}]"
+
+    def position(self, literals: Sequence[str], cell: str) -> str:
+        """By a walk through the array."""
+        return f"array_position(ARRAY[{', '.join(literals)}], {cell})"
+
+
+class Spark(Dialect):
+    """Spark SQL: arrays; texts with backslashes and ${…} would be rewritten by its parser, so they are escaped."""
+
+    name = "spark"
+
+    def identifier(self, name: str) -> str:
+        """Quoted by backticks; in them ${…} is replaced before the query is parsed, and nothing stops it."""
+        if "${" in name:
+            raise BayeskitError(f"the name {name!r} holds '${{', which Spark would replace; rename the column.")
+        return "`" + super().identifier(name)[1:-1].replace('""', '"').replace("`", "``") + "`"
+
+    def text(self, value: str) -> str:
+        """With escapes for what the parser would change."""
+        plain = super().text(value)[1:-1].replace("''", "'")
+        return "'" + plain.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024") + "'"
+
+    def _number(self, value: float) -> str:
+        return f"{value!r}D"
+
+    def as_text(self, column: str) -> str:
+        """Compared byte by byte."""
+        return f"CAST({column} AS STRING) COLLATE UTF8_BINARY"
+
+    def as_number(self, column: str, *, truth: bool = False) -> str:
+        """NaN is the missing number of data frames."""
+        cell = f"CAST({column} AS DOUBLE)"
+        return f"CASE WHEN NOT isnan({cell}) THEN {cell} END"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """As an array of double precision, folded into a constant by the planner."""
+        return f"array({', '.join(map(self._number, values))})"
+
+    def comprehension(self, n_items: int, item: str) -> str:
+        """By a function of the position."""
+        return f"transform(sequence(0, {n_items - 1}), i -> {item})"
+
+    def quotient(self, whole: str, divisor: int) -> str:
+        """A slash would give a fraction."""
+        return f"CAST({whole} div {divisor} AS INT)"
+
+    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
+        """As an array of arrays."""
+        return f"element_at(array({', '.join(self.numbers(row) for row in rows)}), CAST({position} AS INT))"
+
+    def item(self, vector: str, position: str) -> str:
+        """By position."""
+        return f"element_at({vector}, {position})"
+
+    def position(self, literals: Sequence[str], cell: str) -> str:
+        """By a walk through the array."""
+        return f"CAST(nullif(array_position(array({', '.join(literals)}), {cell}), 0) AS INT)"
+
+
+class SQLite(Dialect):
+    """SQLite: no lists, so that constants are chosen by CASE and computed lists are JSON."""
+
+    name = "sqlite"
+    merged_cells = 0
+    materialised = " MATERIALIZED"
+    most_columns = 2000
+    most_cells = 2000
+    _greatest = "max"
+    least = "min"
+
+    def truth(self, value: bool) -> str:
+        """As 0 and 1, which is what SQLite has."""
+        return str(int(value))
+
+    def _number(self, value: float) -> str:
+        return repr(value)
+
+    def as_text(self, column: str) -> str:
+        """Compared byte by byte, whatever collation the column declares."""
+        return f"CAST({column} AS TEXT) COLLATE BINARY"
+
+    def as_number(self, column: str, *, truth: bool = False) -> str:
+        """A text that holds no number would be cast to 0."""
+        return f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN CAST({column} AS REAL) END"
+
+    def not_a_number(self, column: str) -> str:
+        """Any column may hold anything."""
+        return f"typeof({column}) IN ('text', 'blob')"
+
+    def numbers(self, values: Sequence[float]) -> str:
+        """As JSON."""
+        return f"'[{', '.join(map(repr, values))}]'"
+
+    def comprehension(self, n_items: int, item: str) -> str:
+        """By a subquery over the positions, as JSON."""
+        positions = f"SELECT value AS i FROM json_each('{list(range(n_items))}')"
+        return f"(SELECT json_group_array(item) FROM (SELECT {item} AS item FROM ({positions}) ORDER BY i))"
+
+    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
+        """As one of several texts of JSON."""
+        cases = " ".join(f"WHEN {i + 1} THEN {self.numbers(row)}" for i, row in enumerate(rows))
+        return f"CASE {position} {cases} END"
+
+    def item(self, vector: str, position: str) -> str:
+        """By a path."""
+        if position.isdigit():
+            return f"json_extract({vector}, '$[{int(position) - 1}]')"
+        return f"json_extract({vector}, '$[' || ({position} - 1) || ']')"
+
+    def lookup(self, values: Sequence[float], position: str) -> str:
+        """By CASE."""
+        return f"CASE {position} {' '.join(f'WHEN {i + 1} THEN {v!r}' for i, v in enumerate(values))} END"
+
+    def position(self, literals: Sequence[str], cell: str) -> str:
+        """By CASE."""
+        return f"CASE {cell} {' '.join(f'WHEN {literal} THEN {i + 1}' for i, literal in enumerate(literals))} END"
+
+
+def _braced(values: Sequence[float]) -> str:
+    return "{" + ",".join(map(repr, values)) + "}"
+
+
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), SQLite())}

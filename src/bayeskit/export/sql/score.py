@@ -1,0 +1,161 @@
+"""The whole query: cells, codes, sums, the best class and its probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from bayeskit.classify.aode import AODE
+from bayeskit.classify.gaussian_nb import GaussianNB
+from bayeskit.classify.naive import NaiveBayes
+from bayeskit.classify.semi_naive import SemiNaive
+from bayeskit.errors import BayeskitError
+from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.export.sql.cells import Cells, fold, refuse_names
+from bayeskit.export.sql.dialect import Dialect
+from bayeskit.export.sql.dialects import DIALECTS
+from bayeskit.export.sql.families import FamilyTerms
+from bayeskit.export.sql.naive import IMPOSSIBLE, NaiveTerms
+from bayeskit.export.sql.query import Query, sum_of
+
+# exp() of less is 0 to every probability; PostgreSQL refuses to compute it.
+_LEAST_EXPONENT = -600.0
+
+
+def to_sql(
+    model: Any,
+    dialect: Literal["duckdb", "postgres", "spark", "sqlite"],
+    *,
+    table: str | Sequence[str] = "data",
+    keep: Sequence[str] | None = None,
+    missing_parents: Literal["sum", "null"] = "sum",
+) -> str:
+    r"""Write a fitted classifier as one SELECT, which scores the rows of a table inside the database.
+
+    Its columns are those of ``keep``, then ``prediction``, the most probable class, and ``P(c)`` for each class c. It
+    adds logarithms in double precision and gives what :meth:`predict` and :meth:`predict_proba` give, to 1e-9: NULL and
+    NaN are missing cells, and unseen values are treated as the model's ``unseen`` says. A row that the model refuses
+    (an infinite number, a number that the kind of the column cannot hold, an unseen value under ``unseen="error"``,
+    a row that no class can give under ``impossible="error"``) gets NULL in all of these columns, since a query
+    cannot name a row.
+
+    Parameters
+    ----------
+    model : NaiveBayes, GaussianNB, TAN, KDB, ODE or SPODE
+        A fitted model. Columns of a kind without a closed form (kde) are refused by name.
+    dialect : {"duckdb", "postgres", "spark", "sqlite"}
+        The database. Tables are lists that are looked up by position; SQLite, which has none, gets CASE.
+    table : str or sequence of str, default "data"
+        The table to read, or the parts of its name, such as ("main", "people"). Names are quoted, so that DuckDB also
+        takes the name of a file: "people.parquet".
+    keep : sequence of str, optional
+        The columns of the table that the result has too, such as a key; by default those that the model reads.
+    missing_parents : {"sum", "null"}, default "sum"
+        What to do with a row in which a feature is missing that others depend on (TAN, KDB, ODE, SPODE): sum over its
+        values, which is exact, or answer NULL, which makes the query much shorter.
+
+    Examples
+    --------
+    >>> from bayeskit import NaiveBayes, datasets, to_sql
+    >>> model = NaiveBayes().fit(datasets.load_tennis(), target="play")
+    >>> query = to_sql(model, "duckdb", table="days", keep=[])
+    >>> query.splitlines()[-1]
+    'FROM stage6'
+    """
+    written = _dialect(dialect)
+    if missing_parents not in ("sum", "null"):
+        raise BayeskitError(f"missing_parents must be 'sum' or 'null'; got {missing_parents!r}.")
+    model = _exportable(model)
+    beliefs, unseen = model._beliefs, model.unseen
+    refuse_names(model.schema_, written)
+    terms: NaiveTerms | FamilyTerms
+    if isinstance(beliefs, FamilyBeliefs):
+        terms = FamilyTerms(beliefs, written, missing_parents)
+    else:
+        terms = NaiveTerms(beliefs, written, unseen)
+    cells = Cells(written, unseen)
+    for j in terms.columns:
+        cells.read(j, model.schema_[j])
+    kept = tuple(model.schema_.names) if keep is None else tuple(keep)
+    names = _result_names(model.classes_.tolist(), kept, written)
+    parts = (table,) if isinstance(table, str) else tuple(table)
+    query = Query(written, ".".join(written.identifier(part) for part in parts))
+    columns = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
+    query.add({**columns, **cells.cells} or {"k0": "1"})
+    query.add(cells.codes)
+    terms.add_stages(query, cells)
+    query.add({f"t{c}": total for c, total in enumerate(terms.sums())})
+    result = _answers(query, model, terms.log_prior, cells.refused)
+    shown = [*(f"k{i}" for i in range(len(kept))), *result]
+    return query.render(list(zip(shown, map(written.identifier, names), strict=True)))
+
+
+def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -> list[str]:
+    """Add the stages from log P(x, c) to probabilities; return the label and the probabilities."""
+    dialect, classes = query.dialect, model.classes_.tolist()
+    every = range(len(classes))
+    query.add({"best0": dialect.greatest([f"t{c}" for c in every]), "bad0": _any_of(refused)})
+    least = dialect.number(_LEAST_EXPONENT)
+    weights = {f"e{c}": f"CASE WHEN t{c} - best0 > {least} THEN exp(t{c} - best0) ELSE 0 END" for c in every}
+    query.add(weights)
+    query.add({"total0": sum_of([f"e{c}" for c in every])})
+    labels = [_label(label, dialect) for label in classes]
+    impossible = f"best0 <= {dialect.number(IMPOSSIBLE)}"
+    if model.impossible == "prior":
+        prior = np.exp(log_prior)
+        label, shares = labels[int(prior.argmax())], [dialect.number(p) for p in prior]
+    else:
+        label, shares = "NULL", ["NULL"] * len(classes)
+    cases = " ".join(f"WHEN t{c} = best0 THEN {labels[c]}" for c in every)
+    refuse = "WHEN bad0 THEN NULL " if refused else ""
+    return [
+        f"CASE {refuse}WHEN {impossible} THEN {label} {cases} END",
+        *(f"CASE {refuse}WHEN {impossible} THEN {shares[c]} ELSE e{c} / total0 END" for c in every),
+    ]
+
+
+def _any_of(conditions: Sequence[str]) -> str:
+    # A condition on a missing cell is NULL, which is not true.
+    return " OR ".join(conditions) if conditions else "NULL"
+
+
+def _dialect(name: str) -> Dialect:
+    if name not in DIALECTS:
+        raise BayeskitError(f"dialect must be one of {', '.join(DIALECTS)}; got {name!r}.")
+    return DIALECTS[name]
+
+
+def _exportable(model: Any) -> Any:
+    # AODE has structures too, but averages over many.
+    if type(model) in (NaiveBayes, GaussianNB) or (isinstance(model, SemiNaive) and not isinstance(model, AODE)):
+        return model._now()
+    raise BayeskitError(
+        f"{type(model).__name__} cannot be written as SQL; NaiveBayes, GaussianNB, TAN, KDB, ODE and SPODE can."
+    )
+
+
+def _label(label: Any, dialect: Dialect) -> str:
+    if isinstance(label, bool):
+        return dialect.truth(label)
+    if isinstance(label, int):
+        return str(label)
+    return dialect.number(label) if isinstance(label, float) else dialect.text(str(label))
+
+
+def _result_names(classes: Sequence[Any], kept: Sequence[str], dialect: Dialect) -> list[str]:
+    """The names of the result; a name that the database would cut or confuse is P(class k), with k from 1."""
+    names = ["prediction"]
+    for k, label in enumerate(classes, start=1):
+        name = f"P({label})"
+        taken = {fold(other, dialect) for other in names}
+        confused = fold(name, dialect) in taken or len(name.encode()) > dialect.longest_name
+        names.append(f"P(class {k})" if confused else name)
+    own = {fold(name, dialect) for name in names}
+    for name in kept:
+        if fold(name, dialect) in own:
+            raise BayeskitError(
+                f"the kept column {name!r} has the name of a column of the result; keep others: keep=[…]."
+            )
+    return [*kept, *names]

@@ -1,0 +1,29 @@
+"""Log-densities of a closed form, written so that another program can compute them too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Support = Literal["numbers", "above zero", "counts"]
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    r"""log p(x | c) of a numeric column, but for a term that is the same in all classes.
+
+    .. math:: \log p(x \mid c) = a_c + b_c z - \tfrac{1}{2} \frac{(z - μ_c)^2}{σ_c^2} + g(x),
+              \qquad z = x \text{ or } \log x
+
+    g(x), such as −log x!, drops out of P(c | x). What is not in ``support`` the kind refuses.
+    """
+
+    constant: NDArray[np.float64]  # (n_classes,): a
+    slope: NDArray[np.float64] | None = None  # (n_classes,): b; −inf times 0 is 0
+    mean: NDArray[np.float64] | None = None  # (n_classes,): μ
+    half_precision: NDArray[np.float64] | None = None  # (n_classes,): 1 / 2σ²
+    logarithm: bool = False
+    support: Support = "numbers"

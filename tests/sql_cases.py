@@ -1,0 +1,95 @@
+"""Models and rows on which an exported query is compared with the library, whatever the database."""
+
+import numpy as np
+import pyarrow as pa
+from numpy.testing import assert_allclose
+
+from bayeskit import KDB, ODE, SPODE, TAN, GaussianNB, NaiveBayes
+
+# Names and values that would break a query which did not quote them.
+HOSTILE_NAMES = ['a "b"', "c`d", "e'f; DROP TABLE t--", "g\\h", "日本 %s {}", "SELECT"]
+HOSTILE_VALUES = ["it's", '"', "`", "\\", "\\'; --", "${env:HOME}", "", " ", "A", "a", "\n", "é", "NULL", "x1 c1 t0"]
+# P(c | x) is the same in every database to this.
+ATOL = 1e-9
+
+
+def hostile_table(n=600, seed=0):
+    """Text columns of hostile values under hostile names, with missing cells; a class that depends on them."""
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["o'k", "no\\", "P(no)"], n)
+    columns = {}
+    for j, name in enumerate(HOSTILE_NAMES):
+        values = rng.permutation(HOSTILE_VALUES)[:5]
+        like = np.array([values[{"o'k": 0, "no\\": 1, "P(no)": 2}[c]] for c in label])
+        cells = np.where(rng.random(n) < 0.6, like, rng.choice(values, n))
+        columns[name] = pa.array(cells, mask=rng.random(n) < 0.1 * (j % 3))
+    return pa.table(columns), label
+
+
+def mixed_table(n=600, seed=1):
+    """Numbers, counts, amounts, truth values and codes, with missing cells."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 3, n)
+    hidden = [rng.random(n) < 0.1 for _ in range(6)]
+    return pa.table(
+        {
+            "height": pa.array(rng.normal(label, 1.0) + 1e6, mask=hidden[0]),
+            "visits": pa.array(rng.poisson(1.0 + label), mask=hidden[1]),
+            "price": pa.array(np.exp(rng.normal(label, 0.5)), mask=hidden[2]),
+            "flag": pa.array(rng.random(n) < 0.2 + 0.3 * label, mask=hidden[3]),
+            "code": pa.array(rng.integers(-2, 3, n) * 7 + label, mask=hidden[4]),
+            "share": pa.array(rng.choice([0.5, 1.25, 3.0], n) + 0.25 * (label == 1), mask=hidden[5]),
+        }
+    ), label
+
+
+KINDS = {"visits": "poisson", "price": "lognormal", "flag": "bernoulli", "code": "categorical", "share": "categorical"}
+
+
+def with_unseen(table):
+    """Return the table with a value that no row of the fit had in some of the cells."""
+    columns = {}
+    for j, name in enumerate(table.column_names):
+        cells = table[name].to_pylist()
+        columns[name] = ["never seen" if (i + j) % 11 == 0 else cell for i, cell in enumerate(cells)]
+    return pa.table(columns)
+
+
+def cases():
+    """Return name, fitted model and rows to score of each case."""
+    text, text_label = hostile_table()
+    mixed, mixed_label = mixed_table()
+    wild = with_unseen(text)
+    numbers = mixed.select(["height", "price"])
+    few = mixed.select(["height", "price", "flag", "share"])
+    yield "naive text", NaiveBayes().fit(text, text_label), wild
+    yield "naive text, unseen smoothed", NaiveBayes(unseen="smooth").fit(text, text_label), wild
+    certain = NaiveBayes(smoothing=0, impossible="prior", unseen="smooth").fit(text, text_label)
+    yield "naive text without smoothing", certain, wild
+    yield "naive mixed", NaiveBayes(kinds=KINDS).fit(mixed, mixed_label), mixed
+    yield "naive bins", NaiveBayes(numeric="equal-frequency").fit(mixed, mixed_label), mixed
+    yield "gaussian", GaussianNB().fit(numbers.to_pandas().fillna(1.0), mixed_label), numbers
+    yield "tan text", TAN().fit(text, text_label), wild
+    yield "tan text, unseen smoothed", TAN(unseen="smooth", smoothing=0.1).fit(text, text_label), wild
+    yield "tan bins", TAN(kinds={"code": "categorical"}).fit(mixed, mixed_label), mixed
+    yield "ode", ODE(parents={"flag": "code", "height": "flag"}).fit(mixed, mixed_label), mixed
+    yield "kdb 2", KDB(k=2).fit(few, mixed_label), few
+    lost = SPODE(super_parent="flag", smoothing=0, impossible="prior").fit(mixed, mixed_label)
+    yield "spode without smoothing", lost, mixed
+
+
+def assert_scores(answers, model, rows):
+    """Compare rows of (id, prediction, probabilities …) with what the model says."""
+    answers = sorted(answers, key=lambda row: row[0])
+    assert [row[0] for row in answers] == list(range(rows.num_rows))
+    expected = model.predict_proba(rows)
+    assert_allclose(np.array([row[2:] for row in answers], dtype=float), expected, rtol=0, atol=ATOL)
+    assert [row[1] for row in answers] == model.predict(rows).tolist()
+
+
+CASES = {name: (model, rows) for name, model, rows in cases()}
+
+
+def numbered(rows):
+    """Return the rows with a key, by which answers that come in any order are put in order."""
+    return rows.append_column("id", pa.array(range(rows.num_rows)))
