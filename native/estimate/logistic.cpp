@@ -6,6 +6,8 @@
 #include <nanobind/stl/optional.h>
 
 #include "base/codes.hpp"
+#include "base/exponential.hpp"
+#include "estimate/blocked_product.hpp"
 #include "kernels.hpp"
 
 namespace bayeskit::estimate {
@@ -13,81 +15,6 @@ namespace {
 
 constexpr int64_t CHUNK_ROWS = 1 << 12;  // added in order, so that the sums do not depend on the number of threads
 constexpr int64_t TILE_ROWS = 64;        // stays in the first-level cache between its uses
-
-// e^x for x ≤ 0, without a branch, so that a loop over it becomes vector instructions: e^x = 2^k e^r with |r| ≤ ½ ln 2.
-BAYESKIT_INLINE double exp_not_positive(double exponent) {
-    const double x = exponent < -708.0 ? -708.0 : exponent;
-    constexpr double SHIFT = 6755399441055744.0;  // 1.5 · 2^52: the sum with it is rounded to a whole number
-    const double shifted = x * 1.4426950408889634 + SHIFT, k = shifted - SHIFT;
-    const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    int64_t bits;
-    std::memcpy(&bits, &shifted, sizeof bits);
-    bits = static_cast<int64_t>((static_cast<uint64_t>(bits) << 52) + 0x3ff0000000000000ULL);
-    double power;
-    std::memcpy(&power, &bits, sizeof power);
-    return exponent < -708.0 ? 0.0 : p * power;
-}
-
-// out[r][k] += Σ_i a[i·step + r·apart] · b[i·lanes + k] for two r and Q quads of k.
-template <int Q>
-BAYESKIT_INLINE void two_rows(const double* a, int64_t step, int64_t apart, const double* b, int64_t lanes, int64_t n,
-                              double* out, int64_t out_lanes, bool both) {
-    Quad first[Q], second[Q];
-    for (int q = 0; q < Q; ++q) first[q] = second[q] = quad_of(0.0);
-    const double* other = both ? a + apart : a;
-    for (int64_t i = 0; i < n; ++i) {
-        const Quad x = quad_of(a[i * step]), y = quad_of(other[i * step]);
-        BAYESKIT_UNROLL for (int q = 0; q < Q; ++q) {
-            const Quad z = read_quad(b + i * lanes + q * QUAD);
-            first[q] = first[q] + x * z;
-            second[q] = second[q] + y * z;
-        }
-    }
-    for (int q = 0; q < Q; ++q) {
-        double lane[QUAD];
-        std::memcpy(lane, &first[q], sizeof lane);
-        for (int k = 0; k < QUAD; ++k) out[q * QUAD + k] += lane[k];
-        if (!both) continue;
-        std::memcpy(lane, &second[q], sizeof lane);
-        for (int k = 0; k < QUAD; ++k) out[out_lanes + q * QUAD + k] += lane[k];
-    }
-}
-
-// out (m, out_lanes) += Aᵀ-like products: out[r][k] += Σ_i a[i·step + r·apart] · b[i·lanes + k] for k < width, whole quads.
-BAYESKIT_SIMD void multiply(const double* a, int64_t step, int64_t apart, const double* b, int64_t lanes, int64_t n,
-                            int64_t m, int64_t width, double* out, int64_t out_lanes) {
-    for (int64_t r = 0; r < m; r += 2)
-        for (int64_t k = 0; k < width;) {
-            const double* from = a + r * apart;
-            double* to = out + r * out_lanes + k;
-            const bool both = r + 1 < m;
-            const int64_t quads = (width - k) / QUAD;
-            if (quads >= 4) {
-                two_rows<4>(from, step, apart, b + k, lanes, n, to, out_lanes, both);
-                k += 4 * QUAD;
-            } else if (quads >= 2) {
-                two_rows<2>(from, step, apart, b + k, lanes, n, to, out_lanes, both);
-                k += 2 * QUAD;
-            } else {
-                two_rows<1>(from, step, apart, b + k, lanes, n, to, out_lanes, both);
-                k += QUAD;
-            }
-        }
-}
 
 // One unit: score[i] = Σ_j x[i][j] w[j], over whole quads.
 BAYESKIT_SIMD void scores_of_one(const double* x, int64_t lanes, const double* w, int64_t n, double* score) {
@@ -124,26 +51,34 @@ BAYESKIT_SIMD void gradient_of_one(const double* x, int64_t lanes, const double*
         for (int64_t k = 0; k < lanes; ++k) out[k] += residual[i] * x[i * lanes + k];
 }
 
-// Scores of one unit become P(second class); magnitude[i] = e^−|score|.
+// Scores of one unit become P(second class); magnitude[i] = e^−|score|, with room for whole quads.
 BAYESKIT_SIMD void sigmoids(double* __restrict score, double* __restrict magnitude, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) magnitude[i] = exp_not_positive(-std::fabs(score[i]));
+    for (int64_t i = 0; i < n; ++i) magnitude[i] = -std::fabs(score[i]);
+    for (int64_t i = 0; i < n; i += QUAD) write_quad(magnitude + i, exp_or_zero(read_quad(magnitude + i)));
     for (int64_t i = 0; i < n; ++i) {
         const double share = 1.0 / (1.0 + magnitude[i]);
         score[i] = score[i] > 0.0 ? share : magnitude[i] * share;
     }
 }
 
-// Scores of a row become P(c | x); returns Σ e^(score − largest), with the largest in `peak`.
-BAYESKIT_SIMD double softmax(double* score, int64_t n_units, double* peak) {
-    double largest = score[0];
-    for (int64_t u = 1; u < n_units; ++u) largest = score[u] > largest ? score[u] : largest;
-    for (int64_t u = 0; u < n_units; ++u) score[u] = exp_not_positive(score[u] - largest);
-    double sum = 0.0;
-    for (int64_t u = 0; u < n_units; ++u) sum += score[u];
-    const double share = 1.0 / sum;
-    for (int64_t u = 0; u < n_units; ++u) score[u] *= share;
-    *peak = largest;
-    return sum;
+// Scores of n rows become P(c | x); peak[i] is the largest score of a row and sum[i] = Σ e^(score − largest).
+BAYESKIT_SIMD void softmax(double* score, int64_t n, int64_t n_units, int64_t lanes, double* peak, double* sum) {
+    for (int64_t i = 0; i < n; ++i) {
+        double* row = score + i * lanes;
+        for (int64_t u = n_units; u < lanes; ++u) row[u] = -INFINITY;  // lanes without a unit have no share
+        double lane[QUAD] = {row[0], row[1], row[2], row[3]};
+        for (int64_t u = QUAD; u < lanes; u += QUAD)
+            for (int k = 0; k < QUAD; ++k) lane[k] = row[u + k] > lane[k] ? row[u + k] : lane[k];
+        const double largest = std::max(std::max(lane[0], lane[1]), std::max(lane[2], lane[3]));
+        for (int64_t u = 0; u < lanes; u += QUAD) write_quad(row + u, exp_or_zero(read_quad(row + u) - quad_of(largest)));
+        Quad all = read_quad(row);
+        for (int64_t u = QUAD; u < lanes; u += QUAD) all = all + read_quad(row + u);
+        write_quad(lane, all);
+        peak[i] = largest;
+        sum[i] = (lane[0] + lane[1]) + (lane[2] + lane[3]);
+        const Quad share = quad_of(1.0 / sum[i]);
+        for (int64_t u = 0; u < lanes; u += QUAD) write_quad(row + u, read_quad(row + u) * share);
+    }
 }
 
 // Σ log of many factors ≥ 1, with one logarithm for many of them.
@@ -258,17 +193,18 @@ void residuals(const Rows& rows, const uint32_t* y, int64_t begin, int64_t n, do
         }
         return;
     }
+    double peak[TILE_ROWS], own[TILE_ROWS];
+    for (int64_t i = 0; i < n; ++i) own[i] = score[i * rows.unit_lanes() + y[i]];
+    softmax(score, n, rows.units(), rows.unit_lanes(), peak, magnitude);
     for (int64_t i = 0; i < n; ++i) {
         double* row = score + i * rows.unit_lanes();
-        const double own = row[y[i]], w = rows.weight(begin + i);
-        double peak;
-        const double sum = softmax(row, rows.units(), &peak);
-        loss += w * (peak - own);
+        const double w = rows.weight(begin + i);
+        loss += w * (peak[i] - own[i]);
         if (rows.weighted()) {
-            loss += w * std::log(sum);
+            loss += w * std::log(magnitude[i]);
             for (int64_t u = 0; u < rows.units(); ++u) row[u] *= w;
         } else {
-            product.times(sum);
+            product.times(magnitude[i]);
         }
         row[y[i]] -= w;
     }
@@ -341,11 +277,11 @@ nb::object logistic_hessian(nb::object source, std::optional<Array> weight, Arra
                     const int64_t n = std::min(TILE_ROWS, end - begin);
                     rows.read(begin, n, tile.data());
                     rows.scores(tile.data(), n, score.data());
-                    double peak;
+                    double peak[TILE_ROWS];
                     if (units == 1)
                         sigmoids(score.data(), magnitude.data(), n);
                     else
-                        for (int64_t i = 0; i < n; ++i) softmax(score.data() + i * rows.unit_lanes(), units, &peak);
+                        softmax(score.data(), n, units, rows.unit_lanes(), peak, magnitude.data());
                     int64_t block = 0;
                     for (int64_t u = 0; u < units; ++u)
                         for (int64_t v = 0; v <= u; ++v, ++block) {

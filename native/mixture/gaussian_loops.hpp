@@ -94,10 +94,10 @@ BAYESKIT_SIMD static void shares(double* __restrict lines, int64_t k, int64_t st
     for (int64_t i = 0; i < stride; ++i) total[i] = 0.0;
     for (int64_t c = 0; c < k; ++c) {
         double* line = lines + c * stride;
-        for (int64_t i = 0; i < stride; ++i) {
-            const double share = exp_or_zero(line[i] - peak[i]);
-            line[i] = share;
-            total[i] += share;
+        for (int64_t i = 0; i < stride; i += QUAD) {
+            const Quad share = exp_or_zero(read_quad(line + i) - read_quad(peak + i));
+            write_quad(line + i, share);
+            write_quad(total + i, read_quad(total + i) + share);
         }
     }
     for (int64_t c = 0; c < k; ++c) {

@@ -86,7 +86,7 @@ BAYESKIT_SIMD double share_row(double* __restrict row, int64_t lanes, double wei
     for (int64_t c = 1; c < lanes; ++c) peak = row[c] > peak ? row[c] : peak;
     if (!(peak > -INFINITY)) return -INFINITY;
     double total = 0.0;
-    for (int64_t c = 0; c < lanes; ++c) row[c] = exp_or_zero(row[c] - peak);
+    for (int64_t c = 0; c < lanes; c += QUAD) write_quad(row + c, exp_or_zero(read_quad(row + c) - quad_of(peak)));
     for (int64_t c = 0; c < lanes; ++c) total += row[c];
     const double scale = weight / total;
     for (int64_t c = 0; c < lanes; ++c) row[c] *= scale;

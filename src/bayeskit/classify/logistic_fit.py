@@ -11,7 +11,8 @@ from scipy import linalg
 
 from bayeskit.counts.moments import Moments
 from bayeskit.errors import TableError
-from bayeskit.estimate.logistic import LogisticProblem, Optimum, has_maximum, solve
+from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
+from bayeskit.estimate.overlap import proves_overlap
 from bayeskit.estimate.separation import Separation, find_separation
 from bayeskit.learn.design_matrix import DesignMatrix, raw_inputs
 from bayeskit.learn.labelled import Labelled
@@ -23,7 +24,7 @@ Matrix = NDArray[np.float64]
 # Where all scores are below this (or below what a loose tolerance asks for) classes cannot be separated: a separating
 # direction would have been followed further.
 _LARGE_SCORE = 12.0
-# Rows on which a maximum is looked for first: where some rows have one, all have.
+# Rows on which overlap is looked for first: where some rows overlap, all do.
 _SOME_ROWS = (2_000, 20_000)
 # Coefficients for which Newton's method is quick.
 _FEW = 300
@@ -101,24 +102,23 @@ def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem
 
 
 def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> Separation | None:
-    largest, block = 0.0, 1 << 14
-    for begin in range(0, len(problem.table), block):
-        scores = _centred(problem, slice(begin, begin + block)) @ optimum.coef[:, :-1].T + optimum.coef[:, -1]
+    n = len(problem.table)
+    if proves_overlap(problem, optimum.coef, -(-n // _SOME_ROWS[-1])):
+        return None
+    for some in _SOME_ROWS:
+        if 2 * some < n:
+            part = problem.part(-(-n // some))
+            if len(np.unique(part.y)) == n_classes and proves_overlap(part, solve(part, "lbfgs", 1e-6, 300).coef):
+                return None
+    largest = 0.0
+    for x, _, _ in problem.blocks():
+        scores = x @ optimum.coef.T
         spread = np.ptp(scores, axis=1) if n_classes > 2 else np.abs(scores[:, 0])
         largest = max(largest, float(spread.max(initial=0.0)))
     if largest < min(_LARGE_SCORE, -0.7 * np.log(max(tol, 1e-300))):
         return None
-    for some in _SOME_ROWS:
-        if 2 * some < len(problem.table) and has_maximum(problem.part(-(-len(problem.table) // some)), n_classes):
-            return None
-    return find_separation(_centred(problem, slice(None)) / problem.scale, problem.y, n_classes)
-
-
-def _centred(problem: LogisticProblem, rows: slice) -> Matrix:
-    x = np.asarray(problem.table[rows], dtype=np.float64) - problem.center
-    if x.size and np.isnan(x.min()):
-        x[np.isnan(x)] = 0.0
-    return x
+    whole = np.concatenate([x for x, _, _ in problem.blocks()])[:, :-1]
+    return find_separation(whole / problem.scale, problem.y, n_classes)
 
 
 def _covariance(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,12 +74,20 @@ class LogisticProblem:
         weight = None if self.weight is None else np.ascontiguousarray(self.weight[::step])
         return replace(self, table=self.table[::step], y=self.y[::step], weight=weight)
 
+    def blocks(self, step: int = 1) -> Iterator[tuple[Matrix, NDArray[Any], NDArray[np.float64]]]:
+        """Yield every so-manieth row, block by block: centred inputs with the intercept, class codes and weights."""
+        for begin in range(0, len(self.table), step << 14):
+            rows = slice(begin, begin + (step << 14), step)
+            x = np.asarray(self.table[rows], dtype=np.float64) - self.center
+            if x.size and np.isnan(x.min()):
+                x[np.isnan(x)] = 0.0
+            w = np.ones(len(x)) if self.weight is None else self.weight[rows]
+            yield np.column_stack([x, np.ones(len(x))]), self.y[rows], w
+
     def correlations(self) -> Matrix:
         """Return Σ x xᵀ / n over centred inputs with the intercept, of evenly spaced rows."""
-        step = -(-len(self.table) // _SAMPLE)
-        x = np.nan_to_num(np.asarray(self.table[::step], dtype=np.float64) - self.center)
-        w = np.ones(len(x)) if self.weight is None else self.weight[::step]
-        x = np.column_stack([x, np.ones(len(x))])
+        parts = list(self.blocks(-(-len(self.table) // _SAMPLE)))
+        x, w = np.concatenate([part[0] for part in parts]), np.concatenate([part[2] for part in parts])
         return np.asarray((x * (w / max(w.sum(), 1e-300))[:, None]).T @ x)
 
 
@@ -162,33 +170,6 @@ def newton_step(problem: LogisticProblem, coef: Matrix, gradient: Matrix) -> Mat
     steep = values > 1e-13 * max(float(values[-1]), 1e-300) * len(values)
     inside = vectors[:, steep].T @ (gradient.ravel() / unit)
     return np.asarray((vectors[:, steep] @ (inside / values[steep]) / unit).reshape(units, inputs))
-
-
-def has_maximum(problem: LogisticProblem, n_classes: int) -> bool:
-    r"""Say whether the likelihood certainly has a maximum; False where it is not known.
-
-    With the gradient g and the second derivatives H at some point, and R the largest √(x' H⁻¹ x) of a row, there is a
-    maximum nearby when √(g' H⁻¹ g) R ≤ ½, since the third derivatives are bounded by R times the second (Bach 2010,
-    Self-concordant analysis for logistic regression, proposition 2).
-    """
-    units, inputs = problem.shape
-    if len(np.unique(problem.y)) < n_classes:
-        return False
-    optimum = _newton(problem, 1e-9, 40) if units * inputs <= 300 else _lbfgs(problem, 1e-9, 300)
-    # Of all classes but one: adding the same to all of them changes nothing.
-    kept = np.arange(inputs * (units if n_classes == 2 else units - 1))
-    unit = np.tile(np.append(problem.scale, 1.0), units)[kept]
-    matrix = problem.hessian(optimum.coef)[np.ix_(kept, kept)] / unit[:, None] / unit
-    gradient = problem.value(optimum.coef)[1].ravel()[kept] / unit
-    least = float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0])
-    if least <= 1e-13 * float(np.trace(matrix)):
-        return False
-    longest = 0.0
-    for begin in range(0, len(problem.table), 1 << 14):
-        x = (np.asarray(problem.table[begin : begin + (1 << 14)], dtype=np.float64) - problem.center) / problem.scale
-        longest = max(longest, float(np.nansum(x**2, axis=1).max(initial=0.0)))
-    radius = np.sqrt(2.0 * (longest + 1.0) / least)
-    return bool(np.sqrt(gradient @ np.linalg.solve(matrix, gradient)) * radius <= 0.5)
 
 
 def _polished(problem: LogisticProblem, coef: Matrix, size: float, tol: float) -> tuple[Matrix, float]:
