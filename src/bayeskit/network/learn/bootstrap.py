@@ -14,7 +14,10 @@ from bayeskit.network.learn.constraints import Constraints, read_ordering
 from bayeskit.network.learn.data import Rows, read_rows
 from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.structure import METHODS, Settings, search
+from bayeskit.network.learn.structure import METHODS, Settings, search, searched_rows
+
+# Structural EM for each of a hundred samples would take long.
+_MISSING = ("complete-rows", "node-average")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,8 @@ def arc_strength(
         Called after each sample with the number of networks so far and the mean number of their arcs. Ctrl-C ends the
         work, and what the networks so far have in common is returned, with a warning.
     **options
-        Those of `learn_structure` that concern the reading of the table and the search.
+        Those of `learn_structure` that concern the reading of the table and the search; ``missing`` is "complete-rows"
+        or "node-average".
 
     References
     ----------
@@ -140,7 +144,10 @@ def arc_strength(
     if method not in METHODS:
         raise NetworkError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
     reading = {key: options.pop(key) for key in ("kinds", "numeric", "bins") if key in options}
-    rows = read_rows(table, options.pop("sample_weight", None), **reading)
+    missing = options.pop("missing", "complete-rows")
+    if missing not in _MISSING:
+        raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
+    rows = searched_rows(read_rows(table, options.pop("sample_weight", None), **reading), missing)
     settings = _settings(rows, method, score, options)
     rng = np.random.default_rng(random_state)
     n = len(rows.names)
@@ -176,7 +183,9 @@ def _settings(rows: Rows, method: str, score: str | None, options: dict[str, Any
     }  # fmt: skip
     unknown = sorted(set(options) - set(defaults))
     if unknown:
-        raise NetworkError(f"arc_strength has no option {unknown[0]!r}; it takes {', '.join([*names, *defaults])}.")
+        raise NetworkError(
+            f"arc_strength has no option {unknown[0]!r}; it takes {', '.join([*names, 'missing', *defaults])}."
+        )
     chosen: dict[str, Any] = {**defaults, **options}
     return Settings(
         method=method, score=score or ("k2" if method == "k2" else "bic"), limits=limits, random_state=0,

@@ -53,10 +53,8 @@ class Constraints:
             allowed[a, b] = False
         for a, b in _read(whitelist, place, names, "whitelist"):
             if not allowed[a, b]:
-                against = "tiers" if tier is not None and tier[a] > tier[b] else "blacklist"
-                raise NetworkError(
-                    f"the whitelist has {names[a]} -> {names[b]} and the {against} forbids it; keep one."
-                )
+                against = "tiers forbid" if tier is not None and tier[a] > tier[b] else "blacklist forbids"
+                raise NetworkError(f"the whitelist has {names[a]} -> {names[b]} and the {against} it; keep one.")
             required[a, b] = True
         parents = [np.flatnonzero(required[:, j]).tolist() for j in range(n)]
         try:

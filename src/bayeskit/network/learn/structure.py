@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
+from bayeskit.errors import NetworkError, TooLargeError, warn_caller
 from bayeskit.learn.schema import Kinds
 from bayeskit.network.cpd.table import MAX_NUMBERS
 from bayeskit.network.graph import Graph
@@ -170,9 +169,9 @@ def learn_structure(
     equivalent_sample_size : float
         The N' of "bdeu".
     missing : {"complete-rows", "node-average", "em"}
-        With missing cells: search over the rows without any, so that all comparisons are on the same rows; average the
-        likelihood of each family over the rows that know it, which loses no row but adds arcs where many cells are
-        missing; or structural EM, which takes most time and loses least.
+        With missing cells: search over the rows without any, so that all comparisons are on the same rows, and say how
+        many are left out; average the likelihood of each family over the rows that know it, which loses no row but adds
+        arcs where many cells are missing; or structural EM, which takes most time and loses least.
     smoothing : number or object
         For the tables of the result, as in `BayesianNetwork.fit`.
     random_state : int
@@ -218,12 +217,11 @@ def learn_structure(
     begin = _start(start, rows, limits)
     _refuse_large_families(rows, parents_of(begin), settings.limit)
     holes = bool(rows.missing().any())
-    searched = rows if missing == "node-average" or not holes else _rows_to_begin_with(rows, missing)
-    marks, history = search(searched, settings, begin)
+    marks, history = search(searched_rows(rows, missing), settings, begin)
     if holes and missing == "em" and history.converged:
         marks, history = _by_structural_em(rows, settings, marks, smoothing)
     if not history.converged:
-        warnings.warn(f"the search was {history.reason}.", BayeskitWarning, stacklevel=2)
+        warn_caller(f"the search was {history.reason}.")
     tables = "em" if holes and missing == "em" else "available-case"
     return _result(rows, settings, marks, history, smoothing, tables, complete=holes and missing == "complete-rows")
 
@@ -241,10 +239,19 @@ def _told(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> Told:
     return told
 
 
-def _rows_to_begin_with(rows: Rows, missing: str) -> Rows:
+def searched_rows(rows: Rows, missing: str) -> Rows:
+    """Return the rows that a search goes over; say how many are left out for their missing cells."""
+    n_whole = int((~rows.missing().any(axis=1)).sum())
     # Structural EM needs some graph to begin with; where no row is complete, that of the node averages.
-    whole = ~rows.missing().any(axis=1)
-    return rows if missing == "em" and not whole.any() else rows.complete_rows()
+    if n_whole == rows.n_rows or missing == "node-average" or (missing == "em" and not n_whole):
+        return rows
+    whole = rows.complete_rows()
+    if missing == "complete-rows":
+        warn_caller(
+            f"{rows.n_rows - n_whole} of {rows.n_rows} rows have a missing cell and are left out of the search; "
+            "missing='node-average' searches with all of them."
+        )
+    return whole
 
 
 def search(rows: Rows, settings: Settings, start: Marks) -> tuple[Marks, LearningHistory]:

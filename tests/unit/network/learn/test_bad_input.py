@@ -20,7 +20,7 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
         ({"method": "k2", "ordering": ["A", "B", "C", "A"]}, "has 'A' twice"),
         ({"whitelist": [("A", "B")], "blacklist": [("A", "B")]}, "the blacklist forbids it"),
         ({"whitelist": [("A", "B"), ("B", "A")]}, "form a cycle"),
-        ({"whitelist": [("B", "A")], "tiers": [["A"], ["B", "C"]]}, "the tiers forbids it"),
+        ({"whitelist": [("B", "A")], "tiers": [["A"], ["B", "C"]]}, "the tiers forbid it"),
         ({"tiers": [["A", "B"], ["B", "C"]]}, "cycle of tiers"),
         ({"tiers": [["A"], ["B"]]}, "leave out 'C'"),
         ({"blacklist": [("A", "Z")]}, "names 'Z', which is no column"),

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure, network_score
 from bayeskit.datasets import load_asia
-from bayeskit.errors import BayeskitWarning
+from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network import dag
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.data import read_rows
@@ -156,7 +156,8 @@ def test_structural_em_scores_the_known_cells_better_than_complete_rows_alone():
     assert by_em.history.method == "structural-em"
     assert by_em.history.n_steps >= 1  # some round raised the score of the known cells: it is no no-op
     assert by_em.history.objective[-1] > by_em.history.objective[0]
-    complete = learn_structure(hidden, missing="complete-rows")
+    with pytest.warns(BayeskitWarning, match="rows have a missing cell"):
+        complete = learn_structure(hidden, missing="complete-rows")
     assert compare_networks(net, by_em.cpdag).shd < compare_networks(net, complete.cpdag).shd
 
 
@@ -165,12 +166,27 @@ def test_with_missing_cells_complete_rows_are_searched_unless_told_otherwise():
     rng = np.random.default_rng(0)
     hidden = {k: [None if rng.random() < 0.1 else v for v in column] for k, column in rows.items()}
     whole = [i for i in range(4000) if all(column[i] is not None for column in hidden.values())]
-    found = learn_structure(hidden)
+    with pytest.warns(BayeskitWarning, match=f"{4000 - len(whole)} of 4000 rows have a missing cell and are left out"):
+        found = learn_structure(hidden)
     assert set(found.cpdag.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
     assert found.score == pytest.approx(learn_structure({k: [c[i] for i in whole] for k, c in hidden.items()}).score)
     averaged = learn_structure(hidden, missing="node-average")
     assert averaged.score == pytest.approx(averaged.history.objective[-1], rel=1e-12)
     assert averaged.score < found.score  # all 4000 rows
+
+
+def test_the_bootstrap_leaves_out_the_rows_that_the_search_leaves_out_and_says_so():
+    rows = holes(strong(600), 0.2)
+    whole = [i for i in range(600) if all(column[i] is not None for column in rows.values())]
+    with pytest.warns(BayeskitWarning, match=f"{600 - len(whole)} of 600 rows have a missing cell") as said:
+        found = arc_strength(rows, n_networks=20)
+    assert len(said) == 1
+    alone = arc_strength({k: [column[i] for i in whole] for k, column in rows.items()}, n_networks=20)
+    assert_array_equal(found.strength, alone.strength)
+    averaged = arc_strength(rows, n_networks=20, missing="node-average")
+    assert (averaged.strength != found.strength).any()
+    with pytest.raises(NetworkError, match="'complete-rows' or 'node-average'; got 'em'"):
+        arc_strength(rows, missing="em")
 
 
 def test_the_bootstrap_is_sure_of_strong_arcs_only():
@@ -295,7 +311,8 @@ def test_an_interruption_of_structural_em_ends_its_rounds_and_not_one_search_onl
     rows = holes(load_asia().sample(1500, random_state=1), 0.25)
     whole = learn_structure(rows, missing="em", progress=(count := Stop(10**9)))
     assert whole.history.converged
-    first = learn_structure(rows)  # the search that structural EM begins with
+    with pytest.warns(BayeskitWarning, match="left out"):
+        first = learn_structure(rows)  # the search that structural EM begins with
     stop = Stop(len(first.history.objective) + 1)  # in the first search of the first round
     with pytest.warns(BayeskitWarning, match="interrupted"):
         found = learn_structure(rows, missing="em", progress=stop)
