@@ -16,11 +16,14 @@ public:
                  Vector<int32_t> next)
         : level_at_(copy_of(level_at)) {
         check_level_at(level_at_);
+        const size_t total = feature.shape(0);
+        need(test.shape(0) == total && value.shape(0) == total && next.shape(0) == total, "the parts of the trees do not fit together.");
         trees_.tree_at = copy_of(tree_at);
-        trees_.feature = copy_of(feature);
-        trees_.test = copy_of(test);
-        trees_.value = copy_of(value);
-        trees_.next = copy_of(next);
+        trees_.nodes.resize(total);
+        for (size_t node = 0; node < total; ++node) {
+            trees_.nodes[node] = TreeNode::of(feature.data()[node], next.data()[node], value.data()[node], test.data()[node]);
+            trees_.halves |= test.data()[node] == HALF;
+        }
         check();
     }
 
@@ -35,9 +38,19 @@ public:
         Owned<double> out({static_cast<size_t>(n_leaves_), static_cast<size_t>(n_classes)}, true);
         {
             nb::gil_scoped_release release;
-            parallel_chunks(trees_.n_trees(), n_threads, [&](int64_t tree, int) {
-                for (int64_t r = 0; r < rows; ++r)
-                    out.data[leaf_of(tree, codes.data(), rows, r) * n_classes + y.data()[r]] += weight.data()[r];
+            // Some trees at once, so that a block of rows is read for all of them.
+            constexpr int64_t AT_ONCE = 8;
+            parallel_chunks((trees_.n_trees() + AT_ONCE - 1) / AT_ONCE, n_threads, [&](int64_t part, int) {
+                RowBlock block(codes.data(), static_cast<int64_t>(codes.shape(0)), rows);
+                std::vector<int32_t> leaf(ROWS_AT_ONCE);
+                for (int64_t b = 0; b < block.n_blocks(); ++b) {
+                    block.read(b);
+                    for (int64_t tree = part * AT_ONCE; tree < std::min(trees_.n_trees(), (part + 1) * AT_ONCE); ++tree) {
+                        find_leaves(tree, block, leaf.data());
+                        for (int64_t r = 0; r < block.size(); ++r)
+                            out.data[leaf[r] * n_classes + y.data()[block.first() + r]] += weight.data()[block.first() + r];
+                    }
+                }
             });
         }
         return out.to_numpy();
@@ -59,10 +72,12 @@ public:
                 const auto counts = node_counts(tree, cells.data(), n_classes);
                 parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
                     std::vector<double> p(n_m * n_classes);
+                    std::vector<uint8_t> row(codes.shape(0));
                     for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
                         if (in_structure(seed, first_tree + tree, ids.data()[r], share)) continue;
                         ++honest[r];
-                        leave_out_row(tree, counts, n_classes, m, codes.data(), rows, r, y.data()[r], own.data()[r], p.data());
+                        for (size_t j = 0; j < row.size(); ++j) row[j] = codes.data()[j * rows + r];
+                        leave_out_row(tree, counts, n_classes, m, row.data(), y.data()[r], own.data()[r], p.data());
                         for (int64_t g = 0; g < n_m; ++g)
                             for (int64_t c = 0; c < n_classes; ++c) out.data[(g * rows + r) * n_classes + c] += p[g * n_classes + c];
                     }
@@ -93,12 +108,12 @@ public:
                     double* here = p.data() + node * n_classes;
                     if (node == 0)
                         for (int64_t c = 0; c < n_classes; ++c) here[c] = (line[c] + ROOT) / (line[n_classes] + ROOT * static_cast<double>(n_classes));
-                    if (trees_.feature[begin + node] < 0) {
-                        for (int64_t c = 0; c < n_classes; ++c) out.data[trees_.next[begin + node] * n_classes + c] = static_cast<float>(here[c]);
+                    if (trees_.is_leaf(begin + node)) {
+                        for (int64_t c = 0; c < n_classes; ++c) out.data[trees_.nodes[begin + node].next * n_classes + c] = static_cast<float>(here[c]);
                         continue;
                     }
                     for (int side = 0; side < 2; ++side) {
-                        const int64_t below = trees_.next[begin + node] + side;
+                        const int64_t below = trees_.nodes[begin + node].next + side;
                         const double* own = counts.data() + below * (n_classes + 1);
                         for (int64_t c = 0; c < n_classes; ++c)
                             p[below * n_classes + c] = (own[c] + m * here[c]) / (own[n_classes] + m);
@@ -112,17 +127,17 @@ public:
     // (n_nodes,): rows of each node in all classes together, by which hidden cells are averaged
     nb::object node_weights(Matrix<double> cells, int n_threads) const {
         const int64_t n_classes = check_cells(cells);
-        Owned<double> out({trees_.feature.size()});
+        Owned<double> out({trees_.nodes.size()});
         {
             nb::gil_scoped_release release;
             parallel_chunks(trees_.n_trees(), n_threads, [&](int64_t tree, int) {
                 const int64_t begin = trees_.tree_at[tree], end = trees_.tree_at[tree + 1];
                 for (int64_t node = end - 1; node >= begin; --node) {
                     double sum = 0.0;
-                    if (trees_.feature[node] < 0)
-                        for (int64_t c = 0; c < n_classes; ++c) sum += cells.data()[trees_.next[node] * n_classes + c];
+                    if (trees_.is_leaf(node))
+                        for (int64_t c = 0; c < n_classes; ++c) sum += cells.data()[trees_.nodes[node].next * n_classes + c];
                     else
-                        sum = out.data[begin + trees_.next[node]] + out.data[begin + trees_.next[node] + 1];
+                        sum = out.data[begin + trees_.nodes[node].next] + out.data[begin + trees_.nodes[node].next + 1];
                     out.data[node] = sum;
                 }
             });
@@ -132,7 +147,7 @@ public:
 
     // (n_rows, n_classes): the mean of P(c | leaf) over the trees; where a test needs a hidden cell, both ways by their rows
     nb::object score(Matrix<float> tables, Vector<double> node_weight, Matrix<uint8_t> codes, int n_threads) const {
-        need(static_cast<int64_t>(tables.shape(0)) == n_leaves_ && tables.shape(1) > 0 && node_weight.shape(0) == trees_.feature.size(),
+        need(static_cast<int64_t>(tables.shape(0)) == n_leaves_ && tables.shape(1) > 0 && node_weight.shape(0) == trees_.nodes.size(),
              "the tables do not fit the trees.");
         const int64_t n_classes = static_cast<int64_t>(tables.shape(1)), rows = static_cast<int64_t>(codes.shape(1)), n = static_cast<int64_t>(codes.shape(0));
         check_codes(codes, level_at_);
@@ -140,30 +155,21 @@ public:
         const double share = 1.0 / static_cast<double>(std::max<int64_t>(1, trees_.n_trees()));
         {
             nb::gil_scoped_release release;
-            parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
-                const int64_t begin = chunk * ROWS_AT_ONCE, end = std::min(rows, begin + ROWS_AT_ONCE);
-                // Row by row, so that a walk stays within a few lines of the cache.
-                std::vector<uint8_t> block((end - begin) * n), hidden(end - begin, 0);
-                for (int64_t j = 0; j < n; ++j)
-                    for (int64_t r = begin; r < end; ++r) {
-                        const uint8_t level = codes.data()[j * rows + r];
-                        block[(r - begin) * n + j] = level;
-                        hidden[r - begin] |= level == HIDDEN;
+            parallel_chunks(RowBlock(codes.data(), n, rows).n_blocks(), n_threads, [&](int64_t b, int) {
+                RowBlock block(codes.data(), n, rows);
+                block.read(b);
+                std::vector<int32_t> leaf(block.size()), hidden;
+                for (int64_t r = 0; r < block.size(); ++r)
+                    if (std::find(block.row(r), block.row(r) + n, HIDDEN) != block.row(r) + n) hidden.push_back(static_cast<int32_t>(r));
+                double* to = out.data + block.first() * n_classes;
+                for (int64_t tree = 0; tree < trees_.n_trees(); ++tree) {
+                    find_leaves(tree, block, leaf.data());
+                    for (int32_t r : hidden) {
+                        leaf[r] = -1;
+                        average(tree, trees_.tree_at[tree], share, block.row(r), tables.data(), node_weight.data(), n_classes, to + r * n_classes);
                     }
-                std::vector<float> sum(n_classes);
-                for (int64_t tree = 0; tree < trees_.n_trees(); ++tree)
-                    for (int64_t r = begin; r < end; ++r) {
-                        const uint8_t* row = block.data() + (r - begin) * n;
-                        double* to = out.data + r * n_classes;
-                        if (hidden[r - begin]) {
-                            average(tree, trees_.tree_at[tree], share, row, tables.data(), node_weight.data(), n_classes, to);
-                            continue;
-                        }
-                        int64_t node = trees_.tree_at[tree];
-                        while (trees_.feature[node] >= 0) node = trees_.step(tree, node, [&](int32_t j) { return row[j]; });
-                        const float* line = tables.data() + static_cast<int64_t>(trees_.next[node]) * n_classes;
-                        for (int64_t c = 0; c < n_classes; ++c) to[c] += share * static_cast<double>(line[c]);
-                    }
+                    add_leaves(tables.data(), leaf.data(), block.size(), n_classes, share, to);
+                }
             });
         }
         return out.to_numpy();
@@ -175,23 +181,21 @@ private:
     int64_t n_leaves_ = 0;
 
     void check() {
-        const size_t total = trees_.feature.size();
-        need(!trees_.tree_at.empty() && trees_.tree_at[0] == 0 && trees_.tree_at.back() == static_cast<int64_t>(total) &&
-                 trees_.test.size() == total && trees_.value.size() == total && trees_.next.size() == total,
+        need(!trees_.tree_at.empty() && trees_.tree_at[0] == 0 && trees_.tree_at.back() == static_cast<int64_t>(trees_.nodes.size()),
              "the parts of the trees do not fit together.");
         for (int64_t tree = 0; tree < trees_.n_trees(); ++tree) {
             const int64_t begin = trees_.tree_at[tree], size = trees_.tree_at[tree + 1] - begin;
             need(size >= 1, "a tree has no node.");
             int64_t made = 1;
             for (int64_t node = 0; node < size; ++node) {
-                if (trees_.feature[begin + node] < 0) {
-                    need(trees_.next[begin + node] == n_leaves_++, "leaves are out of order.");
+                if (trees_.is_leaf(begin + node)) {
+                    need(trees_.nodes[begin + node].next == n_leaves_++, "leaves are out of order.");
                     continue;
                 }
                 // Each pair of children is the next one in the list, so there are no circles and no node is shared.
-                const int64_t feature = trees_.feature[begin + node];
-                need(feature < static_cast<int64_t>(level_at_.size()) - 1 && trees_.test[begin + node] <= HALF, "a test is out of range.");
-                need(trees_.next[begin + node] == made && made > node && made + 2 <= size, "a node is out of range.");
+                const int64_t feature = trees_.nodes[begin + node].feature;
+                need(feature < static_cast<int64_t>(level_at_.size()) - 1 && trees_.nodes[begin + node].test <= HALF, "a test is out of range.");
+                need(trees_.nodes[begin + node].next == made && made > node && made + 2 <= size, "a node is out of range.");
                 made += 2;
             }
             need(made == size, "a tree has nodes without a parent.");
@@ -203,10 +207,63 @@ private:
         return static_cast<int64_t>(cells.shape(1));
     }
 
-    BAYESKIT_INLINE int64_t leaf_of(int64_t tree, const uint8_t* codes, int64_t rows, int64_t r) const {
-        int64_t node = trees_.tree_at[tree];
-        while (trees_.feature[node] >= 0) node = trees_.step(tree, node, [&](int32_t j) { return codes[j * rows + r]; });
-        return trees_.next[node];
+    // The leaf of each row of a block; a hidden level goes somewhere.
+    void find_leaves(int64_t tree, const RowBlock& block, int32_t* leaf) const {
+        const TreeNode* nodes = trees_.nodes.data() + trees_.tree_at[tree];
+        if (trees_.halves) walk_rows<true>(nodes, block, leaf);
+        else walk_rows<false>(nodes, block, leaf);
+    }
+
+    // Several rows side by side: while one waits for its node to come from memory, the others step. A row that has reached its
+    // leaf makes room for the next.
+    template <bool halves>
+    static void walk_rows(const TreeNode* nodes, const RowBlock& block, int32_t* leaf) {
+        int64_t number[PACK], next = 0;
+        const uint8_t* row[PACK];
+        const TreeNode* at[PACK];
+        int lanes = 0;
+        auto take = [&](int lane) {
+            number[lane] = next;
+            row[lane] = block.row(next++);
+            at[lane] = nodes;
+        };
+        while (lanes < PACK && next < block.size()) take(lanes++);
+        while (lanes) {
+            for (int v = 0; v < lanes; ++v) {
+                const TreeNode here = *at[v];
+                if (here.feature < 0) {
+                    leaf[number[v]] = here.next;
+                    if (next < block.size()) {
+                        take(v);
+                    } else {
+                        --lanes;
+                        number[v] = number[lanes];
+                        row[v] = row[lanes];
+                        at[v] = at[lanes];
+                    }
+                    continue;
+                }
+                const uint8_t level = row[v][here.feature];
+                uint32_t goes = static_cast<uint8_t>(level - here.base) < here.width;
+                if constexpr (halves) {
+                    // Both are computed, for a branch here is a coin to guess.
+                    const uint32_t half = static_cast<uint32_t>(mix64((static_cast<uint64_t>(here.value) << 8) | level)) & 1u;
+                    const uint32_t mask = 0u - static_cast<uint32_t>(here.test == HALF);
+                    goes = (goes & ~mask) | (half & mask);
+                }
+                at[v] = nodes + here.next + (1u - goes);
+            }
+        }
+    }
+
+    // to[r] += share × the leaf's line; a row whose leaf is -1 is left out
+    BAYESKIT_SIMD
+    static void add_leaves(const float* tables, const int32_t* leaf, int64_t rows, int64_t n_classes, double share, double* to) {
+        for (int64_t r = 0; r < rows; ++r, to += n_classes) {
+            if (leaf[r] < 0) continue;
+            const float* line = tables + static_cast<int64_t>(leaf[r]) * n_classes;
+            for (int64_t c = 0; c < n_classes; ++c) to[c] += share * static_cast<double>(line[c]);
+        }
     }
 
     // (nodes of the tree, n_classes + 1): the counts of each node, and their sum
@@ -215,19 +272,19 @@ private:
         std::vector<double> counts(size * width, 0.0);
         for (int64_t node = size - 1; node >= 0; --node) {
             double* to = counts.data() + node * width;
-            if (trees_.feature[begin + node] < 0) {
-                const double* from = cells + trees_.next[begin + node] * n_classes;
+            if (trees_.is_leaf(begin + node)) {
+                const double* from = cells + trees_.nodes[begin + node].next * n_classes;
                 for (int64_t c = 0; c < n_classes; ++c) to[n_classes] += to[c] = from[c];
             } else {
-                const double* from = counts.data() + trees_.next[begin + node] * width;
+                const double* from = counts.data() + trees_.nodes[begin + node].next * width;
                 for (int64_t c = 0; c < width; ++c) to[c] = from[c] + from[width + c];
             }
         }
         return counts;
     }
 
-    void leave_out_row(int64_t tree, const std::vector<double>& counts, int64_t n_classes, const Vector<double>& m, const uint8_t* codes,
-                       int64_t rows, int64_t r, int64_t true_class, double own, double* p) const {
+    void leave_out_row(int64_t tree, const std::vector<double>& counts, int64_t n_classes, const Vector<double>& m, const uint8_t* row,
+                       int64_t true_class, double own, double* p) const {
         const int64_t begin = trees_.tree_at[tree], width = n_classes + 1, n_m = static_cast<int64_t>(m.shape(0));
         for (int64_t c = 0; c < n_classes; ++c) {
             const double n = std::max(counts[c] - (c == true_class ? own : 0.0), 0.0);
@@ -235,31 +292,35 @@ private:
             for (int64_t g = 0; g < n_m; ++g) p[g * n_classes + c] = at_root;
         }
         int64_t node = begin;
-        while (trees_.feature[node] >= 0) {
-            node = trees_.step(tree, node, [&](int32_t j) { return codes[j * rows + r]; });
+        while (!trees_.is_leaf(node)) {
+            node = trees_.step(tree, node, row);
             const double* line = counts.data() + (node - begin) * width;
-            const double rest = line[n_classes] - own;
-            if (rest <= 1e-9 * line[n_classes]) break;  // nobody else is here
-            for (int64_t g = 0; g < n_m; ++g) {
-                const double strength = m.data()[g], scale = 1.0 / (rest + strength);
-                double* to = p + g * n_classes;
-                const double before = to[true_class];
-                for (int64_t c = 0; c < n_classes; ++c) to[c] = (line[c] + strength * to[c]) * scale;
-                to[true_class] = (std::max(line[true_class] - own, 0.0) + strength * before) * scale;
-            }
+            if (line[n_classes] - own <= 1e-9 * line[n_classes]) break;  // nobody else is here
+            step_left_out(line, n_classes, m.data(), n_m, true_class, own, p);
+        }
+    }
+
+    BAYESKIT_SIMD
+    static void step_left_out(const double* line, int64_t n_classes, const double* m, int64_t n_m, int64_t true_class, double own, double* p) {
+        for (int64_t g = 0; g < n_m; ++g) {
+            const double strength = m[g], scale = 1.0 / (line[n_classes] - own + strength);
+            double* to = p + g * n_classes;
+            const double before = to[true_class];
+            for (int64_t c = 0; c < n_classes; ++c) to[c] = (line[c] + strength * to[c]) * scale;
+            to[true_class] = (std::max(line[true_class] - own, 0.0) + strength * before) * scale;
         }
     }
 
     void average(int64_t tree, int64_t node, double share, const uint8_t* row, const float* tables, const double* weight, int64_t n_classes,
                  double* to) const {
-        while (trees_.feature[node] >= 0 && row[trees_.feature[node]] != HIDDEN)
-            node = trees_.step(tree, node, [&](int32_t j) { return row[j]; });
-        if (trees_.feature[node] < 0) {
-            const float* line = tables + static_cast<int64_t>(trees_.next[node]) * n_classes;
+        while (!trees_.is_leaf(node) && row[trees_.nodes[node].feature] != HIDDEN)
+            node = trees_.step(tree, node, row);
+        if (trees_.is_leaf(node)) {
+            const float* line = tables + static_cast<int64_t>(trees_.nodes[node].next) * n_classes;
             for (int64_t c = 0; c < n_classes; ++c) to[c] += share * static_cast<double>(line[c]);
             return;
         }
-        const int64_t first = trees_.tree_at[tree] + trees_.next[node];
+        const int64_t first = trees_.tree_at[tree] + trees_.nodes[node].next;
         const double whole = weight[first] + weight[first + 1];
         const double left = whole > 0.0 ? weight[first] / whole : 0.5;
         average(tree, first, share * left, row, tables, weight, n_classes, to);

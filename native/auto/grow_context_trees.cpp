@@ -1,4 +1,5 @@
 // The structure of context trees: each from its part of the rows, each node by the best of a few random tests.
+#include <numeric>
 #include <queue>
 
 #include <nanobind/stl/vector.h>
@@ -22,22 +23,59 @@ struct Job {
     int32_t node, begin, end, depth;
 };
 
+// How many of n levels lie in base .. base + width - 1.
+BAYESKIT_SIMD
+static int32_t count_between(const uint8_t* levels, int32_t n, uint8_t base, uint8_t width) {
+    constexpr int32_t LANES = 32, TURNS = 255;  // a lane of one byte counts so many rows
+    int32_t total = 0, r = 0;
+    while (r + LANES <= n) {
+        uint8_t lane[LANES] = {};
+        for (int32_t turn = 0; turn < TURNS && r + LANES <= n; ++turn, r += LANES)
+            for (int32_t v = 0; v < LANES; ++v) lane[v] += static_cast<uint8_t>(levels[r + v] - base) < width;
+        for (int32_t v = 0; v < LANES; ++v) total += lane[v];
+    }
+    for (; r < n; ++r) total += static_cast<uint8_t>(levels[r] - base) < width;
+    return total;
+}
+
+// Their weight; the order of the sum does not depend on the machine.
+BAYESKIT_SIMD
+static double weigh_between(const uint8_t* levels, const double* weight, int32_t n, uint8_t base, uint8_t width) {
+    double lane[QUAD] = {};
+    int32_t r = 0;
+    for (; r + QUAD <= n; r += QUAD)
+        for (int v = 0; v < QUAD; ++v) lane[v] += static_cast<uint8_t>(levels[r + v] - base) < width ? weight[r + v] : 0.0;
+    for (; r < n; ++r) lane[0] += static_cast<uint8_t>(levels[r] - base) < width ? weight[r] : 0.0;
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
+// The table that all trees are grown on.
+struct Sight {
+    const uint8_t* codes;
+    int64_t n_features, n_rows;
+    const uint32_t* y;
+    const double* weight;
+    int64_t n_classes;
+    const uint8_t* ordered;
+    const int64_t* sizes;
+};
+
+// Rows of a tree are numbered class by class, those that weigh 1 behind the others, and rows of a node stand in the order of
+// their numbers: so the rows of one class follow each other in every node, and are counted without asking each row.
 class Grower {
 public:
-    Grower(const uint8_t* codes, int64_t n_features, int64_t n_rows, const uint32_t* y, const double* weight, int64_t n_classes,
-           const uint8_t* ordered, const int64_t* sizes, int64_t n_tests, int64_t most_leaves)
-        : codes_(codes), n_features_(n_features), n_rows_(n_rows), y_(y), weight_(weight), n_classes_(n_classes), ordered_(ordered),
-          sizes_(sizes), n_tests_(n_tests), most_leaves_(most_leaves) {}
+    Grower(const Sight& table, int64_t n_tests, int64_t most_leaves)
+        : table_(table), n_tests_(n_tests), most_leaves_(most_leaves), read_by_(table.n_features), low_(table.n_features), high_(table.n_features) {}
 
-    std::vector<Node> grow(uint64_t seed, int64_t tree, double share, int64_t n_all) {
-        gather(seed, tree, share, n_all);
+    std::vector<Node> grow(uint64_t seed, int64_t tree, double share) {
+        gather(seed, tree, share);
         Random random(seed, static_cast<uint64_t>(tree));
         std::vector<Node> nodes(1);
         std::queue<Job> queue;
-        const int32_t rows = static_cast<int32_t>(own_.size());
-        order_.resize(rows);
-        for (int32_t r = 0; r < rows; ++r) order_[r] = r;
-        queue.push({0, 0, rows, 0});
+        order_.resize(rows_);
+        std::iota(order_.begin(), order_.end(), 0);
+        std::fill(read_by_.begin(), read_by_.end(), -1);
+        queue.push({0, 0, rows_, 0});
         int64_t leaves = 1;
         while (!queue.empty() && leaves < most_leaves_) {
             const Job job = queue.front();
@@ -58,64 +96,99 @@ public:
     }
 
 private:
-    const uint8_t* codes_;
-    int64_t n_features_, n_rows_;
-    const uint32_t* y_;
-    const double* weight_;
-    int64_t n_classes_;
-    const uint8_t* ordered_;
-    const int64_t* sizes_;
+    struct Segment {
+        int32_t begin, end;  // from the first row of the node on
+        int32_t part;        // 2 × class, and 1 more where every row weighs 1
+        double weight;
+    };
+
+    Sight table_;
     int64_t n_tests_, most_leaves_;
-    std::vector<int64_t> own_;       // the rows of this tree
+    int32_t rows_ = 0;               // of this tree
+    std::vector<int64_t> own_;       // the rows of this tree, part by part
+    std::vector<int32_t> part_end_;  // (2 × n_classes,)
     std::vector<uint8_t> sub_;       // (n_features, rows of this tree)
-    std::vector<uint32_t> y_own_;
+    std::vector<int32_t> part_of_;   // (rows of this tree,)
     std::vector<double> w_own_;
     std::vector<int32_t> order_, spare_;
-    // Of the open node: codes of one column, class and weight of each row; classes numbered anew, since few may be left.
-    std::vector<uint8_t> cell_;
-    std::vector<uint32_t> class_;
-    std::vector<double> heavy_, first_, whole_;
-    std::vector<int32_t> number_;
-    std::vector<uint32_t> present_;
+    // Of the open node: its classes, the weights of its rows, and the columns that were read, each once.
+    std::vector<Segment> segments_;
+    std::vector<double> heavy_;
+    std::vector<uint8_t> cells_, half_;
+    std::vector<int32_t> read_by_;  // (n_features,): the last node that has read the column
+    std::vector<uint8_t> low_, high_;
 
-    void gather(uint64_t seed, int64_t tree, double share, int64_t n_all) {
-        own_.clear();
-        for (int64_t r = 0; r < n_all; ++r)
-            if (in_structure(seed, tree, r, share)) own_.push_back(r);
+    void gather(uint64_t seed, int64_t tree, double share) {
+        std::vector<int64_t> drawn;
+        part_end_.assign(2 * table_.n_classes, 0);
+        for (int64_t r = 0; r < table_.n_rows; ++r)
+            if (in_structure(seed, tree, r, share)) {
+                drawn.push_back(r);
+                ++part_end_[part(r)];
+            }
+        rows_ = static_cast<int32_t>(drawn.size());
+        int32_t before = 0;
+        for (int32_t& end : part_end_) {
+            const int32_t n = end;
+            end = before;
+            before += n;
+        }
+        own_.resize(rows_);
+        for (int64_t r : drawn) own_[part_end_[part(r)]++] = r;
         const size_t rows = own_.size();
-        sub_.resize(n_features_ * rows);
-        for (int64_t j = 0; j < n_features_; ++j)
-            for (size_t r = 0; r < rows; ++r) sub_[j * rows + r] = codes_[j * n_rows_ + own_[r]];
-        y_own_.resize(rows);
+        sub_.resize(table_.n_features * rows);
+        cells_.resize(sub_.size());
+        for (int64_t j = 0; j < table_.n_features; ++j)
+            for (size_t r = 0; r < rows; ++r) sub_[j * rows + r] = table_.codes[j * table_.n_rows + own_[r]];
+        part_of_.resize(rows);
         w_own_.resize(rows);
         for (size_t r = 0; r < rows; ++r) {
-            y_own_[r] = y_[own_[r]];
-            w_own_[r] = weight_[own_[r]];
+            part_of_[r] = part(own_[r]);
+            w_own_[r] = table_.weight[own_[r]];
         }
-        number_.assign(n_classes_, -1);
-        cell_.resize(rows);
-        class_.resize(rows);
         heavy_.resize(rows);
+        half_.resize(rows);
         spare_.resize(rows);
     }
 
-    // Reads the classes of a node; false where it has only one.
+    int32_t part(int64_t row) const { return static_cast<int32_t>(2 * table_.y[row]) + (table_.weight[row] == 1.0); }
+
+    // Finds the classes of a node; false where it has only one.
     bool open_node(const Job& job) {
-        present_.clear();
-        for (int32_t r = job.begin; r < job.end; ++r) {
-            const uint32_t c = y_own_[order_[r]];
-            if (number_[c] < 0) {
-                number_[c] = static_cast<int32_t>(present_.size());
-                present_.push_back(c);
+        segments_.clear();
+        const int32_t *begin = order_.data() + job.begin, *end = order_.data() + job.end;
+        for (const int32_t* at = begin; at < end;) {
+            const int32_t here = part_of_[*at];
+            const int32_t* next = std::lower_bound(at, end, part_end_[here]);
+            const int32_t from = static_cast<int32_t>(at - begin), to = static_cast<int32_t>(next - begin);
+            double weight = to - from;
+            if (here % 2 == 0) {
+                weight = 0.0;
+                for (int32_t r = from; r < to; ++r) weight += heavy_[r] = w_own_[begin[r]];
             }
-            class_[r - job.begin] = static_cast<uint32_t>(number_[c]);
-            heavy_[r - job.begin] = w_own_[order_[r]];
+            segments_.push_back({from, to, here, weight});
+            at = next;
         }
-        for (uint32_t c : present_) number_[c] = -1;
-        if (present_.size() < 2) return false;
-        whole_.assign(present_.size(), 0.0);
-        for (int32_t r = 0; r < job.end - job.begin; ++r) whole_[class_[r]] += heavy_[r];
-        return true;
+        return segments_.front().part / 2 != segments_.back().part / 2;
+    }
+
+    // The levels of a column in the rows of the node.
+    const uint8_t* read(const Job& job, int32_t feature) {
+        uint8_t* cells = cells_.data() + feature * static_cast<int64_t>(rows_);
+        if (read_by_[feature] == job.node) return cells;
+        read_by_[feature] = job.node;
+        const uint8_t* column = sub_.data() + feature * static_cast<int64_t>(rows_);
+        const int32_t* order = order_.data() + job.begin;
+        const int32_t n = job.end - job.begin;
+        for (int32_t r = 0; r < n; ++r) cells[r] = column[order[r]];
+        uint8_t low = HIDDEN, high = 0;
+        for (int32_t r = 0; r < n; ++r) {
+            low = std::min(low, cells[r]);
+            high = std::max(high, cells[r]);
+        }
+        low_[feature] = low;
+        high_[feature] = high;
+        return cells;
     }
 
     Node best_test(const Job& job, Random& random) {
@@ -125,27 +198,21 @@ private:
         int64_t tried = 0;
         for (int64_t attempt = 0; tried < n_tests_ && attempt < 4 * n_tests_ + 8; ++attempt) {
             Node test;
-            test.feature = static_cast<int32_t>(random.below(static_cast<uint32_t>(n_features_)));
-            const uint8_t* column = sub_.data() + test.feature * static_cast<int64_t>(own_.size());
-            uint8_t low = HIDDEN, high = 0;
-            for (int32_t r = 0; r < rows; ++r) {
-                const uint8_t level = column[order_[job.begin + r]];
-                cell_[r] = level;
-                low = std::min(low, level);
-                high = std::max(high, level);
-            }
+            test.feature = static_cast<int32_t>(random.below(static_cast<uint32_t>(table_.n_features)));
+            const uint8_t* cells = read(job, test.feature);
+            const uint8_t low = low_[test.feature], high = high_[test.feature];
             if (low == high) continue;
-            if (ordered_[test.feature]) {
+            if (table_.ordered[test.feature]) {
                 test.test = BELOW;
                 test.value = low + 1u + random.below(static_cast<uint32_t>(high - low));
-            } else if (sizes_[test.feature] <= 5 || random.uniform() < 0.5) {
+            } else if (table_.sizes[test.feature] <= 5 || random.uniform() < 0.5) {
                 test.test = EQUAL;
-                test.value = cell_[random.below(static_cast<uint32_t>(rows))];
+                test.value = cells[random.below(static_cast<uint32_t>(rows))];
             } else {
                 test.test = HALF;
                 test.value = static_cast<uint32_t>(random.bits() >> 40);
             }
-            const double score = purity(test, rows);
+            const double score = purity(test, cells, rows);
             if (score < 0.0) continue;
             ++tried;
             if (score > top) {
@@ -157,47 +224,54 @@ private:
     }
 
     // Σ over both children of Σ_c n_c² / n: the greater, the purer; negative where a child would be empty.
-    double purity(const Node& test, int32_t rows) {
-        const size_t k = whole_.size();
-        first_.assign(k, 0.0);
-        int32_t n = 0;
-        if (test.test == BELOW && k == 2) {  // the common case, without a branch in the loop
-            double one = 0.0, other = 0.0;
-            for (int32_t r = 0; r < rows; ++r) {
-                const bool goes = cell_[r] < test.value;
-                const double w = goes ? heavy_[r] : 0.0;
-                n += goes;
-                one += w;
-                other += class_[r] ? w : 0.0;
-            }
-            first_[0] = one - other;
-            first_[1] = other;
-        } else {
-            for (int32_t r = 0; r < rows; ++r)
-                if (goes_first(cell_[r], test.test, test.value)) {
-                    first_[class_[r]] += heavy_[r];
-                    ++n;
-                }
+    double purity(const Node& test, const uint8_t* cells, int32_t rows) {
+        uint8_t base = 0, width = static_cast<uint8_t>(test.value);
+        if (test.test == EQUAL) {
+            base = width;
+            width = 1;
+        } else if (test.test == HALF) {
+            for (int32_t r = 0; r < rows; ++r) half_[r] = goes_first(cells[r], HALF, test.value) ? 0 : 1;
+            cells = half_.data();
+            width = 1;
         }
-        if (n == 0 || n == rows) return -1.0;
         double left = 0.0, right = 0.0, left2 = 0.0, right2 = 0.0;
-        for (size_t c = 0; c < k; ++c) {
-            const double other = whole_[c] - first_[c];
-            left += first_[c];
-            right += other;
-            left2 += first_[c] * first_[c];
-            right2 += other * other;
+        double in = 0.0, all = 0.0;
+        for (size_t s = 0; s < segments_.size(); ++s) {
+            const Segment& each = segments_[s];
+            const int32_t n = each.end - each.begin;
+            const uint8_t* own = cells + each.begin;
+            if (each.part % 2 == 0) {
+                in += weigh_between(own, heavy_.data() + each.begin, n, base, width);
+            } else if (n >= 32) {
+                in += count_between(own, n, base, width);
+            } else {
+                int32_t few = 0;
+                for (int32_t r = 0; r < n; ++r) few += static_cast<uint8_t>(own[r] - base) < width;
+                in += few;
+            }
+            all += each.weight;
+            if (s + 1 < segments_.size() && segments_[s + 1].part / 2 == each.part / 2) continue;
+            const double out = all - in;
+            left += in;
+            right += out;
+            left2 += in * in;
+            right2 += out * out;
+            in = all = 0.0;
         }
-        return left2 / left + right2 / right;
+        return left > 0.0 && right > 0.0 ? left2 / left + right2 / right : -1.0;
     }
 
     int32_t split(const Job& job, const Node& test) {
-        const uint8_t* column = sub_.data() + test.feature * static_cast<int64_t>(own_.size());
+        const uint8_t* cells = read(job, test.feature);
         int32_t middle = job.begin, aside = 0;
         for (int32_t r = job.begin; r < job.end; ++r) {
             const int32_t row = order_[r];
-            if (goes_first(column[row], test.test, test.value)) order_[middle++] = row;
-            else spare_[aside++] = row;
+            const bool first = goes_first(cells[r - job.begin], test.test, test.value);
+            // Both are written, and one is kept: no branch to guess.
+            order_[middle] = row;
+            spare_[aside] = row;
+            middle += first;
+            aside += !first;
         }
         std::copy(spare_.begin(), spare_.begin() + aside, order_.begin() + middle);
         return middle;
@@ -217,11 +291,11 @@ nb::tuple grow_context_trees(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<d
     std::vector<int64_t> sizes(n);
     for (int64_t j = 0; j < n; ++j) sizes[j] = level_at[j + 1] - level_at[j];
     std::vector<std::vector<Node>> trees(n_trees);
+    const Sight table{codes.data(), n, rows, y.data(), weight.data(), n_classes, ordered.data(), sizes.data()};
     {
         nb::gil_scoped_release release;
         parallel_chunks(n_trees, n_threads, [&](int64_t tree, int) {
-            Grower grower(codes.data(), n, rows, y.data(), weight.data(), n_classes, ordered.data(), sizes.data(), n_tests, most_leaves);
-            trees[tree] = grower.grow(seed, first_tree + tree, share, rows);
+            trees[tree] = Grower(table, n_tests, most_leaves).grow(seed, first_tree + tree, share);
         });
     }
     Owned<int64_t> tree_at({static_cast<size_t>(n_trees + 1)});
