@@ -1,17 +1,24 @@
-// Counts of evidence networks, and what they say with back-off smoothing:
-//   P_d(x | context, c) = (n(x, context, c) + m_d P_{d-1}) / (n(context, c) + m_d), from P(x) at the root on.
+// Counts of evidence networks, and what they say with back-off smoothing.
 #include <cmath>
 
 #include <nanobind/stl/vector.h>
 
+#include "auto/back_off.hpp"
 #include "auto/kernels.hpp"
-#include "auto/networks.hpp"
 
 namespace bayeskit::automatic {
 namespace {
 
-// The pseudo-count of the root, shared out evenly over the values.
-constexpr double ROOT = 1.0;
+// to[r] += weight × the line of the row's deepest node, for rows whose cell is not hidden
+BAYESKIT_SIMD
+static void add_lines(const UnitRows& path, int64_t rows, const float* tables, int64_t size, int64_t n_classes, double weight, double* to,
+                      int64_t stride) {
+    for (int64_t r = 0; r < rows; ++r, to += stride) {
+        if (path.bin[r] == HIDDEN) continue;
+        const float* line = tables + (path.deepest[r] * size + path.bin[r]) * n_classes;
+        for (int64_t c = 0; c < n_classes; ++c) to[c] += weight * static_cast<double>(line[c]);
+    }
+}
 
 class EvidenceNetworks {
 public:
@@ -41,21 +48,27 @@ public:
 
     // (n_values, n_classes): how often each value of each node came with each class
     nb::object count(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, int n_threads) const {
-        const int64_t rows = check_rows(codes, y, weight, n_classes), n = layout_.n_features;
+        const int64_t rows = check_rows(codes, y, weight, n_classes);
         Owned<double> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)}, true);
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
-                const int64_t feature = u % n;
-                const uint8_t *column = codes.data() + feature * rows, *table = layout_.bins_of(u, feature);
-                const int64_t size = layout_.sizes[u];
+                const int64_t size = layout_.sizes[u], block = size * n_classes;
                 double* cells = out.data + layout_.value_at[u] * n_classes;
-                int32_t nodes[DEPTHS + 1];
-                for (int64_t r = 0; r < rows; ++r) {
-                    const int deep = walk(layout_, u, [&](int32_t p) { return codes.data()[p * rows + r]; }, nodes);
-                    const int64_t cell = table[column[r]] * n_classes + y.data()[r];
-                    for (int d = 0; d <= deep; ++d) cells[nodes[d] * size * n_classes + cell] += weight.data()[r];
+                UnitRows path(layout_, u, codes.data(), rows);
+                for (int64_t first = 0; first < rows; first += ROWS_AT_ONCE) {
+                    const int64_t here = std::min(ROWS_AT_ONCE, rows - first);
+                    path.start(first, here);
+                    while (path.deeper()) continue;
+                    for (int64_t r = 0; r < here; ++r)
+                        cells[path.deepest[r] * block + path.bin[r] * n_classes + y.data()[first + r]] += weight.data()[first + r];
                 }
+                // A row was counted in its deepest node only; each node gives what it has to the one above.
+                for (int d = DEPTHS; d > 0; --d)
+                    if (layout_.n_nodes[u * (DEPTHS + 1) + d])
+                        for_arcs(layout_, u, d, [&](int32_t above, int32_t node) {
+                            for (int64_t v = 0; v < block; ++v) cells[above * block + v] += cells[node * block + v];
+                        });
             });
         }
         return out.to_numpy();
@@ -65,37 +78,34 @@ public:
     nb::object choose_back_off(Matrix<double> cells, Vector<double> grid, int n_threads) const {
         const int64_t n_classes = check_cells(cells);
         need(grid.shape(0) > 0, "the grid is empty.");
+        const auto strengths = copy_of(grid);
         Owned<double> out({static_cast<size_t>(layout_.n_networks), static_cast<size_t>(layout_.n_features), DEPTHS + 1});
         std::fill(out.data, out.data + layout_.n_units() * (DEPTHS + 1), grid.data()[grid.shape(0) - 1]);
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
-                choose_unit(u, cells.data() + layout_.value_at[u] * n_classes, n_classes, grid, out.data + u * (DEPTHS + 1));
+                automatic::choose_back_off(layout_, u, cells.data() + layout_.value_at[u] * n_classes, n_classes, strengths, out.data + u * (DEPTHS + 1));
             });
         }
         return out.to_numpy();
     }
 
-    // (n_rows, n_groups, n_classes): log P(x_i | c, context) without the row itself, summed over the columns of a group and
+    // (n_groups, n_classes, n_rows): log P(x_i | c, context) without the row itself, summed over the columns of a group and
     // averaged over the networks. `own` is how much of each row is taken out.
     nb::object leave_one_out(Matrix<double> cells, Cube<double> m, Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> own,
                              Vector<int32_t> group, int64_t n_groups, int n_threads) const {
         const int64_t n_classes = check_cells(cells), rows = check_rows(codes, y, own, n_classes), n = layout_.n_features;
         check_m(m);
         need(static_cast<int64_t>(group.shape(0)) == n, "groups and columns differ in number.");
-        std::vector<std::vector<int64_t>> members(n_groups);
-        for (int64_t i = 0; i < n; ++i) {
-            need(group.data()[i] >= 0 && group.data()[i] < n_groups, "a group is out of range.");
-            members[group.data()[i]].push_back(i);
-        }
-        Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(n_groups), static_cast<size_t>(n_classes)}, true);
+        for (int64_t i = 0; i < n; ++i) need(group.data()[i] >= 0 && group.data()[i] < n_groups, "a group is out of range.");
+        Owned<float> out({static_cast<size_t>(n_groups), static_cast<size_t>(n_classes), static_cast<size_t>(rows)}, true);
         {
             nb::gil_scoped_release release;
-            parallel_chunks(n_groups, n_threads, [&](int64_t g, int) {
-                for (int64_t feature : members[g])
-                    for (int64_t t = 0; t < layout_.n_networks; ++t)
-                        leave_out_unit(t * n + feature, cells.data(), n_classes, m.data(), codes, rows, y, own,
-                                       out.data + g * n_classes, n_groups * n_classes);
+            const LeftOut left_out(layout_, cells.data(), n_classes, m.data(), n_threads);
+            parallel_chunks((rows + LeftOut::ROWS - 1) / LeftOut::ROWS, n_threads, [&](int64_t chunk, int) {
+                const int64_t first = chunk * LeftOut::ROWS, here = std::min(LeftOut::ROWS, rows - first);
+                for (int64_t i = 0; i < n; ++i)
+                    left_out.add(i, codes.data(), rows, first, here, y.data(), own.data(), out.data + group.data()[i] * n_classes * rows + first, rows);
             });
         }
         return out.to_numpy();
@@ -108,7 +118,10 @@ public:
         Owned<float> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
-            parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) { believe_unit(u, cells.data(), n_classes, m.data(), out.data); });
+            parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
+                const int64_t at = layout_.value_at[u] * n_classes;
+                log_back_off(layout_, u, cells.data() + at, n_classes, m.data() + u * (DEPTHS + 1), out.data + at);
+            });
         }
         return out.to_numpy();
     }
@@ -125,10 +138,7 @@ public:
                 for (int64_t u = 0; u < layout_.n_units(); ++u) {
                     const double w = feature_weight.data()[u % n] / static_cast<double>(layout_.n_networks);
                     if (w == 0.0) continue;
-                    add_unit(u, tables.data(), n_classes, codes, rows, chunk, [&](int64_t r, const float* line) {
-                        double* to = out.data + r * n_classes;
-                        for (int64_t c = 0; c < n_classes; ++c) to[c] += w * static_cast<double>(line[c]);
-                    });
+                    add_unit(u, tables.data(), n_classes, codes, chunk, w, out.data, n_classes);
                 }
             });
         }
@@ -144,10 +154,7 @@ public:
             nb::gil_scoped_release release;
             parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
                 for (int64_t u = 0; u < layout_.n_units(); ++u)
-                    add_unit(u, tables.data(), n_classes, codes, rows, chunk, [&](int64_t r, const float* line) {
-                        double* to = out.data + (u / n * rows + r) * n_classes;
-                        for (int64_t c = 0; c < n_classes; ++c) to[c] += static_cast<double>(line[c]);
-                    });
+                    add_unit(u, tables.data(), n_classes, codes, chunk, 1.0, out.data + u / n * rows * n_classes, n_classes);
             });
         }
         return out.to_numpy();
@@ -163,10 +170,7 @@ public:
             nb::gil_scoped_release release;
             parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
                 for (int64_t u = 0; u < layout_.n_units(); ++u)
-                    add_unit(u, tables.data(), n_classes, codes, rows, chunk, [&](int64_t r, const float* line) {
-                        double* to = out.data + (r * n + u % n) * n_classes;
-                        for (int64_t c = 0; c < n_classes; ++c) to[c] += share * static_cast<double>(line[c]);
-                    });
+                    add_unit(u, tables.data(), n_classes, codes, chunk, share, out.data + u % n * n_classes, n * n_classes);
             });
         }
         return out.to_numpy();
@@ -235,154 +239,14 @@ private:
         for (size_t k = 0; k < m.size(); ++k) need(m.data()[k] > 0.0 && std::isfinite(m.data()[k]), "m must be above 0.");
     }
 
-    // How often each value came in all classes together, from the root's counts.
-    static std::vector<double> margins(const double* cells, int64_t size, int64_t n_classes) {
-        std::vector<double> margin(size, 0.0);
-        for (int64_t x = 0; x < size; ++x)
-            for (int64_t c = 0; c < n_classes; ++c) margin[x] += cells[x * n_classes + c];
-        return margin;
-    }
-
-    std::vector<double> totals(int64_t u, const double* cells, int64_t n_classes) const {
-        const int64_t nodes = layout_.node_at[u + 1] - layout_.node_at[u], size = layout_.sizes[u];
-        std::vector<double> total(nodes * n_classes, 0.0);
-        for (int64_t node = 0; node < nodes; ++node)
-            for (int64_t x = 0; x < size; ++x)
-                for (int64_t c = 0; c < n_classes; ++c) total[node * n_classes + c] += cells[(node * size + x) * n_classes + c];
-        return total;
-    }
-
-    void choose_unit(int64_t u, const double* cells, int64_t n_classes, const Vector<double>& grid, double* m) const {
-        const int64_t size = layout_.sizes[u], block = size * n_classes;
-        const int64_t nodes = layout_.node_at[u + 1] - layout_.node_at[u];
-        const auto margin = margins(cells, size, n_classes);
-        const auto total = totals(u, cells, n_classes);
-        double rows = 0.0;
-        for (double n : margin) rows += n;
-        std::vector<double> left(nodes * block, 0.0);  // P of the depth so far with one row of the cell left out
-        struct Cell {
-            double n, rest, total, above;
-            int64_t at;
-        };
-        std::vector<Cell> found;
-        for (int d = 0; d <= DEPTHS; ++d) {
-            if (d && !layout_.n_nodes[u * (DEPTHS + 1) + d]) break;
-            found.clear();
-            auto collect = [&](int32_t above, int32_t node) {
-                for (int64_t x = 0; x < size; ++x) {
-                    if (margin[x] <= 1.0) continue;
-                    for (int64_t c = 0; c < n_classes; ++c) {
-                        const int64_t at = node * block + x * n_classes + c;
-                        const double n = cells[at];
-                        if (n <= 0.0) continue;
-                        const double p = d ? left[above * block + x * n_classes + c]
-                                           : (margin[x] - 1.0 + ROOT / static_cast<double>(size)) / (rows - 1.0 + ROOT);
-                        found.push_back({n, std::max(n - 1.0, 0.0), std::max(total[node * n_classes + c] - 1.0, 0.0), p, at});
-                    }
-                }
-            };
-            if (d) for_arcs(layout_, u, d, collect);
-            else collect(0, 0);
-            m[d] = grid.data()[climb(found, grid)];
-            for (const Cell& cell : found) left[cell.at] = (cell.rest + m[d] * cell.above) / (cell.total + m[d]);
-        }
-    }
-
-    // The place of the best m: uphill from the middle of the grid, since the likelihood rises and then falls.
-    template <typename Cell>
-    static int64_t climb(const std::vector<Cell>& found, const Vector<double>& grid) {
-        const int64_t n = static_cast<int64_t>(grid.shape(0));
-        auto value = [&](int64_t g) {
-            const double m = grid.data()[g];
-            double sum = 0.0;
-            for (const Cell& cell : found) sum += cell.n * std::log((cell.rest + m * cell.above) / (cell.total + m));
-            return sum;
-        };
-        int64_t best = n / 2;
-        double top = value(best);
-        for (int64_t step : {int64_t{-1}, int64_t{1}}) {
-            bool rose = false;
-            for (int64_t g = best + step; g >= 0 && g < n; g += step) {
-                const double next = value(g);
-                if (!(next > top)) break;
-                top = next;
-                best = g;
-                rose = true;
-            }
-            if (rose) break;
-        }
-        return best;
-    }
-
-    void leave_out_unit(int64_t u, const double* all_cells, int64_t n_classes, const double* all_m, const Matrix<uint8_t>& codes, int64_t rows,
-                        const Vector<uint32_t>& y, const Vector<double>& own, double* out, int64_t stride) const {
-        const int64_t feature = u % layout_.n_features, size = layout_.sizes[u];
-        const double *cells = all_cells + layout_.value_at[u] * n_classes, *m = all_m + u * (DEPTHS + 1);
-        const uint8_t *column = codes.data() + feature * rows, *table = layout_.bins_of(u, feature);
-        const auto margin = margins(cells, size, n_classes);
-        const auto total = totals(u, cells, n_classes);
-        const double share = 1.0 / static_cast<double>(layout_.n_networks);
-        double all = 0.0;
-        for (double n : margin) all += n;
-        std::vector<double> p(n_classes);
-        int32_t nodes[DEPTHS + 1];
-        for (int64_t r = 0; r < rows; ++r) {
-            const int64_t x = table[column[r]], true_class = y.data()[r];
-            const double out_of = own.data()[r], rest = margin[x] - out_of;
-            if (rest <= 1e-9 * margin[x]) continue;  // the only row of its value says nothing without itself
-            const int deep = walk(layout_, u, [&](int32_t q) { return codes.data()[q * rows + r]; }, nodes);
-            std::fill(p.begin(), p.end(), (rest + ROOT / static_cast<double>(size)) / (all - out_of + ROOT));
-            for (int d = 0; d <= deep; ++d) {
-                const double *line = cells + (nodes[d] * size + x) * n_classes, *sum = total.data() + nodes[d] * n_classes;
-                const double before = p[true_class], strength = m[d];
-                for (int64_t c = 0; c < n_classes; ++c) p[c] = (line[c] + strength * p[c]) / (sum[c] + strength);
-                p[true_class] = (std::max(line[true_class] - out_of, 0.0) + strength * before) /
-                                (std::max(sum[true_class] - out_of, 0.0) + strength);
-            }
-            for (int64_t c = 0; c < n_classes; ++c) out[r * stride + c] += share * std::log(p[c]);
-        }
-    }
-
-    void believe_unit(int64_t u, const double* all_cells, int64_t n_classes, const double* all_m, float* all_out) const {
-        const int64_t size = layout_.sizes[u], block = size * n_classes, nodes = layout_.node_at[u + 1] - layout_.node_at[u];
-        const double *cells = all_cells + layout_.value_at[u] * n_classes, *m = all_m + u * (DEPTHS + 1);
-        float* out = all_out + layout_.value_at[u] * n_classes;
-        const auto margin = margins(cells, size, n_classes);
-        const auto total = totals(u, cells, n_classes);
-        double rows = 0.0;
-        for (double n : margin) rows += n;
-        std::vector<double> p(nodes * block, 1.0);
-        for (int d = 0; d <= DEPTHS; ++d) {
-            if (d && !layout_.n_nodes[u * (DEPTHS + 1) + d]) break;
-            auto believe = [&](int32_t above, int32_t node) {
-                for (int64_t x = 0; x < size; ++x) {
-                    if (margin[x] <= 0.0) continue;
-                    for (int64_t c = 0; c < n_classes; ++c) {
-                        const int64_t at = node * block + x * n_classes + c;
-                        const double prior = d ? p[above * block + x * n_classes + c]
-                                               : (margin[x] + ROOT / static_cast<double>(size)) / (rows + ROOT);
-                        p[at] = (cells[at] + m[d] * prior) / (total[node * n_classes + c] + m[d]);
-                    }
-                }
-            };
-            if (d) for_arcs(layout_, u, d, believe);
-            else believe(0, 0);
-        }
-        for (int64_t at = 0; at < nodes * block; ++at) out[at] = static_cast<float>(std::log(p[at]));
-    }
-
-    // Calls add(row, line of the row's deepest node) for the rows of a chunk whose cell is not hidden.
-    template <typename Add>
-    void add_unit(int64_t u, const float* all_tables, int64_t n_classes, const Matrix<uint8_t>& codes, int64_t rows, int64_t chunk, Add&& add) const {
-        const int64_t feature = u % layout_.n_features, size = layout_.sizes[u];
-        const float* tables = all_tables + layout_.value_at[u] * n_classes;
-        const uint8_t *column = codes.data() + feature * rows, *table = layout_.bins_of(u, feature);
-        int32_t nodes[DEPTHS + 1];
-        for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
-            if (column[r] == HIDDEN) continue;
-            const int deep = walk(layout_, u, [&](int32_t p) { return codes.data()[p * rows + r]; }, nodes);
-            add(r, tables + (nodes[deep] * size + table[column[r]]) * n_classes);
-        }
+    // Adds weight × the line of the deepest node to the rows of a chunk; row r is at to + r × stride.
+    void add_unit(int64_t u, const float* tables, int64_t n_classes, const Matrix<uint8_t>& codes, int64_t chunk, double weight, double* to,
+                  int64_t stride) const {
+        const int64_t rows = static_cast<int64_t>(codes.shape(1)), first = chunk * ROWS_AT_ONCE, here = std::min(ROWS_AT_ONCE, rows - first);
+        UnitRows path(layout_, u, codes.data(), rows);
+        path.start(first, here);
+        while (path.deeper()) continue;
+        add_lines(path, here, tables + layout_.value_at[u] * n_classes, layout_.sizes[u], n_classes, weight, to + first * stride, stride);
     }
 };
 

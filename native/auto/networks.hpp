@@ -40,27 +40,71 @@ struct Layout {
     }
 };
 
-// The nodes of a row in one unit, root first; returns how deep it goes. `code` gives the level of a column, or HIDDEN.
-template <typename Code>
-BAYESKIT_INLINE int walk(const Layout& layout, int64_t unit, Code&& code, int32_t* nodes) {
-    const int32_t* child = layout.child.data() + layout.child_at[unit];
-    const int32_t* counts = layout.n_nodes.data() + unit * (DEPTHS + 1);
-    nodes[0] = 0;
-    int32_t first = 0;
-    for (int d = 0; d < DEPTHS; ++d) {
-        const int32_t parent = layout.parents[unit * DEPTHS + d];
-        if (parent < 0) return d;
-        const uint8_t level = code(parent);
-        if (level == HIDDEN) return d;
-        const int32_t size = layout.size_of(unit, parent);
-        const int32_t next = child[(nodes[d] - first) * static_cast<int64_t>(size) + layout.bins_of(unit, parent)[level]];
-        if (!next) return d;
-        nodes[d + 1] = next;
-        child += static_cast<int64_t>(counts[d]) * size;
-        first += counts[d];
+// The nodes that a block of rows has in one unit, depth by depth: first the root, then one step for each call of `deeper`.
+class UnitRows {
+public:
+    UnitRows(const Layout& layout, int64_t unit, const uint8_t* codes, int64_t n_rows)
+        : layout_(layout), unit_(unit), codes_(codes), n_rows_(n_rows) {
+        read_bins(unit % layout.n_features, own_bin_);
     }
-    return DEPTHS;
-}
+
+    void start(int64_t first_row, int64_t size) {
+        first_row_ = first_row;
+        size_ = size;
+        depth_ = 0;
+        first_node_ = 0;
+        child_ = layout_.child.data() + layout_.child_at[unit_];
+        std::fill(node, node + size, 0);
+        std::fill(deepest, deepest + size, 0);
+        const uint8_t* column = codes_ + unit_ % layout_.n_features * n_rows_ + first_row;
+        for (int64_t r = 0; r < size; ++r) bin[r] = own_bin_[column[r]];
+    }
+
+    // Goes one step deeper; false where no row can.
+    bool deeper() {
+        if (depth_ == DEPTHS) return false;
+        const int32_t parent = layout_.parents[unit_ * DEPTHS + depth_];
+        const int32_t here = layout_.n_nodes[unit_ * (DEPTHS + 1) + depth_], below = layout_.n_nodes[unit_ * (DEPTHS + 1) + depth_ + 1];
+        if (parent < 0 || !below) return false;
+        const int32_t size = layout_.size_of(unit_, parent), first = first_node_;
+        const int32_t* child = child_;
+        uint8_t bins[256];
+        read_bins(parent, bins);
+        const uint8_t* column = codes_ + parent * n_rows_ + first_row_;
+        for (int64_t r = 0; r < size_; ++r) {
+            const uint8_t b = bins[column[r]];
+            const bool stays = node[r] >= 0 && b != HIDDEN;
+            const int32_t next = child[stays ? (node[r] - first) * size + b : 0];
+            const bool goes = stays && next != 0;
+            node[r] = goes ? next : -1;
+            deepest[r] = goes ? next : deepest[r];
+        }
+        child_ += static_cast<int64_t>(here) * size;
+        first_node_ += here;
+        ++depth_;
+        return true;
+    }
+
+    int32_t node[ROWS_AT_ONCE];     // the node at this depth, -1 once the row has left the tree
+    int32_t deepest[ROWS_AT_ONCE];  // the last node that it had
+    uint8_t bin[ROWS_AT_ONCE];      // the bin of the unit's own column, or HIDDEN
+
+private:
+    const Layout& layout_;
+    int64_t unit_;
+    const uint8_t* codes_;
+    int64_t n_rows_, first_row_ = 0, size_ = 0;
+    int depth_ = 0;
+    int32_t first_node_ = 0;
+    const int32_t* child_ = nullptr;
+    uint8_t own_bin_[256];
+
+    void read_bins(int64_t feature, uint8_t* bins) const {
+        const int64_t n = layout_.level_at[feature + 1] - layout_.level_at[feature];
+        const uint8_t* from = layout_.bins_of(unit_, feature);
+        std::fill(std::copy(from, from + n, bins), bins + 256, HIDDEN);
+    }
+};
 
 // Calls work(parent node, child node) for every arc between depth d - 1 and d of a unit.
 template <typename Work>

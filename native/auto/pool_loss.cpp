@@ -3,44 +3,77 @@
 
 #include "auto/kernels.hpp"
 #include "auto/rows.hpp"
+#include "base/exponential.hpp"
 
 namespace bayeskit::automatic {
 namespace {
 
+constexpr int64_t BLOCK = 64;  // rows side by side
+
+// The scores of the classes less those of the best, for the rows from `first` on; scores: (n, k, n_rows), out: (k, BLOCK).
+BAYESKIT_SIMD
+static void pool_rows(const float* scores, int64_t n_rows, int64_t n, int64_t k, int64_t first, int64_t size, const double* w, const double* b,
+                      double* out) {
+    double peak[BLOCK];
+    for (int64_t c = 0; c < k; ++c) {
+        double* to = out + c * BLOCK;
+        for (int64_t r = 0; r < size; ++r) to[r] = b[c];
+        for (int64_t m = 0; m < n; ++m) {
+            const float* from = scores + (m * k + c) * n_rows + first;
+            const double weight = w[m];
+            for (int64_t r = 0; r < size; ++r) to[r] += weight * static_cast<double>(from[r]);
+        }
+        for (int64_t r = 0; r < size; ++r) peak[r] = c && peak[r] > to[r] ? peak[r] : to[r];
+    }
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t r = 0; r < size; ++r) out[c * BLOCK + r] -= peak[r];
+}
+
+// p[c] = exp(score[c]), and their sum; `p` may be `score`.
+BAYESKIT_SIMD
+static void exponentiate(const double* score, int64_t k, int64_t size, double* p, double* total) {
+    for (int64_t r = 0; r < size; ++r) total[r] = 0.0;
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t r = 0; r < size; ++r) {
+            p[c * BLOCK + r] = exp_or_zero(score[c * BLOCK + r]);
+            total[r] += p[c * BLOCK + r];
+        }
+}
+
+// Adds Σ_c Σ_r residual F_m(c) of each member to `slope`.
+BAYESKIT_SIMD
+static void add_slopes(const float* scores, int64_t n_rows, int64_t n, int64_t k, int64_t first, int64_t size, const double* residual, double* slope) {
+    for (int64_t m = 0; m < n; ++m) {
+        double lane[PACK] = {};
+        for (int64_t c = 0; c < k; ++c) {
+            const float* from = scores + (m * k + c) * n_rows + first;
+            const double* own = residual + c * BLOCK;
+            int64_t r = 0;
+            for (; r + PACK <= size; r += PACK)
+                for (int v = 0; v < PACK; ++v) lane[v] += own[r + v] * static_cast<double>(from[r + v]);
+            for (; r < size; ++r) lane[0] += own[r] * static_cast<double>(from[r]);
+        }
+        slope[m] += ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    }
+}
+
 struct Pool {
-    const float* scores;  // (n_rows, n, k)
+    const float* scores;  // (n, k, n_rows)
     int64_t rows, n, k;
     const uint32_t* y;
     const double* weight;
     int n_threads;
 
-    // The sum of -weight log P(y | x); its gradient by w and b goes to `gradient` (n + k,).
+    // The sum of -weight log P(y | x); its gradient by w and b goes to `gradient` (n + k,). Blocks without weight cost nothing.
     double loss(const double* parameters, double* gradient) const {
-        const int64_t chunks = n_chunks_of(rows), width = n + k + 1;
+        constexpr int64_t AT_ONCE = 4 * BLOCK;
+        const int64_t chunks = (rows + AT_ONCE - 1) / AT_ONCE, width = n + k + 1;
         std::vector<double> part(chunks * width, 0.0);
         const double *w = parameters, *b = w + n;
         parallel_chunks(chunks, n_threads, [&](int64_t chunk, int) {
-            double* sums = part.data() + chunk * width;
-            std::vector<double> p(k);
-            for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
-                const float* row = scores + r * n * k;
-                std::copy(b, b + k, p.begin());
-                for (int64_t m = 0; m < n; ++m)
-                    for (int64_t c = 0; c < k; ++c) p[c] += w[m] * static_cast<double>(row[m * k + c]);
-                const double peak = *std::max_element(p.begin(), p.end()), own = p[y[r]];
-                double total = 0.0;
-                for (int64_t c = 0; c < k; ++c) total += p[c] = std::exp(p[c] - peak);
-                const double heavy = weight[r];
-                sums[width - 1] -= heavy * (own - peak - std::log(total));
-                for (int64_t c = 0; c < k; ++c) p[c] *= heavy / total;
-                p[y[r]] -= heavy;
-                for (int64_t m = 0; m < n; ++m) {
-                    double slope = 0.0;
-                    for (int64_t c = 0; c < k; ++c) slope += p[c] * static_cast<double>(row[m * k + c]);
-                    sums[m] += slope;
-                }
-                for (int64_t c = 0; c < k; ++c) sums[n + c] += p[c];
-            }
+            std::vector<double> p(k * BLOCK);
+            for (int64_t first = chunk * AT_ONCE; first < std::min(rows, (chunk + 1) * AT_ONCE); first += BLOCK)
+                add_block(first, std::min(BLOCK, rows - first), w, b, p.data(), part.data() + chunk * width);
         });
         std::fill(gradient, gradient + n + k, 0.0);
         double total = 0.0;
@@ -50,13 +83,53 @@ struct Pool {
         }
         return total;
     }
+
+private:
+    void add_block(int64_t first, int64_t size, const double* w, const double* b, double* p, double* sums) const {
+        const double* heavy = weight + first;
+        if (std::all_of(heavy, heavy + size, [](double each) { return each == 0.0; })) return;
+        double own[BLOCK], total[BLOCK];
+        pool_rows(scores, rows, n, k, first, size, w, b, p);
+        for (int64_t r = 0; r < size; ++r) own[r] = p[y[first + r] * BLOCK + r];
+        exponentiate(p, k, size, p, total);
+        for (int64_t r = 0; r < size; ++r) {
+            sums[n + k] -= heavy[r] * (own[r] - std::log(total[r]));
+            total[r] = heavy[r] / total[r];
+        }
+        for (int64_t c = 0; c < k; ++c)
+            for (int64_t r = 0; r < size; ++r) p[c * BLOCK + r] *= total[r];
+        for (int64_t r = 0; r < size; ++r) p[y[first + r] * BLOCK + r] -= heavy[r];
+        for (int64_t c = 0; c < k; ++c)
+            for (int64_t r = 0; r < size; ++r) sums[n + c] += p[c * BLOCK + r];
+        add_slopes(scores, rows, n, k, first, size, p, sums);
+    }
 };
 
 Pool pool_of(const Cube<float>& scores, const Vector<uint32_t>& y, const Vector<double>& weight, int n_threads) {
-    const int64_t rows = static_cast<int64_t>(scores.shape(0)), k = static_cast<int64_t>(scores.shape(2));
+    const int64_t k = static_cast<int64_t>(scores.shape(1)), rows = static_cast<int64_t>(scores.shape(2));
     check_classes(y, rows, k);
     need(static_cast<int64_t>(weight.shape(0)) == rows, "the parts of the pool do not fit.");
-    return {scores.data(), rows, static_cast<int64_t>(scores.shape(1)), k, y.data(), weight.data(), n_threads};
+    return {scores.data(), rows, static_cast<int64_t>(scores.shape(0)), k, y.data(), weight.data(), n_threads};
+}
+
+// (n_rows, n_classes): log P(c | x) of the pool
+nb::object pool_log_posterior(Cube<float> scores, Vector<double> w, Vector<double> b, int n_threads) {
+    const int64_t n = static_cast<int64_t>(scores.shape(0)), k = static_cast<int64_t>(scores.shape(1)), rows = static_cast<int64_t>(scores.shape(2));
+    need(static_cast<int64_t>(w.shape(0)) == n && static_cast<int64_t>(b.shape(0)) == k, "the parts of the pool do not fit.");
+    Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(k)});
+    {
+        nb::gil_scoped_release release;
+        parallel_chunks((rows + BLOCK - 1) / BLOCK, n_threads, [&](int64_t block, int) {
+            const int64_t first = block * BLOCK, size = std::min(BLOCK, rows - first);
+            std::vector<double> score(k * BLOCK), p(k * BLOCK);
+            double total[BLOCK];
+            pool_rows(scores.data(), rows, n, k, first, size, w.data(), b.data(), score.data());
+            exponentiate(score.data(), k, size, p.data(), total);
+            for (int64_t r = 0; r < size; ++r)
+                for (int64_t c = 0; c < k; ++c) out.data[(first + r) * k + c] = score[c * BLOCK + r] - std::log(total[r]);
+        });
+    }
+    return out.to_numpy();
 }
 
 nb::tuple pool_loss(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> parameters, int n_threads) {
@@ -85,10 +158,9 @@ class PoolFit {
 public:
     PoolFit(const Pool& pool, const double* around, double penalty) : pool_(pool), around_(around), penalty_(penalty) {}
 
-    Numbers run() {
-        const size_t size = static_cast<size_t>(pool_.n + pool_.k);
-        Numbers x(size, 0.0), slope(size), next(size), next_slope(size);
-        std::copy(around_, around_ + pool_.n, x.begin());
+    Numbers run(Numbers x) {
+        const size_t size = x.size();
+        Numbers slope(size), next(size), next_slope(size);
         double value = loss(x, slope);
         for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
             Numbers step = direction(x, slope);
@@ -174,14 +246,16 @@ private:
     }
 };
 
-// (n + k,): the weights, then the biases
-nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> around, double penalty, int n_threads) {
+// (n + k,): the weights, then the biases; the search begins at `start` (n + k,)
+nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> around, double penalty, Vector<double> start,
+                    int n_threads) {
     const Pool pool = pool_of(scores, y, weight, n_threads);
-    need(static_cast<int64_t>(around.shape(0)) == pool.n && penalty > 0.0, "the parts of the pool do not fit.");
+    need(static_cast<int64_t>(around.shape(0)) == pool.n && static_cast<int64_t>(start.shape(0)) == pool.n + pool.k && penalty > 0.0,
+         "the parts of the pool do not fit.");
     Numbers found;
     {
         nb::gil_scoped_release release;
-        found = PoolFit(pool, around.data(), penalty).run();
+        found = PoolFit(pool, around.data(), penalty).run(copy_of(start));
     }
     Owned<double> out({found.size()});
     std::copy(found.begin(), found.end(), out.data);
@@ -193,7 +267,8 @@ nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
 void bind_pool_loss(nb::module_& m) {
     using namespace nb::literals;
     m.def("pool_loss", &pool_loss, "scores"_a, "y"_a, "weight"_a, "parameters"_a, "n_threads"_a);
-    m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "n_threads"_a);
+    m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "start"_a, "n_threads"_a);
+    m.def("pool_log_posterior", &pool_log_posterior, "scores"_a, "w"_a, "b"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit::automatic

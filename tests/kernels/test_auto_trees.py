@@ -12,6 +12,7 @@ from bayeskit._kernels import (
     gaussian_densities,
     gaussian_sums,
     grow_context_trees,
+    pool_log_posterior,
     pool_loss,
 )
 
@@ -208,7 +209,8 @@ def pool(seed=0, rows=60, members=4, k=3):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, k, rows).astype(np.uint32)
     scores = rng.normal(size=(rows, members, k)) + 1.0 * (np.arange(k) == y[:, None])[:, None, :]
-    return scores.astype(np.float32), y, rng.integers(1, 3, rows).astype(float)
+    scores = np.ascontiguousarray(scores.transpose(1, 2, 0), dtype=np.float32)  # (members, k, rows)
+    return scores, y, rng.integers(1, 3, rows).astype(float)
 
 
 def test_the_loss_of_the_pool_and_its_gradient():
@@ -216,11 +218,14 @@ def test_the_loss_of_the_pool_and_its_gradient():
     parameters = np.random.default_rng(1).normal(size=7)
 
     def plain(z):
-        s = np.einsum("rmc,m->rc", scores.astype(float), z[:4]) + z[4:]
+        s = np.einsum("mcr,m->rc", scores.astype(float), z[:4]) + z[4:]
         s -= s.max(axis=1, keepdims=True)
         return -(weight * (s[np.arange(60), y] - np.log(np.exp(s).sum(axis=1)))).sum()
 
     loss, gradient = pool_loss(scores, y, weight, parameters, 1)
+    log_posterior = pool_log_posterior(scores, parameters[:4], parameters[4:], 1)
+    assert_allclose(np.exp(log_posterior).sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(-weight @ log_posterior[np.arange(60), y], plain(parameters), rtol=1e-12)
     assert_allclose(loss, plain(parameters), rtol=1e-12)
     assert_allclose(gradient, approx_fprime(parameters, plain, 1e-7), rtol=1e-4, atol=1e-4)
 
@@ -228,7 +233,7 @@ def test_the_loss_of_the_pool_and_its_gradient():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_weights_are_those_that_scipy_finds(seed):
     scores, y, weight = pool(seed)
-    scores[:, 0] *= -1  # a member that misleads gets weight 0
+    scores[0] *= -1  # a member that misleads gets weight 0
     around, penalty = np.full(4, 0.25), 2.0
 
     def objective(z):
@@ -243,7 +248,7 @@ def test_the_weights_are_those_that_scipy_finds(seed):
     theirs = minimize(
         objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9}
     )
-    ours = fit_pool(scores, y, weight, around, penalty, 1)
+    ours = fit_pool(scores, y, weight, around, penalty, start, 1)
     assert ours[0] == 0.0
     assert_allclose(ours, theirs.x, atol=1e-3)
     assert_allclose(objective(ours)[0], theirs.fun, rtol=1e-7)

@@ -128,7 +128,7 @@ def _weigh_networks(
         cells, networks.m, sample.codes, sample.y, sample.own, group, n_groups, sample.threads
     )
     prior = log_prior_left_out(n_class, sample)
-    parts = np.concatenate([scores, prior[:, None, :]], axis=1).astype(np.float32)
+    parts = np.concatenate([scores, prior.T[None].astype(np.float32)])
     w, b, log_posterior = weigh_columns(parts, sample.y, sample.weight)
     return np.append(w[group], w[-1]), b, log_posterior
 
@@ -153,10 +153,8 @@ def _learn_gaussians(
     # The columns that are no Gaussians take part as in naive Bayes.
     group = np.zeros(len(ordered), dtype=np.int32)
     group[features] = 1
-    beside = plain.kernel.leave_one_out(n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads)[
-        :, 0
-    ]
-    offset = log_softmax(beside + log_prior_left_out(n_class, sample))
+    beside = plain.kernel.leave_one_out(n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads)
+    offset = log_softmax(beside[0].T + log_prior_left_out(n_class, sample))
     for scores in (False, True):
         plan, sums, left_out = learn_gaussians(rows, features, scores, sample, offset)
         members.gaussians.append(plan)
@@ -197,12 +195,12 @@ def _learn_trees(
 def _weigh_members(
     log_posteriors: list[NDArray[np.float64]], sample: Rows
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    scores = np.stack([np.maximum(each, LEAST_LOG) for each in log_posteriors], axis=1).astype(np.float32)
+    scores = np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
     n = len(log_posteriors)
     if sample.n_classes == 1:
         return np.ones(n), np.zeros(1), np.zeros(n + 1)
-    w, b = fit_pool(scores, sample.y, sample.weight, np.full(n, 1.0 / n), 5.0)
+    found = fit_pool(scores, sample.y, sample.weight, np.full(n, 1.0 / n), 5.0)
     of_true = np.arange(sample.n_rows), sample.y
-    each = [*log_posteriors, pooled(scores, w, b)]
+    each = [*log_posteriors, pooled(scores, found)]
     losses = np.array([-np.average(one[of_true], weights=sample.weight) for one in each])
-    return w, b, losses
+    return found[:n], found[n:], losses

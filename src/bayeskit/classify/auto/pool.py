@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_pool as solve
-from bayeskit._kernels import n_threads
-from bayeskit.classify.auto.rows import log_softmax
+from bayeskit._kernels import n_threads, pool_log_posterior
 
 # Members' log-probabilities below this are cut off: no member may rule a class out alone.
 LEAST_LOG = float(np.log(1e-6))
-# Strengths of the penalty that keeps the weights of the columns near their common temperature.
-PENALTIES, PENALTIES_OF_MANY_ROWS = (1.0, 8.0, 60.0, 500.0), (1.0, 30.0)
+# Strengths of the penalty that keeps the weights of the columns near their common temperature, the strongest first.
+PENALTIES, PENALTIES_OF_MANY_ROWS = (500.0, 60.0, 8.0, 1.0), (30.0, 1.0)
 MANY_ROWS, MANY_POSTERIORS = 2000, 100_000
 FOLDS = 4
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.02, 1.0
@@ -27,18 +26,21 @@ def fit_pool(
     weight: NDArray[np.float64],
     around: NDArray[np.float64],
     penalty: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights w >= 0 and the biases b with the least log-loss + ½ penalty ‖w − around‖² + ½ ‖b‖².
+    start: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the weights w >= 0, then the biases b, with the least log-loss + ½ penalty ‖w − around‖² + ½ ‖b‖².
 
-    ``scores`` (n_rows, n_members, n_classes) are log-probabilities or parts of them, of rows that were left out.
+    ``scores`` (n_members, n_classes, n_rows) are log-probabilities or parts of them, of rows that were left out.
     """
-    found = solve(scores, y, weight, around, penalty, n_threads(scores.size * 4))
-    return found[: scores.shape[1]], found[scores.shape[1] :]
+    if start is None:
+        start = np.concatenate([around, np.zeros(scores.shape[1])])
+    return solve(scores, y, weight, around, penalty, start, n_threads(scores.size * 4))
 
 
-def pooled(scores: NDArray[np.float32], w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log P(c | x) of a pool, of shape (n_rows, n_classes)."""
-    return log_softmax(np.einsum("rmc,m->rc", scores, w, dtype=np.float64) + b)
+def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
+    n = len(scores)
+    return pool_log_posterior(scores, found[:n], found[n:], n_threads(scores.size))
 
 
 def weigh_columns(
@@ -48,27 +50,28 @@ def weigh_columns(
 
     All columns share one temperature of at most 1; how far their weights may leave it is decided on other folds.
     """
-    rows = np.arange(len(y))
-    whole = np.ascontiguousarray(scores.sum(axis=1, keepdims=True))
-    temperature = float(fit_pool(whole, y, weight, np.ones(1), 5.0)[0][0])
+    n, k, n_rows = scores.shape
+    whole = scores.sum(axis=0, keepdims=True)
+    temperature = float(fit_pool(whole, y, weight, np.ones(1), 5.0)[0])
     temperature = min(max(temperature, LEAST_TEMPERATURE), MOST_TEMPERATURE)
-    around = np.full(scores.shape[1], temperature)
+    around = np.full(n, temperature)
     unit = 0.25 / max(temperature**2, 1e-3)
-    many = len(y) >= MANY_ROWS or len(y) * scores.shape[2] >= MANY_POSTERIORS
-    fold = rows % FOLDS  # rows stand in a random order
-    best: tuple[float, float, NDArray[np.float64]] | None = None
+    many = n_rows >= MANY_ROWS or n_rows * k >= MANY_POSTERIORS
+    fold = np.arange(n_rows) * FOLDS // n_rows  # rows stand in a random order
+    parts = range(1 if many else min(FOLDS, n_rows))
+    begin = np.concatenate([around, np.zeros(k)])
+    found, best, kept = dict.fromkeys(parts, begin), -np.inf, None
     for penalty in PENALTIES_OF_MANY_ROWS if many else PENALTIES:
-        log_posterior = np.zeros((len(y), scores.shape[2]))
-        tested = fold == 0 if many else np.ones(len(y), dtype=bool)
-        for part in range(1 if many else FOLDS):
-            seen = fold != part
-            if not seen.any():
-                continue
-            w, b = fit_pool(np.ascontiguousarray(scores[seen]), y[seen], weight[seen], around, penalty * unit)
-            log_posterior[~seen] = pooled(scores[~seen], w, b)
-        value = float(weight[tested] @ log_posterior[rows[tested], y[tested]])
-        if best is None or value > best[0]:
-            best = value, penalty * unit, log_posterior
-    assert best is not None
-    w, b = fit_pool(scores, y, weight, around, best[1])
-    return w, b, pooled(scores, w, b) if many else best[2]
+        log_posterior = np.zeros((n_rows, k))
+        for part in parts:
+            out = fold == part
+            found[part] = fit_pool(scores, y, np.where(out, 0.0, weight), around, penalty * unit, found[part])
+            log_posterior[out] = pooled(np.ascontiguousarray(scores[:, :, out]), found[part])
+        tested = np.flatnonzero(fold < len(parts))
+        value = float(weight[tested] @ log_posterior[tested, y[tested]])
+        if value <= best:  # a weaker penalty does worse still
+            break
+        best, kept = value, (penalty * unit, log_posterior, found[0])
+    assert kept is not None
+    last = fit_pool(scores, y, weight, around, kept[0], kept[2])
+    return last[:n], last[n:], pooled(scores, last) if many else kept[1]
