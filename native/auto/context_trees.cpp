@@ -68,16 +68,18 @@ public:
         std::vector<int32_t> honest(rows, 0);
         {
             nb::gil_scoped_release release;
+            const int64_t n = static_cast<int64_t>(codes.shape(0));
+            std::vector<uint8_t> table(codes.size());  // row by row
+            for (int64_t j = 0; j < n; ++j)
+                for (int64_t r = 0; r < rows; ++r) table[r * n + j] = codes.data()[j * rows + r];
             for (int64_t tree = 0; tree < trees_.n_trees(); ++tree) {
                 const auto counts = node_counts(tree, cells.data(), n_classes);
                 parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
                     std::vector<double> p(n_m * n_classes);
-                    std::vector<uint8_t> row(codes.shape(0));
                     for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
                         if (in_structure(seed, first_tree + tree, ids.data()[r], share)) continue;
                         ++honest[r];
-                        for (size_t j = 0; j < row.size(); ++j) row[j] = codes.data()[j * rows + r];
-                        leave_out_row(tree, counts, n_classes, m, row.data(), y.data()[r], own.data()[r], p.data());
+                        leave_out_row(tree, counts, n_classes, m, table.data() + r * n, y.data()[r], own.data()[r], p.data());
                         for (int64_t g = 0; g < n_m; ++g)
                             for (int64_t c = 0; c < n_classes; ++c) out.data[(g * rows + r) * n_classes + c] += p[g * n_classes + c];
                     }

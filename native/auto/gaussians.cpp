@@ -7,6 +7,7 @@
 
 #include "auto/kernels.hpp"
 #include "auto/rows.hpp"
+#include "base/logarithm.hpp"
 #include "base/simd.hpp"
 
 namespace bayeskit::automatic {
@@ -42,24 +43,42 @@ nb::object gaussian_sums(Matrix<double> z, Vector<uint32_t> y, Vector<double> we
     return out.to_numpy();
 }
 
-// (z - mean)ᵀ A⁻¹ (z - mean) of up to eight rows side by side, where A = L Lᵀ; `d` has room for p × PACK numbers.
+constexpr int64_t WIDE = 32;  // rows side by side: while one sum waits for its product, the others go on
+
+// (z - mean)ᵀ A⁻¹ (z - mean) of WIDE rows, where A = L Lᵀ; z and d: (p, WIDE).
 BAYESKIT_SIMD
-static void distances(const double* z, int64_t rows, int64_t p, const double* mean, const double* l, double* d, double* out) {
-    for (int r = 0; r < PACK; ++r) out[r] = 0.0;
+static void distances(const double* z, int64_t p, const double* mean, const double* l, double* d, double* out) {
+    for (int64_t r = 0; r < WIDE; ++r) out[r] = 0.0;
     for (int64_t i = 0; i < p; ++i) {
-        double sum[PACK];
-        for (int r = 0; r < PACK; ++r) sum[r] = r < rows ? z[r * p + i] - mean[i] : 0.0;
+        double sum[WIDE];
+        for (int64_t r = 0; r < WIDE; ++r) sum[r] = z[i * WIDE + r] - mean[i];
         for (int64_t v = 0; v < i; ++v) {
             const double factor = l[i * p + v];
-            for (int r = 0; r < PACK; ++r) sum[r] -= factor * d[v * PACK + r];
+            for (int64_t r = 0; r < WIDE; ++r) sum[r] -= factor * d[v * WIDE + r];
         }
         const double scale = 1.0 / l[i * p + i];
-        for (int r = 0; r < PACK; ++r) {
+        for (int64_t r = 0; r < WIDE; ++r) {
             const double value = sum[r] * scale;
-            d[i * PACK + r] = value;
+            d[i * WIDE + r] = value;
             out[r] += value * value;
         }
     }
+}
+
+BAYESKIT_SIMD
+static double dot(const double* a, const double* b, int64_t n) {
+    double lane[PACK] = {};
+    int64_t v = 0;
+    for (; v + PACK <= n; v += PACK)
+        for (int w = 0; w < PACK; ++w) lane[w] += a[v + w] * b[v + w];
+    for (; v < n; ++v) lane[0] += a[v] * b[v];
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+// constant - factor log(1 + scale q)
+BAYESKIT_SIMD
+static void to_densities(const double* q, double constant, double factor, double scale, double* out) {
+    for (int64_t r = 0; r < WIDE; ++r) out[r] = constant - factor * log_of_positive(1.0 + scale * q[r]);
 }
 
 // (n_rows, n_classes): log densities of the posterior predictive t distributions, up to what all classes share.
@@ -83,8 +102,7 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
         std::copy(scale.data() + c * p * p, scale.data() + (c + 1) * p * p, l);
         for (int64_t i = 0; i < p; ++i)
             for (int64_t j = 0; j <= i; ++j) {
-                double sum = l[i * p + j];
-                for (int64_t v = 0; v < j; ++v) sum -= l[i * p + v] * l[j * p + v];
+                const double sum = l[i * p + j] - dot(l + i * p, l + j * p, j);
                 if (i == j) {
                     need(sum > 0.0, "a scale matrix is not positive definite.");
                     l[i * p + i] = std::sqrt(sum);
@@ -104,23 +122,25 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
         };
         for (int64_t c = 0; c < k; ++c) fixed[c] = shape(df.data()[c], kappa.data()[c]) - 0.5 * log_det[c];
         parallel_chunks((rows + 255) / 256, n_threads, [&](int64_t chunk, int) {
-            std::vector<double> d(p * PACK);
-            double distance[PACK];
-            for (int64_t first = chunk * 256; first < std::min(rows, (chunk + 1) * 256); first += PACK) {
-                const int64_t here = std::min<int64_t>(PACK, rows - first);
+            std::vector<double> block(p * WIDE), d(p * WIDE);
+            double distance[WIDE], density[WIDE];
+            for (int64_t first = chunk * 256; first < std::min(rows, (chunk + 1) * 256); first += WIDE) {
+                const int64_t here = std::min<int64_t>(WIDE, rows - first);
+                for (int64_t i = 0; i < p; ++i)
+                    for (int64_t r = 0; r < WIDE; ++r) block[i * WIDE + r] = z.data()[(first + std::min(r, here - 1)) * p + i];
                 for (int64_t c = 0; c < k; ++c) {
-                    distances(z.data() + first * p, here, p, mean.data() + c * p, lower.data() + c * p * p, d.data(), distance);
-                    for (int64_t r = first; r < first + here; ++r) {
-                        double q = distance[r - first], heavy = kappa.data()[c], freedom = df.data()[c], constant = fixed[c];
-                        if (y && y->data()[r] == c) {
-                            const double part = own->data()[r], rest = heavy - part;
+                    distances(block.data(), p, mean.data() + c * p, lower.data() + c * p * p, d.data(), distance);
+                    const double heavy = kappa.data()[c], freedom = df.data()[c];
+                    to_densities(distance, fixed[c], (freedom + q_all) / 2, heavy / (heavy + 1.0), density);
+                    for (int64_t r = 0; r < here; ++r) {
+                        if (y && y->data()[first + r] == c) {
+                            const double q = distance[r], part = own->data()[first + r], rest = heavy - part;
                             const double down = std::max(1.0 - part * heavy / rest * q, 1e-6);
-                            q = heavy / rest * (heavy / rest) * q / down;
-                            heavy = rest;
-                            freedom -= part;
-                            constant = shape(freedom, heavy) - 0.5 * (log_det[c] + std::log(down));
+                            const double without = heavy / rest * (heavy / rest) * q / down;
+                            density[r] = shape(freedom - part, rest) - 0.5 * (log_det[c] + std::log(down)) -
+                                         (freedom - part + q_all) / 2 * std::log1p(without * rest / (rest + 1.0));
                         }
-                        out.data[r * k + c] = constant - (freedom + q_all) / 2 * std::log1p(q * heavy / (heavy + 1.0));
+                        out.data[(first + r) * k + c] = density[r];
                     }
                 }
             }

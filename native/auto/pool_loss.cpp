@@ -57,6 +57,27 @@ static void add_slopes(const float* scores, int64_t n_rows, int64_t n, int64_t k
     }
 }
 
+// Adds Σ_r weight Var_c F_m(c) of each member, and Σ_r weight p (1 - p) of each class; p: (k, BLOCK), summing to 1.
+BAYESKIT_SIMD
+static void add_curvature(const float* scores, int64_t n_rows, int64_t n, int64_t k, int64_t first, int64_t size, const double* p,
+                          const double* weight, double* curvature) {
+    double mean[BLOCK], square[BLOCK];
+    for (int64_t m = 0; m < n; ++m) {
+        for (int64_t r = 0; r < size; ++r) mean[r] = square[r] = 0.0;
+        for (int64_t c = 0; c < k; ++c) {
+            const float* from = scores + (m * k + c) * n_rows + first;
+            for (int64_t r = 0; r < size; ++r) {
+                const double part = p[c * BLOCK + r] * static_cast<double>(from[r]);
+                mean[r] += part;
+                square[r] += part * static_cast<double>(from[r]);
+            }
+        }
+        for (int64_t r = 0; r < size; ++r) curvature[m] += weight[r] * std::max(square[r] - mean[r] * mean[r], 0.0);
+    }
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t r = 0; r < size; ++r) curvature[n + c] += weight[r] * p[c * BLOCK + r] * (1.0 - p[c * BLOCK + r]);
+}
+
 struct Pool {
     const float* scores;  // (n, k, n_rows)
     int64_t rows, n, k;
@@ -82,6 +103,28 @@ struct Pool {
             total += part[chunk * width + n + k];
         }
         return total;
+    }
+
+    // The diagonal of the second derivatives of the loss, (n + k,)
+    std::vector<double> curvature(const double* parameters) const {
+        constexpr int64_t AT_ONCE = 4 * BLOCK;
+        const int64_t chunks = (rows + AT_ONCE - 1) / AT_ONCE, width = n + k;
+        std::vector<double> part(chunks * width, 0.0), sum(width, 0.0);
+        parallel_chunks(chunks, n_threads, [&](int64_t chunk, int) {
+            std::vector<double> p(k * BLOCK);
+            double total[BLOCK];
+            for (int64_t first = chunk * AT_ONCE; first < std::min(rows, (chunk + 1) * AT_ONCE); first += BLOCK) {
+                const int64_t size = std::min(BLOCK, rows - first);
+                pool_rows(scores, rows, n, k, first, size, parameters, parameters + n, p.data());
+                exponentiate(p.data(), k, size, p.data(), total);
+                for (int64_t c = 0; c < k; ++c)
+                    for (int64_t r = 0; r < size; ++r) p[c * BLOCK + r] /= total[r];
+                add_curvature(scores, rows, n, k, first, size, p.data(), weight + first, part.data() + chunk * width);
+            }
+        });
+        for (int64_t chunk = 0; chunk < chunks; ++chunk)
+            for (int64_t v = 0; v < width; ++v) sum[v] += part[chunk * width + v];
+        return sum;
     }
 
 private:
@@ -156,11 +199,14 @@ double dot(const Numbers& a, const Numbers& b) {
 // would push below stays where it is, and each step is cut off at 0. The loss is convex, so there is one least value.
 class PoolFit {
 public:
-    PoolFit(const Pool& pool, const double* around, double penalty) : pool_(pool), around_(around), penalty_(penalty) {}
+    PoolFit(const Pool& pool, const double* around, double penalty, double tolerance)
+        : pool_(pool), around_(around), penalty_(penalty), tolerance_(tolerance) {}
 
     Numbers run(Numbers x) {
         const size_t size = x.size();
         Numbers slope(size), next(size), next_slope(size);
+        curvature_ = pool_.curvature(x.data());
+        for (size_t v = 0; v < size; ++v) curvature_[v] += v < static_cast<size_t>(pool_.n) ? penalty_ : 1.0;
         double value = loss(x, slope);
         for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
             Numbers step = direction(x, slope);
@@ -169,7 +215,8 @@ public:
                 changes_.clear();
                 step = direction(x, slope);
             }
-            double length = steps_.empty() ? std::min(1.0, 1.0 / std::sqrt(std::max(dot(slope, slope), 1e-300))) : 1.0, after = value;
+            // The first step knows the curvature along each axis only; members that agree would go too far together.
+            double length = steps_.empty() ? 1.0 / std::sqrt(static_cast<double>(pool_.n)) : 1.0, after = value;
             bool lower = false;
             for (int halving = 0; halving < 30 && !lower; ++halving, length /= 2) {
                 for (size_t v = 0; v < size; ++v) {
@@ -195,7 +242,7 @@ public:
                 steps_.push_back(moved);
                 changes_.push_back(turned);
             }
-            const bool done = value - after <= SMALL * std::max({std::abs(value), std::abs(after), 1.0});
+            const bool done = value - after <= tolerance_ * std::max({std::abs(value), std::abs(after), 1.0});
             x.swap(next);
             slope.swap(next_slope);
             value = after;
@@ -207,10 +254,10 @@ public:
 private:
     static constexpr int MOST_ITERATIONS = 100;
     static constexpr size_t MEMORY = 10;
-    static constexpr double SMALL = 1e-9;
     const Pool& pool_;
     const double* around_;
-    double penalty_;
+    double penalty_, tolerance_;
+    Numbers curvature_;  // along each axis, where the search began
     std::vector<Numbers> steps_, changes_;
 
     double loss(const Numbers& x, Numbers& slope) const {
@@ -232,10 +279,14 @@ private:
             along[i] = dot(steps_[i], q) / dot(steps_[i], changes_[i]);
             for (size_t v = 0; v < q.size(); ++v) q[v] -= along[i] * changes_[i][v];
         }
+        double scale = 1.0;
         if (!steps_.empty()) {
-            const double scale = dot(steps_.back(), changes_.back()) / dot(changes_.back(), changes_.back());
-            for (double& each : q) each *= scale;
+            const Numbers& last = changes_.back();
+            double length = 0.0;
+            for (size_t v = 0; v < q.size(); ++v) length += last[v] * last[v] / curvature_[v];
+            scale = dot(steps_.back(), last) / length;
         }
+        for (size_t v = 0; v < q.size(); ++v) q[v] *= scale / curvature_[v];
         for (size_t i = 0; i < steps_.size(); ++i) {
             const double back = dot(changes_[i], q) / dot(steps_[i], changes_[i]);
             for (size_t v = 0; v < q.size(); ++v) q[v] += (along[i] - back) * steps_[i][v];
@@ -246,16 +297,17 @@ private:
     }
 };
 
-// (n + k,): the weights, then the biases; the search begins at `start` (n + k,)
+// (n + k,): the weights, then the biases; the search begins at `start` (n + k,) and ends where a step lowers the value by no more
+// than its share `tolerance`
 nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weight, Vector<double> around, double penalty, Vector<double> start,
-                    int n_threads) {
+                    double tolerance, int n_threads) {
     const Pool pool = pool_of(scores, y, weight, n_threads);
     need(static_cast<int64_t>(around.shape(0)) == pool.n && static_cast<int64_t>(start.shape(0)) == pool.n + pool.k && penalty > 0.0,
          "the parts of the pool do not fit.");
     Numbers found;
     {
         nb::gil_scoped_release release;
-        found = PoolFit(pool, around.data(), penalty).run(copy_of(start));
+        found = PoolFit(pool, around.data(), penalty, tolerance).run(copy_of(start));
     }
     Owned<double> out({found.size()});
     std::copy(found.begin(), found.end(), out.data);
@@ -267,7 +319,7 @@ nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
 void bind_pool_loss(nb::module_& m) {
     using namespace nb::literals;
     m.def("pool_loss", &pool_loss, "scores"_a, "y"_a, "weight"_a, "parameters"_a, "n_threads"_a);
-    m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "start"_a, "n_threads"_a);
+    m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "start"_a, "tolerance"_a, "n_threads"_a);
     m.def("pool_log_posterior", &pool_log_posterior, "scores"_a, "w"_a, "b"_a, "n_threads"_a);
 }
 

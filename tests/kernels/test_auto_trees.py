@@ -248,7 +248,7 @@ def test_the_weights_are_those_that_scipy_finds(seed):
     theirs = minimize(
         objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15, "gtol": 1e-9}
     )
-    ours = fit_pool(scores, y, weight, around, penalty, start, 1)
+    ours = fit_pool(scores, y, weight, around, penalty, start, 1e-9, 1)
     assert ours[0] == 0.0
     assert_allclose(ours, theirs.x, atol=1e-3)
     assert_allclose(objective(ours)[0], theirs.fun, rtol=1e-7)

@@ -681,6 +681,7 @@ def fit_pool(
     around: Doubles,
     penalty: float,
     start: Doubles,
+    tolerance: float,
     n_threads: int,
 ) -> Doubles: ...
 def pool_log_posterior(scores: NDArray[np.float32], w: Doubles, b: Doubles, n_threads: int) -> Doubles: ...

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.auto.counts import AutoCounts, Plan
-from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians
+from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
 from bayeskit.classify.auto.levels import learn_levels
 from bayeskit.classify.auto.networks import NetworkPlan, choose_strengths, learn_networks, plain_network
 from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
@@ -155,8 +155,8 @@ def _learn_gaussians(
     group[features] = 1
     beside = plain.kernel.leave_one_out(n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads)
     offset = log_softmax(beside[0].T + log_prior_left_out(n_class, sample))
-    for scores in (False, True):
-        plan, sums, left_out = learn_gaussians(rows, features, scores, sample, offset)
+    for scaled in scale_columns(rows, features):
+        plan, sums, left_out = learn_gaussians(rows, scaled, sample, offset)
         members.gaussians.append(plan)
         members.sums.append(sums)
         members.log_posteriors.append(log_softmax(left_out + offset))

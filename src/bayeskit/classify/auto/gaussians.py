@@ -21,6 +21,8 @@ from bayeskit.classify.auto.rows import Rows, log_softmax
 SHRINKAGE = (1, 3, 10, 40, 200, 2000)
 KAPPA = 0.5  # rows that the prior mean is worth
 MOST_POINTS = 256  # of the curve that turns numbers into normal scores
+# The shrinkage is chosen on this many rows, and the scales come from this many at the most.
+ROWS_TO_CHOOSE, MOST_ROWS_TO_SCALE = 1000, 20_000
 FARTHEST = 8.0  # standard deviations
 MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
 
@@ -52,7 +54,9 @@ class GaussianPlan:
                 part = slice(self.curve_at[k], self.curve_at[k + 1])
                 z[:, k] = np.interp(numbers, self.curve_x[part], self.curve_z[part])
             else:
-                z[:, k] = np.clip((numbers / self.unit[k] - self.center[k]) / self.scale[k], -FARTHEST, FARTHEST)
+                with np.errstate(over="ignore"):  # a number far beyond those that the scale came from is cut off
+                    numbers = (numbers / self.unit[k] - self.center[k]) / self.scale[k]
+                z[:, k] = np.clip(numbers, -FARTHEST, FARTHEST)
         return z
 
     def sums(self, rows: Rows) -> NDArray[np.float64]:
@@ -110,24 +114,37 @@ class GaussianBeliefs:
 
 
 def learn_gaussians(
-    rows: Rows, features: NDArray[np.int64], scores: bool, sample: Rows, offset: NDArray[np.float64]
+    rows: Rows, plan: GaussianPlan, sample: Rows, offset: NDArray[np.float64]
 ) -> tuple[GaussianPlan, NDArray[np.float64], NDArray[np.float64]]:
-    """Choose the scale and the shrinkage; return them with the sums, and log p(z | c) of the sample's rows left out.
+    """Choose the shrinkage; return the plan with the sums, and log p(z | c) of the sample's rows left out.
 
     ``offset`` (n_sample, n_classes) is what else is known of the classes of these rows.
     """
-    plan = _scaled(rows, features, scores)
     sums = plan.sums(rows)
-    z = plan.transform(sample.columns)
-    best = None
-    for shrinkage in SHRINKAGE:
-        left_out = GaussianBeliefs.of(sums, shrinkage).log_densities(z, sample.threads, rows=sample)
-        log_posterior = log_softmax(left_out + offset)
-        value = float(sample.weight @ log_posterior[np.arange(sample.n_rows), sample.y])
-        if best is None or value > best[0]:
-            best = value, float(shrinkage), left_out
-    assert best is not None
-    return replace(plan, shrinkage=best[1]), sums, best[2]
+    few = sample.first(ROWS_TO_CHOOSE)
+    z = plan.transform(few.columns)
+
+    def left_out(place: int) -> tuple[float, NDArray[np.float64]]:
+        densities = GaussianBeliefs.of(sums, SHRINKAGE[place]).log_densities(z, few.threads, rows=few)
+        log_posterior = log_softmax(densities + offset[: few.n_rows])
+        return float(few.weight @ log_posterior[np.arange(few.n_rows), few.y]), densities
+
+    # Uphill from the middle: the likelihood rises and then falls.
+    best = len(SHRINKAGE) // 2
+    top, densities = left_out(best)
+    for step in (-1, 1):
+        rose = False
+        while 0 <= best + step < len(SHRINKAGE):
+            value, found = left_out(best + step)
+            if value <= top:
+                break
+            best, top, densities, rose = best + step, value, found, True
+        if rose:
+            break
+    if few is not sample:
+        z = plan.transform(sample.columns)
+        densities = GaussianBeliefs.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)
+    return replace(plan, shrinkage=float(SHRINKAGE[best])), sums, densities
 
 
 def gaussian_features(
@@ -140,41 +157,35 @@ def gaussian_features(
     return np.sort(best).astype(np.int64)
 
 
-def _scaled(rows: Rows, features: NDArray[np.int64], scores: bool) -> GaussianPlan:
-    p = len(features)
+def scale_columns(rows: Rows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
+    """Return how numbers are standardised, and how they become normal scores."""
+    p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
     median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
     curve_x: list[NDArray[np.float64]] = []
     curve_z: list[NDArray[np.float64]] = []
     for k, j in enumerate(features):
-        numbers = np.asarray(rows.columns[j], dtype=np.float64)
+        numbers = np.asarray(few.columns[j], dtype=np.float64)
         known = ~np.isnan(numbers)
         values, position = np.unique(numbers[known], return_inverse=True)
-        often = np.bincount(position, weights=rows.weight[known])
+        often = np.bincount(position, weights=few.weight[known])
         reached = np.cumsum(often)
         median[k] = values[np.searchsorted(reached, reached[-1] / 2)]
-        missing = float(rows.weight[~known].sum())
+        missing = float(few.weight[~known].sum())
         if missing:  # a missing cell stands at the median, there too
             often[np.searchsorted(values, median[k])] += missing
             reached = np.cumsum(often)
         unit[k] = max(float(np.abs(values).max()), 1e-300)
         small = values / unit[k]
-        center[k] = np.average(small, weights=often)
-        deviation = float(np.sqrt(np.average((small - center[k]) ** 2, weights=often)))
+        center[k] = often @ small / reached[-1]
+        deviation = float(np.sqrt(often @ (small - center[k]) ** 2 / reached[-1]))
         scale[k] = max(deviation, np.finfo(np.float64).tiny)
-        if scores:
-            points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
-            curve_x.append(values[points])
-            curve_z.append(ndtri((reached - often / 2) / reached[-1])[points])
-    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]) if scores else np.zeros(p + 1)
-    empty = np.empty(0)
-    return GaussianPlan(
-        features,
-        median,
-        unit,
-        center,
-        scale,
-        np.concatenate(curve_x) if scores else empty,
-        np.concatenate(curve_z) if scores else empty,
-        curve_at.astype(np.int64),
-        1.0,
+        points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
+        curve_x.append(values[points])
+        curve_z.append((reached[points] - often[points] / 2) / reached[-1])
+    empty, none = np.empty(0), np.zeros(p + 1, dtype=np.int64)
+    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]).astype(np.int64)
+    curve = np.concatenate(curve_x), ndtri(np.concatenate(curve_z)), curve_at
+    return (
+        GaussianPlan(features, median, unit, center, scale, empty, empty, none, 1.0),
+        GaussianPlan(features, median, unit, center, scale, *curve, 1.0),
     )
