@@ -3,6 +3,7 @@
 
 #include "auto/kernels.hpp"
 #include "auto/rows.hpp"
+#include "base/logarithm.hpp"
 
 namespace bayeskit::automatic {
 namespace {
@@ -13,43 +14,94 @@ constexpr int N_STRENGTHS = 3;
 
 double less_one(double n) { return std::max(n - 1.0, 0.0); }
 
-// `pair` has shape (values of the parent, values of the child, classes).
-double gain(const std::vector<double>& pair, int64_t parents, int64_t children, int64_t n_classes, std::vector<double>& margins) {
-    margins.assign((children + parents + 1) * n_classes, 0.0);
-    double *child = margins.data(), *parent = child + children * n_classes, *whole = parent + parents * n_classes;
-    for (int64_t b = 0; b < parents; ++b)
-        for (int64_t a = 0; a < children; ++a)
-            for (int64_t c = 0; c < n_classes; ++c) {
-                const double n = pair[(b * children + a) * n_classes + c];
-                child[a * n_classes + c] += n;
-                parent[b * n_classes + c] += n;
-                whole[c] += n;
-            }
-    double sum[N_STRENGTHS] = {}, alone = 0.0;
-    for (int64_t a = 0; a < children; ++a)
-        for (int64_t c = 0; c < n_classes; ++c) {
-            double& n = child[a * n_classes + c];
-            if (n <= 0.0) continue;
-            const double p = (less_one(n) + 1.0 / static_cast<double>(children)) / whole[c];
-            alone += n * std::log(p);
-            n = p;
-        }
-    for (int64_t b = 0; b < parents; ++b) {
-        for (int64_t c = 0; c < n_classes; ++c) {
-            const double n = parent[b * n_classes + c];
-            if (n > 0.0)
-                for (int g = 0; g < N_STRENGTHS; ++g) sum[g] -= n * std::log(less_one(n) + STRENGTHS[g]);
-        }
-        for (int64_t a = 0; a < children; ++a)
-            for (int64_t c = 0; c < n_classes; ++c) {
-                const double n = pair[(b * children + a) * n_classes + c];
-                if (n <= 0.0) continue;
-                const double p = child[a * n_classes + c], rest = less_one(n);
-                for (int g = 0; g < N_STRENGTHS; ++g) sum[g] += n * std::log(rest + STRENGTHS[g] * p);
-            }
+// Adds Σ n log(rest + m p) for each strength m.
+BAYESKIT_SIMD
+static void add_likelihoods(const double* n, const double* rest, const double* p, size_t size, double* sum) {
+    for (int g = 0; g < N_STRENGTHS; ++g) {
+        double lane[QUAD] = {};
+        size_t v = 0;
+        for (; v + QUAD <= size; v += QUAD)
+            for (int l = 0; l < QUAD; ++l) lane[l] += n[v + l] * log_of_positive(rest[v + l] + STRENGTHS[g] * p[v + l]);
+        for (; v < size; ++v) lane[0] += n[v] * log_of_positive(rest[v] + STRENGTHS[g] * p[v]);
+        sum[g] += (lane[0] + lane[1]) + (lane[2] + lane[3]);
     }
-    return *std::max_element(sum, sum + N_STRENGTHS) - alone;
 }
+
+// A column by itself, beside the class.
+struct Alone {
+    std::vector<double> p;                // (values, classes): P(x | c) with one row of the cell left out
+    double likelihood = 0.0;              // Σ n log p
+    double as_parent[N_STRENGTHS] = {};   // -Σ n log(n - 1 + m): what the denominators add where it is a parent
+};
+
+Alone alone_of(const uint8_t* column, int64_t size, int64_t rows, const uint32_t* y, const double* weight, int64_t n_classes) {
+    std::vector<double> n(size * n_classes, 0.0), whole(n_classes, 0.0), minus, rest, one;
+    for (int64_t r = 0; r < rows; ++r) {
+        n[column[r] * n_classes + y[r]] += weight[r];
+        whole[y[r]] += weight[r];
+    }
+    Alone found;
+    found.p.assign(n.size(), 1.0);
+    for (int64_t at = 0; at < size * n_classes; ++at) {
+        if (n[at] <= 0.0) continue;
+        found.p[at] = (less_one(n[at]) + 1.0 / static_cast<double>(size)) / whole[at % n_classes];
+        found.likelihood += n[at] * std::log(found.p[at]);
+        minus.push_back(-n[at]);
+        rest.push_back(less_one(n[at]));
+    }
+    one.assign(minus.size(), 1.0);
+    add_likelihoods(minus.data(), rest.data(), one.data(), minus.size(), found.as_parent);
+    return found;
+}
+
+// Counts of one column beside another, of which those with a row are looked at.
+class Pairs {
+public:
+    Pairs(const uint8_t* child, int64_t size, int64_t rows, const uint32_t* y, const double* weight, int64_t n_classes)
+        : block_(size * n_classes), rows_(rows), weight_(weight), place_(rows) {
+        for (int64_t r = 0; r < rows; ++r) place_[r] = static_cast<uint32_t>(child[r] * n_classes + y[r]);
+    }
+
+    double gain(const uint8_t* parent, int64_t parents, const Alone& as_child, const Alone& as_parent) {
+        const size_t cells = static_cast<size_t>(parents * block_);
+        if (cell_.size() < cells) cell_.resize(cells, 0.0);
+        n_.clear();
+        rest_.clear();
+        p_.clear();
+        if (static_cast<size_t>(rows_) < cells) {
+            touched_.clear();
+            for (int64_t r = 0; r < rows_; ++r) {
+                const size_t at = static_cast<size_t>(parent[r] * block_) + place_[r];
+                if (cell_[at] == 0.0) touched_.push_back(at);
+                cell_[at] += weight_[r];
+            }
+            for (size_t at : touched_) take(at, as_child);
+        } else {
+            for (int64_t r = 0; r < rows_; ++r) cell_[static_cast<size_t>(parent[r] * block_) + place_[r]] += weight_[r];
+            for (size_t at = 0; at < cells; ++at)
+                if (cell_[at] > 0.0) take(at, as_child);
+        }
+        double sum[N_STRENGTHS];
+        std::copy(as_parent.as_parent, as_parent.as_parent + N_STRENGTHS, sum);
+        add_likelihoods(n_.data(), rest_.data(), p_.data(), n_.size(), sum);
+        return *std::max_element(sum, sum + N_STRENGTHS) - as_child.likelihood;
+    }
+
+private:
+    int64_t block_, rows_;
+    const double* weight_;
+    std::vector<uint32_t> place_;  // of each row within the cells of a parent's value
+    std::vector<double> cell_;     // (values of the parent, values of the child, classes), empty between two pairs
+    std::vector<size_t> touched_;
+    std::vector<double> n_, rest_, p_;
+
+    void take(size_t at, const Alone& as_child) {
+        n_.push_back(cell_[at]);
+        rest_.push_back(less_one(cell_[at]));
+        p_.push_back(as_child.p[at % static_cast<size_t>(block_)]);
+        cell_[at] = 0.0;
+    }
+};
 
 // (n_features, n_parents): the gain of column i by parent candidates[p]; 0 for a column by itself.
 nb::object pair_gains(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, Vector<int64_t> level_at_,
@@ -78,17 +130,15 @@ nb::object pair_gains(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> 
                 binned[j * rows + r] = code == HIDDEN ? 0 : table[code];
             }
         }
+        std::vector<Alone> alone(n);
         parallel_chunks(n, n_threads, [&](int64_t i, int) {
-            std::vector<double> pair, margins;
-            const uint8_t* child = binned.data() + i * rows;
+            alone[i] = alone_of(binned.data() + i * rows, sizes.data()[i], rows, y.data(), weight.data(), n_classes);
+        });
+        parallel_chunks(n, n_threads, [&](int64_t i, int) {
+            Pairs pairs(binned.data() + i * rows, sizes.data()[i], rows, y.data(), weight.data(), n_classes);
             for (int64_t p = 0; p < n_parents; ++p) {
-                const int64_t j = candidates.data()[p], size = sizes.data()[i];
-                if (i == j) continue;
-                pair.assign(sizes.data()[j] * size * n_classes, 0.0);
-                const uint8_t* parent = binned.data() + j * rows;
-                for (int64_t r = 0; r < rows; ++r)
-                    pair[(parent[r] * size + child[r]) * n_classes + y.data()[r]] += weight.data()[r];
-                out.data[i * n_parents + p] = gain(pair, sizes.data()[j], size, n_classes, margins) / total;
+                const int64_t j = candidates.data()[p];
+                if (i != j) out.data[i * n_parents + p] = pairs.gain(binned.data() + j * rows, sizes.data()[j], alone[i], alone[j]) / total;
             }
         });
     }
