@@ -129,18 +129,9 @@ def learn_gaussians(
         log_posterior = log_softmax(densities + offset[: few.n_rows])
         return float(few.weight @ log_posterior[np.arange(few.n_rows), few.y]), densities
 
-    # Uphill from the middle: the likelihood rises and then falls.
-    best = len(SHRINKAGE) // 2
-    top, densities = left_out(best)
-    for step in (-1, 1):
-        rose = False
-        while 0 <= best + step < len(SHRINKAGE):
-            value, found = left_out(best + step)
-            if value <= top:
-                break
-            best, top, densities, rose = best + step, value, found, True
-        if rose:
-            break
+    found = [left_out(place) for place in range(len(SHRINKAGE))]
+    best = max(range(len(SHRINKAGE)), key=lambda place: found[place][0])
+    densities = found[best][1]
     if few is not sample:
         z = plan.transform(sample.columns)
         densities = GaussianBeliefs.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)

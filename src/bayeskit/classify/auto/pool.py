@@ -60,7 +60,15 @@ def weigh_columns(
     around = np.full(n, temperature)
     unit = 0.25 / max(temperature**2, 1e-3)
     many = n_rows >= MANY_ROWS or n_rows * k >= MANY_POSTERIORS
-    fold = np.arange(n_rows) * FOLDS // n_rows  # rows stand in a random order
+    if many:
+        fold = np.arange(n_rows) * FOLDS // n_rows  # rows stand in a random order
+    else:
+        # Each class is dealt out over the folds; then rows of a fold follow each other, for a block without weight is skipped.
+        dealt = np.empty(n_rows, dtype=np.int64)
+        dealt[np.argsort(y, kind="stable")] = np.arange(n_rows) % FOLDS
+        order = np.argsort(dealt, kind="stable")
+        fold, y, weight = dealt[order], y[order], weight[order]
+        scores = np.ascontiguousarray(scores[:, :, order])
     parts = range(1 if many else min(FOLDS, n_rows))
     begin = np.concatenate([around, np.zeros(k)])
     found, best, kept = dict.fromkeys(parts, begin), -np.inf, None
@@ -77,4 +85,6 @@ def weigh_columns(
         best, kept = value, (penalty * unit, log_posterior, found[0])
     assert kept is not None
     last = fit_pool(scores, y, weight, around, kept[0], kept[2])
-    return last[:n], last[n:], pooled(scores, last) if many else kept[1]
+    if many:
+        return last[:n], last[n:], pooled(scores, last)
+    return last[:n], last[n:], kept[1][np.argsort(order)]
