@@ -63,7 +63,7 @@ def weigh_columns(
     if many:
         fold = np.arange(n_rows) * FOLDS // n_rows  # rows stand in a random order
     else:
-        # Each class is dealt out over the folds; then rows of a fold follow each other, for a block without weight is skipped.
+        # Each class is dealt out over the folds; rows of a fold follow each other, so that blocks are skipped.
         dealt = np.empty(n_rows, dtype=np.int64)
         dealt[np.argsort(y, kind="stable")] = np.arange(n_rows) % FOLDS
         order = np.argsort(dealt, kind="stable")
