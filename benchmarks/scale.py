@@ -1,6 +1,6 @@
 """Tables larger than memory: rows per CPU second of all processes, memory of a long fit, scoring inside a database.
 
-`python -m benchmarks scale` makes its tables in a folder of its own and deletes it. The size of the folder for memory is
+`python -m benchmarks scale` makes its tables in a folder of its own and deletes it. The folder for memory has
 SCALE_GIGABYTES, 10 unless told otherwise; it is one file under many names (hard links), so that the disk holds it once.
 """
 
@@ -48,8 +48,8 @@ def main() -> None:
     body += [f"| {way} | {model} | {rate:.3g} | {aim} |" for way, model, rate, aim in lines]
     note = (
         f"\n{N_ROWS:,} rows × {N_COLUMNS} text columns of {N_LEVELS} levels, {N_CLASSES} classes; PostgreSQL has "
-        f"{N_POSTGRES:,} rows. CPU time of all processes of an engine, the least of several runs, start of sessions left "
-        "out.\n"
+        f"{N_POSTGRES:,} rows. CPU time of all processes of an engine, the least of several runs, start of sessions "
+        "left out.\n"
     )
     write_section("Scale", "python -m benchmarks scale", "\n".join([*body, note, *scored, "", *memory]))
 
@@ -218,8 +218,8 @@ def memory_of_fit(base: Path) -> list[str]:
         (folder / f"{k:04}.parquet").hardlink_to(folder / "0000.parquet")
     n_rows = n_files * N_ROWS
     lines = [
-        f"A folder of {n_files} Parquet files, {n_files * size / 1e9:.1f} GB, {n_rows:,} rows of 10 text columns and 10 of "
-        "doubles (one file under many names):\n",
+        f"A folder of {n_files} Parquet files, {n_files * size / 1e9:.1f} GB, {n_rows:,} rows of 10 text columns and "
+        "10 of doubles (one file under many names):\n",
         "| | million rows per CPU second | seconds | resident memory in MB at tenths of the time | most | aim |",
         "|---|--:|--:|---|--:|--:|",
     ]

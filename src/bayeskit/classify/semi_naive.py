@@ -110,8 +110,8 @@ class SemiNaive(LeavesOneOut):
             families = self._families(alone, columns, y, weight)
         if isinstance(families, FamilyCounts):
             return families
-        # The counts of rows that leave stand beside those of all rows and of the rest.
-        beside = 0.0 if before is None else 2.0 * before.cells.nbytes
+        # The counts of rows that leave stand beside those of all rows and of the rest; a plan only names families.
+        beside = 2.0 * before.cells.nbytes if isinstance(before, FamilyCounts) else 0.0
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit, beside)
 
     def _add(self, before: FamilyCounts | RunningFamilies, rows: Labelled) -> RunningFamilies:
