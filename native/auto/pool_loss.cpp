@@ -33,11 +33,13 @@ static void pool_rows(const float* scores, int64_t n_rows, int64_t n, int64_t k,
 BAYESKIT_SIMD
 static void exponentiate(const double* score, int64_t k, int64_t size, double* p, double* total) {
     for (int64_t r = 0; r < size; ++r) total[r] = 0.0;
-    for (int64_t c = 0; c < k; ++c)
-        for (int64_t r = 0; r < size; ++r) {
-            p[c * BLOCK + r] = exp_or_zero(score[c * BLOCK + r]);
-            total[r] += p[c * BLOCK + r];
-        }
+    for (int64_t c = 0; c < k; ++c) {
+        const double* from = score + c * BLOCK;
+        double* to = p + c * BLOCK;
+        // A block holds a whole number of fours; what lies behind its last row is not read again.
+        for (int64_t r = 0; r < size; r += QUAD) write_quad(to + r, exp_or_zero(read_quad(from + r)));
+        for (int64_t r = 0; r < size; ++r) total[r] += to[r];
+    }
 }
 
 // Adds Σ_c Σ_r residual F_m(c) of each member to `slope`.
