@@ -61,7 +61,7 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
         raise TableError("of a scan the labels are a column: pass target='its name' instead of y.")
     progress = progress or scan.progress
     passes = model._passes(make_plan(model, scan, target, weight, progress))
-    asked = next(passes)
+    asked, unlabelled = next(passes), 0
     for _ in range(_MOST_PASSES):
         found = scan.run(*asked, progress)
         if isinstance(found, Part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,17 +13,21 @@ from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
 from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_summary, explain_members
 from bayeskit.classify.auto.rows import coded_rows, different_rows
+from bayeskit.classify.auto.streams import passes
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
-from bayeskit.errors import warn_caller
+from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.explain.cells import read_row
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.plan import Pass
+from bayeskit.learn.plan import Plan as ScanPlan
 from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.unlabelled import without_unlabelled
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values
+from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
 
 
@@ -77,6 +81,9 @@ class AutoBayes(BayesClassifier):
     -----
     ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures and weights stay those of
     the first call. Only models of one plan can be merged: copies of one fitted model.
+
+    Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of so many rows,
+    and a second pass counts all of them.
 
     Examples
     --------
@@ -173,6 +180,16 @@ class AutoBayes(BayesClassifier):
                 f"max_seconds={self.max_seconds:g} was over before all {what} were learned; the model has the rest."
             )
         return counts
+
+    def _passes(self, plan: ScanPlan) -> Generator[Pass, Any, AutoCounts]:
+        return passes(self, plan)
+
+    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> ScanPlan:
+        """Refuse: bins, structures and weights are chosen on rows, so there is no plan before a first fit."""
+        raise BayeskitError(
+            "AutoBayes chooses its plan (bins, structures and weights) on rows. Call fit on a scan of all of them; or "
+            "fit one part, send the model, and let each call count on its own part: these counts add."
+        )
 
     @staticmethod
     def _finite(source: Source, schema: Schema) -> list[NDArray[Any]]:

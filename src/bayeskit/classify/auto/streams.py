@@ -1,0 +1,115 @@
+"""AutoBayes from a scan: a plan from a sample of the rows, then one pass that counts all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError
+from bayeskit.learn.plan import Pass, Plan, counting, warn_of_unlabelled
+from bayeskit.table.arrow import BatchReader
+from bayeskit.table.scan.pieces import PieceReader
+from bayeskit.table.scan.row_keys import row_keys
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.classify.auto.counts import AutoCounts
+
+# Rows of the sample; of a wide table as many as have so many cells, but never fewer than the second number.
+MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 1 << 16, 2000, 1 << 26
+
+
+@dataclass(frozen=True)
+class Reservoir:
+    """The rows with the smallest keys, as Arrow gave them, and how many rows there were.
+
+    A row's key depends on the seed, the piece and its place there. So the rows that are kept are the same for any
+    number of workers, and any order in which their parts are merged.
+    """
+
+    most: int
+    rows: pa.Table | None = None
+    keys: NDArray[np.uint64] | None = None
+    n_rows: int = 0
+    n_unlabelled: int = 0
+
+    def plus(self, other: Reservoir) -> Reservoir:
+        """Return both together."""
+        if self.rows is None or other.rows is None:
+            kept, rest = (other, self) if self.rows is None else (self, other)
+            return replace(kept, n_rows=kept.n_rows + rest.n_rows, n_unlabelled=kept.n_unlabelled + rest.n_unlabelled)
+        import pyarrow as pa
+
+        assert self.keys is not None
+        assert other.keys is not None
+        rows = pa.concat_tables([self.rows, other.rows], promote_options="permissive")
+        keys = np.concatenate([self.keys, other.keys])
+        both = replace(
+            self,
+            rows=rows,
+            keys=keys,
+            n_rows=self.n_rows + other.n_rows,
+            n_unlabelled=self.n_unlabelled + other.n_unlabelled,
+        )
+        return both.kept()
+
+    def kept(self) -> Reservoir:
+        """Return it with no more rows than it may have."""
+        if self.rows is None or self.keys is None or len(self.keys) <= self.most:
+            return self
+        best = np.sort(np.argpartition(self.keys, self.most)[: self.most])
+        return replace(self, rows=self.rows.take(best), keys=self.keys[best])
+
+
+@dataclass(frozen=True)
+class _Sample:
+    plan: Plan
+    seed: int
+    most: int
+
+    def __call__(self, readers: Iterable[PieceReader]) -> Reservoir:
+        import pyarrow as pa
+
+        seen, columns = Reservoir(self.most), BatchReader()
+        for reader in readers:
+            row = 0
+            for batch in reader:
+                rows, known = self.plan.labelled(batch, columns)
+                keys = row_keys(self.seed, reader.number, row, batch.num_rows)
+                row += batch.num_rows
+                left_out = int(len(known) - known.sum())
+                if rows is None:
+                    seen = replace(seen, n_unlabelled=seen.n_unlabelled + left_out)
+                    continue
+                names = [*self.plan.schema.names, self.plan.target, *([self.plan.weight] if self.plan.weight else [])]
+                places = np.flatnonzero(known)
+                table = pa.Table.from_batches([batch]).select(names).take(places)
+                part = Reservoir(self.most, table, keys[places], len(places), left_out)
+                seen = seen.plus(part.kept())
+        return seen
+
+
+def passes(model: Any, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
+    """Say what is done with the rows of a scan; where the sample holds them all, one pass is enough."""
+    most = int(np.clip(MOST_CELLS // len(plan.schema), FEWEST_ROWS, MOST_ROWS))
+    seed = 0 if model.random_state is None else int(model.random_state)
+    seen: Reservoir = yield _Sample(plan, seed, most), Reservoir.plus
+    if seen.rows is None:
+        raise TableError(f"the target {plan.target!r} has no value in any row, so there is nothing to learn from.")
+    weight = None
+    if plan.weight is not None:
+        weight = np.asarray(seen.rows[plan.weight].to_numpy(), dtype=np.float64)
+    rows = seen.rows.select([*plan.schema.names, plan.target])
+    counts, _ = model._learn(rows, None, weight, plan.target, None, None)
+    if seen.n_rows <= most:
+        if seen.n_unlabelled:
+            warn_of_unlabelled(seen.n_unlabelled, plan.target)
+        return counts  # type: ignore[no-any-return]
+    # What was counted on the sample says how all rows are counted.
+    frozen: Any = counts
+    return (yield counting(replace(plan, families=frozen, schema=counts.schema))).counts  # type: ignore[no-any-return]
