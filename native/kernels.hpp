@@ -21,6 +21,7 @@ void bind_count_features(nanobind::module_& m);
 }  // namespace bayeskit::counts
 
 namespace bayeskit::estimate {
+void bind_back_off(nanobind::module_& m);
 void bind_log_tables(nanobind::module_& m);
 void bind_conditional_information(nanobind::module_& m);
 void bind_logistic(nanobind::module_& m);

@@ -24,6 +24,7 @@ NB_MODULE(_native, m) {
     bayeskit::counts::bind_count_families(m);
     bayeskit::counts::bind_count_tokens(m);
     bayeskit::counts::bind_count_features(m);
+    bayeskit::estimate::bind_back_off(m);
     bayeskit::estimate::bind_log_tables(m);
     bayeskit::estimate::bind_conditional_information(m);
     bayeskit::estimate::bind_logistic(m);

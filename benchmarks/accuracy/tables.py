@@ -20,6 +20,7 @@ RESULTS = ROOT / "build" / "accuracy"
 ADULT_TRAINING_ROWS = 32561
 REPEATS = 5
 MANY_ROWS = 100_000
+STOPPED = "stopped: the CPU time of a fold was over"
 ORIGINAL = "adult (original split)"
 
 

@@ -46,6 +46,7 @@ struct Evidence {
     std::vector<double> pseudo_sum;    // (d,)
     std::vector<int64_t> first_value;  // (d,)
     std::vector<double> log_without;   // (cells, K) what each cell gives when one row leaves it, or empty
+    std::vector<double> log_other;     // (cells, K) the same for the classes that the row is not of, or empty
 };
 
 class FamilyScorer {
@@ -97,14 +98,16 @@ public:
         return nb::make_tuple(scores.to_numpy(), impossible, too_large);
     }
 
-    // (log posterior of each row without itself, first impossible row or -1, rows as above). log_without: (cells, K) what each cell gives
-    // when a row that it holds is left out, for rows that all count once; without it, it follows from counts and pseudo-counts.
+    // (log posterior or log joint of each row without itself, first impossible row or -1, rows as above). log_without: (cells, K) what
+    // each cell gives when a row that it holds is left out, for rows that all count once; without it, it follows from counts and
+    // pseudo-counts. log_other: the same for the classes that the row is not of, where they differ from the tables.
     nb::tuple leave_one_out(nb::list columns, Array y, std::optional<Array> weight, Array n_class, Array counts,
-                            Array class_pseudo, Array pseudo, std::optional<Array> log_without, bool fallback,
-                            int n_threads) {
+                            Array class_pseudo, Array pseudo, std::optional<Array> log_without, std::optional<Array> log_other,
+                            Score wanted, bool fallback, int n_threads) {
         const Table table = checked(columns);
-        const Evidence evidence = gather(table, y, weight, n_class, counts, class_pseudo, pseudo, log_without);
-        Scores scores(Score::log_posterior, table.n_rows, n_classes_);
+        Evidence evidence = gather(table, y, weight, n_class, counts, class_pseudo, pseudo, log_without);
+        if (log_other) evidence.log_other = doubles(*log_other, n_cells_ * n_classes_);
+        Scores scores(wanted, table.n_rows, n_classes_);
         std::vector<int64_t> too_large;
         const int64_t impossible = for_chunks(table, n_threads, too_large, [&](const Chunk& chunk, Scratch& scratch) {
             int64_t bad = -1;
@@ -330,7 +333,8 @@ private:
                 continue;
             }
             const int64_t cell = cell_of(family, level);
-            const double* line = tables_.data() + cell * lanes_;
+            const double* line =
+                evidence.log_other.empty() ? tables_.data() + cell * lanes_ : evidence.log_other.data() + cell * n_classes_;
             for (int64_t c = 0; c < n_classes_; ++c)
                 joint[c] += c == label ? log_without(evidence, family, cell, level[family.feature() * CHUNK_ROWS], label, own)
                                        : line[c];
@@ -351,7 +355,7 @@ void bind_family_scorer(nb::module_& m) {
              "log_tables"_a, "sizes"_a, "families"_a, "smooth"_a, "prior_feature"_a)
         .def("score", &FamilyScorer::score, "columns"_a, "wanted"_a, "fallback"_a, "n_threads"_a)
         .def("leave_one_out", &FamilyScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "n_class"_a, "counts"_a,
-             "class_pseudo"_a, "pseudo"_a, "log_without"_a.none(), "fallback"_a, "n_threads"_a);
+             "class_pseudo"_a, "pseudo"_a, "log_without"_a.none(), "log_other"_a.none(), "wanted"_a, "fallback"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit::score

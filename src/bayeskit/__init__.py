@@ -44,6 +44,7 @@ _PUBLIC = {
     "Discretiser": "bayeskit.table.bins",
     "FindS": "bayeskit.concept.find_s",
     "Hypotheses": "bayeskit.concept.hypotheses",
+    "BackOff": "bayeskit.estimate.smoothing",
     "Lidstone": "bayeskit.estimate.smoothing",
     "MEstimate": "bayeskit.estimate.smoothing",
     "SemiSupervised": "bayeskit.classify.semi_supervised",

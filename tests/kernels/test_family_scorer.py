@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeskit._kernels import FamilyScorer
+from bayeskit._kernels import FamilyScorer, Score
 from bayeskit._kernels import log_tables as log_tables_kernel
 
 LOG_JOINT, LOG_POSTERIOR, POSTERIOR, CLASS, LOG_EVIDENCE = range(5)
@@ -114,10 +114,10 @@ def test_leave_one_out_equals_counting_again_without_the_row(model, weighted):
     log_prior, log_tables = estimate(tables, n_class, smoothing)
     scorer = FamilyScorer(log_prior, flat(log_tables), sizes, families, False, -1)
     evidence = (n_class, flat(tables), np.full(n_classes, smoothing), np.full(sum(sizes), smoothing))
-    found, _, _ = scorer.leave_one_out(columns, y, weight, *evidence, None, True, 2)
+    found, _, _ = scorer.leave_one_out(columns, y, weight, *evidence, None, None, Score.LOG_POSTERIOR, True, 2)
     n_values = [n.shape[-2] for n in tables]
     without = log_tables_kernel([n.ravel() for n in tables], n_values, n_classes, [smoothing] * len(tables), 1.0, 1)
-    from_tables, _, _ = scorer.leave_one_out(columns, y, weight, *evidence, without, True, 2)
+    from_tables, _, _ = scorer.leave_one_out(columns, y, weight, *evidence, without, None, Score.LOG_POSTERIOR, True, 2)
     assert_allclose(from_tables, found, rtol=1e-12)
     for i, row in enumerate(zip(*columns, strict=True)):
         less = weight.copy()

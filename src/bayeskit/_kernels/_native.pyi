@@ -139,6 +139,8 @@ class FamilyScorer:
         class_pseudo: Numbers,
         pseudo: Numbers,
         log_without: Numbers | None,
+        log_other: Numbers | None,
+        wanted: Score,
         fallback: bool,
         n_threads: int,
     ) -> tuple[NDArray[np.float64], int, list[int]]: ...
@@ -172,6 +174,15 @@ def log_tables(
     own: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def back_off_tables(
+    tables: list[Numbers],
+    shapes: Sequence[Sequence[int]],
+    n_classes: int,
+    grid: Sequence[float],
+    root: float,
+    left_out: int,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def prefix_losses(
     columns: list[Numbers],
     y: Numbers,

@@ -20,11 +20,12 @@ from bayeskit.counts.memory import Memory, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs
-from bayeskit.estimate.draw import draw_averaged
+from bayeskit.estimate.averaged_back_off import BackOffAverage
+from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
-from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
+from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
 from bayeskit.estimate.tables import NamedTable
-from bayeskit.learn.parameters import at_least
+from bayeskit.learn.parameters import a_table_smoothing, at_least
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
@@ -54,7 +55,7 @@ class AODE(SemiNaive):
         m′: how many rows a super-parent's value must have.
     order : {1, 2}, default 1
         The number of features in a super-parent.
-    smoothing : float, Lidstone or MEstimate, default 0.25
+    smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -97,6 +98,7 @@ class AODE(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "smoothing": a_table_smoothing,
         "min_count": at_least(0),
         "order": ("1 or 2", lambda value: value in (1, 2) and not isinstance(value, bool)),
     }
@@ -112,7 +114,7 @@ class AODE(SemiNaive):
         min_count: float = 1,
         order: int = 1,
         *,
-        smoothing: float | SymmetricSmoothing = 0.25,
+        smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
@@ -151,8 +153,15 @@ class AODE(SemiNaive):
         if (counts.kind == "triples") != (self.order == 2):
             raise BayeskitError(f"order={self.order} does not fit the counts of this model; call fit again.")
 
-    def _believe(self, counts: FamilyCounts) -> AverageBeliefs:
-        return AverageBeliefs(self._weighted(counts), self.smoothing, self.min_count, self.unseen == "smooth")
+    def _refuse_together(self) -> None:
+        if self.order == 2 and isinstance(as_smoothing(self.smoothing), BackOff):
+            raise BayeskitError(f"order=2 takes a λ or an m; smoothing={self.smoothing!r} needs order=1.")
+
+    def _believe(self, counts: FamilyCounts) -> AverageBeliefs | BackOffAverage:
+        counts, smooth, smoothing = self._weighted(counts), self.unseen == "smooth", as_smoothing(self.smoothing)
+        if isinstance(smoothing, BackOff):
+            return BackOffAverage(counts, smoothing, self.min_count, smooth)
+        return AverageBeliefs(counts, self.smoothing, self.min_count, smooth)
 
     @property
     def structure_(self) -> AveragedStructure:
@@ -185,7 +194,11 @@ class AODE(SemiNaive):
             if variable.n_values:
                 if smooth:
                     n = np.vstack([n, np.zeros_like(n[:1])])
-                joint = smoothing.probabilities(n.ravel()).reshape(n.shape)
+                if isinstance(self._beliefs, BackOffAverage):
+                    member = self._beliefs.members[j]
+                    joint = np.exp(member.log_prior + member.log_tables[0])
+                else:
+                    joint = smoothing.probabilities(n.ravel()).reshape(n.shape)
                 title = f"P({variable.name}, {self._class_name})"
                 tables[variable.name] = NamedTable(title, (*variable.values, *("(unseen)",) * smooth), classes, joint)
         return tables
@@ -201,6 +214,8 @@ class AODE(SemiNaive):
 
     def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         # From the mean of all SPODEs, which is the model's P(x) where min_count = 0 lets all of them take part.
+        if isinstance(self._beliefs, BackOffAverage):
+            return draw_members(list(self._beliefs.members.values()), n_rows, rng)
         return draw_averaged(self._beliefs.counts, self._believed_with["smoothing"], n_rows, rng)
 
     def _columns_used(self) -> list[int]:

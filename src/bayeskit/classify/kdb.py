@@ -18,10 +18,10 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.estimate.prefixes import prefix_losses
-from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.estimate.smoothing import Smoothing, SymmetricSmoothing, as_smoothing
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.labelled import Labelled, coded_under
-from bayeskit.learn.parameters import a_prior, at_least
+from bayeskit.learn.parameters import a_prior, a_table_smoothing, at_least
 from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
@@ -44,7 +44,7 @@ class KDB(SemiNaive):
         The most parents a feature may have besides the class; 0 is naive Bayes.
     select : bool, default False
         Choose k′ ≤ k and the number of features by leave-one-out.
-    smoothing : float, Lidstone or MEstimate, default 0.25
+    smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -89,6 +89,7 @@ class KDB(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "smoothing": a_table_smoothing,
         "prior": a_prior,
         "k": at_least(0, whole=True),
         "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
@@ -104,7 +105,7 @@ class KDB(SemiNaive):
         k: int = 1,
         *,
         select: bool = False,
-        smoothing: float | SymmetricSmoothing = 0.25,
+        smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",
@@ -125,6 +126,12 @@ class KDB(SemiNaive):
         self.prior = prior
         self.class_weight = class_weight
         self.max_memory = max_memory
+
+    def _refuse_together(self) -> None:
+        if self.select and not isinstance(as_smoothing(self.smoothing), SymmetricSmoothing):
+            raise BayeskitError(
+                f"select=True tries all structures with one λ; smoothing={self.smoothing!r} needs select=False."
+            )
 
     @property
     def _learned_anew(self) -> bool:
@@ -221,7 +228,7 @@ class _PrefixLosses:
 
     counts: FamilyCounts
     before: list[int]
-    smoothing: float | SymmetricSmoothing
+    smoothing: Any
     smooth: bool
 
     def __call__(self, rows: Labelled) -> NDArray[np.float64]:

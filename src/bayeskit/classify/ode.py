@@ -13,8 +13,8 @@ from bayeskit.counts.families import Families, FamilyCounts
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.smoothing import SymmetricSmoothing
-from bayeskit.learn.parameters import a_prior
+from bayeskit.estimate.smoothing import Smoothing
+from bayeskit.learn.parameters import a_prior, a_table_smoothing
 from bayeskit.learn.plan import Plan
 
 
@@ -31,9 +31,11 @@ class ODE(SemiNaive):
     ----------
     parents : dict, optional
         Feature → its parent, by name or position. A feature that is not named has the class as its only parent.
-    smoothing : float, Lidstone or MEstimate, default 0.25
+    smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
-        many values it has. The default did best on average over 51 public tables (benchmarks/ACCURACY.md).
+        many values it has. ``"back-off"`` smooths each table towards the one with a parent less, as strongly as
+        leave-one-out says (:class:`BackOff`). The default did best on average over 51 public tables
+        (benchmarks/ACCURACY.md).
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
         How a column of numbers is cut into bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     bins : int, default 10
@@ -77,6 +79,7 @@ class ODE(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "smoothing": a_table_smoothing,
         "prior": a_prior,
         "parents": ("a dict of feature to parent, or None", lambda value: value is None or isinstance(value, Mapping)),
     }
@@ -85,7 +88,7 @@ class ODE(SemiNaive):
         self,
         parents: Any = None,
         *,
-        smoothing: float | SymmetricSmoothing = 0.25,
+        smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",

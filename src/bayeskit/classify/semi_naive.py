@@ -25,7 +25,6 @@ from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.draw import draw_families
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.prior import class_prior
-from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
@@ -62,7 +61,7 @@ class SemiNaive(LeavesOneOut):
     _frozen: str | None = None
 
     # Set by the models' own __init__, where they are documented.
-    smoothing: float | SymmetricSmoothing
+    smoothing: Any  # λ, "back-off" or a Smoothing; each model says which of them it takes
     numeric: str
     bins: int
     kinds: Any

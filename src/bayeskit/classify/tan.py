@@ -13,8 +13,8 @@ from bayeskit.counts.families import FamilyCounts, Kind
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import maximum_spanning_tree, pair_gain, pair_information, pair_rows
-from bayeskit.estimate.smoothing import SymmetricSmoothing
-from bayeskit.learn.parameters import a_prior
+from bayeskit.estimate.smoothing import Smoothing
+from bayeskit.learn.parameters import a_prior, a_table_smoothing
 
 # A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
 # that know both: of a parent that is known in a few rows, the child would be forgotten in all others.
@@ -41,7 +41,7 @@ class TAN(SemiNaive):
     root : str or int, optional
         The feature without a parent, by name or position; by default the first of those that are known in most rows.
         It sets the direction of the edges.
-    smoothing : float, Lidstone or MEstimate, default 0.25
+    smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -85,6 +85,7 @@ class TAN(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
+        "smoothing": a_table_smoothing,
         "prior": a_prior,
         "root": (
             "a feature's name or position, or None",
@@ -99,7 +100,7 @@ class TAN(SemiNaive):
         self,
         root: Any = None,
         *,
-        smoothing: float | SymmetricSmoothing = 0.25,
+        smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
         unseen: str = "ignore",

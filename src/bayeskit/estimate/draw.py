@@ -37,6 +37,17 @@ def draw_families(beliefs: FamilyBeliefs, n_rows: int, rng: np.random.Generator)
     return codes
 
 
+def draw_members(members: list[FamilyBeliefs], n_rows: int, rng: np.random.Generator) -> list[Codes]:
+    """Draw rows of codes from the mean of some models: a model, then a row of it."""
+    chosen = rng.integers(len(members), size=n_rows)
+    codes = [np.full(n_rows, -1, dtype=np.int64) for _ in sizes_of(members[0].counts.schema)]
+    for k in np.unique(chosen).tolist():
+        rows = np.flatnonzero(chosen == k)
+        for column, drawn in zip(codes, draw_families(members[k], len(rows), rng), strict=True):
+            column[rows] = drawn
+    return codes
+
+
 def draw_averaged(
     counts: FamilyCounts, smoothing: float | SymmetricSmoothing, n_rows: int, rng: np.random.Generator
 ) -> list[Codes]:

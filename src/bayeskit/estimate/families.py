@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from bayeskit._kernels import FamilyScorer, Score, n_threads
 from bayeskit.counts.families import Families, FamilyCounts, sizes_of
 from bayeskit.counts.values import ragged
-from bayeskit.errors import warn_caller
+from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.prior import class_prior
-from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
+from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
 from bayeskit.table.encode import contiguous_low
 from bayeskit.table.schema import Schema
 
@@ -37,7 +37,7 @@ class FamilyBeliefs:
 
     counts: FamilyCounts
     families: Families
-    smoothing: float | SymmetricSmoothing
+    smoothing: float | str | Smoothing
     smooth: bool = False
     super_parent: int = -1
     # P(c): "smoothed" as above, "data" without λ, "uniform" or given, as in :func:`class_prior`.
@@ -85,14 +85,27 @@ class FamilyBeliefs:
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the log posterior of each counted row when that row is taken out of the counts."""
+        return self.scores_left_out(columns, y, weight, Score.LOG_POSTERIOR)
+
+    def scores_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None, wanted: Score
+    ) -> NDArray[np.float64]:
+        """Return a score of each counted row when that row is taken out of the counts."""
         counted = [self._counts_of(members) for members in self.families]
-        log_without = None
+        smoothing = as_smoothing(self.smoothing)
+        log_without = log_other = None
+        if isinstance(smoothing, BackOff):
+            refuse_parts_of_rows(weight)
+            log_without, log_other = (
+                smoothing.log_tables_without_one(counted),
+                smoothing.log_tables_of_others(counted),
+            )
         # Where every row counts once, what a cell gives without one of its rows is the same for all of them.
-        if weight is None and sum(table.size for table in counted) < len(y) * len(counted):
-            log_without = as_smoothing(self.smoothing).log_tables_without_one(counted, self._n_cells(counted))
-        given = (columns, y, weight, *self._evidence(counted), log_without)
-        posterior, _, left = self._scorer.leave_one_out(*given, True, self._threads(columns))  # type: ignore[attr-defined]
-        return without_too_large(posterior, Score.LOG_POSTERIOR, left)
+        elif weight is None and sum(table.size for table in counted) < len(y) * len(counted):
+            log_without = smoothing.log_tables_without_one(counted, self._n_cells(counted))
+        given = (columns, y, weight, *self._evidence(counted), log_without, log_other, wanted)
+        scores, _, left = self._scorer.leave_one_out(*given, True, self._threads(columns))  # type: ignore[attr-defined]
+        return without_too_large(scores, wanted, left)
 
     def _evidence(self, counted: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         n_class, class_pseudo = self._prior_counts()
@@ -133,6 +146,15 @@ class FamilyBeliefs:
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
         cells = columns.size if isinstance(columns, np.ndarray) else len(columns) * len(columns[0])
         return n_threads(cells * 4)
+
+
+def refuse_parts_of_rows(weight: NDArray[np.float64] | None) -> None:
+    """Refuse weights below 1, where back-off is to leave a row out: its tables hold what one whole row changes."""
+    if weight is not None and len(low := np.flatnonzero((weight > 0) & (weight < 1))):
+        raise BayeskitError(
+            f"row {low[0]} has the weight {weight[low[0]]:g}; leave_one_out with back-off takes whole rows out, so "
+            "that weights must be at least 1. Use a number as smoothing, or larger weights."
+        )
 
 
 def with_unseen(table: NDArray[Any]) -> NDArray[Any]:

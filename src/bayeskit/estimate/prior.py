@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
+from bayeskit.estimate.smoothing import Smoothing, as_smoothing
 
 
 def class_prior(
     n_class: NDArray[Any],
     prior: str | ArrayLike | dict[Any, float],
-    smoothing: float | SymmetricSmoothing,
+    smoothing: float | str | Smoothing,
     classes: NDArray[Any],
 ) -> NDArray[np.float64]:
     """Estimate P(c): "smoothed" is (n_c + λ) / (N + Kλ), "data" is n_c / N, "uniform" is 1 / K, or as given."""

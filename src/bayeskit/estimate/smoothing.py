@@ -9,20 +9,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayeskit._kernels import log_tables, n_threads
+from bayeskit._kernels import back_off_tables, log_tables, n_threads
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.discrete import laplace, m_estimate
+from bayeskit.estimate.information import conditional_mutual_information
 
 Tables = Sequence[NDArray[Any]]
+
+# The strengths m of back-off that are tried at each depth.
+BACK_OFF_GRID = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 1e4, 1e6)
+# The rows that are shared out evenly over the values at the root of a back-off, P(x).
+BACK_OFF_ROOT = 1.0
 
 
 class Smoothing(ABC):
     """Turns counts into probabilities. A frozen value: two of equal parameters are equal."""
+
+    @abstractmethod
+    def pseudo_count(self, n_cells: int) -> float:
+        """Return the pseudo-count of each value of a distribution that stands alone, such as P(c)."""
 
     @abstractmethod
     def probabilities(self, counts: ArrayLike) -> NDArray[np.float64]:
@@ -46,10 +56,6 @@ class SymmetricSmoothing(Smoothing):
 
     .. math:: P(v) = \frac{n_v + α}{n + S α}
     """
-
-    @abstractmethod
-    def pseudo_count(self, n_cells: int) -> float:
-        """Return α, for a distribution over ``n_cells`` values."""
 
     def log_tables(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
         """Return log P(value | parents, class) of each table, all numbers one after the other.
@@ -142,10 +148,98 @@ class MEstimate(SymmetricSmoothing):
         return m_estimate(counts, np.full(n_values, 1.0 / max(1, n_values)), float(self.m))
 
 
-def as_smoothing(smoothing: float | SymmetricSmoothing) -> SymmetricSmoothing:
-    """Return a smoothing; a number is the λ of :class:`Lidstone`.
+@dataclass(frozen=True)
+class BackOff(Smoothing):
+    r"""Each table is smoothed towards the same table with one parent less, down to P(x).
+
+    .. math:: P_d(x \mid c, u_1 … u_d) = \frac{n(x, c, u_1 … u_d) + m_d P_{d-1}}{n(c, u_1 … u_d) + m_d}, \qquad
+              P_0(x \mid c) = \frac{n(x, c) + m_0 P(x)}{n(c) + m_0}, \qquad P(x) = \frac{n(x) + 1 / S}{n + 1}
+
+    The parent that tells least about x given c goes first. All counts are margins of the feature's own table, so that
+    they hold the rows in which x and its parents are known. P(c) has one row more, shared out evenly.
+
+    Parameters
+    ----------
+    m : float, optional
+        The rows that the shorter context counts for, at every depth. By default each table and depth has that of
+        0.1, 0.3, 1, …, 1e6 with the greatest leave-one-out log-likelihood, which follows from the counts alone.
+
+    Examples
+    --------
+    >>> n = np.array([[3, 0], [1, 2]])  # two values, two classes
+    >>> np.exp(BackOff(1.0).log_tables([n])).round(3)
+    array([0.7  , 0.167, 0.3  , 0.833])
+    """
+
+    m: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.m is not None and not (np.isfinite(self.m) and self.m > 0):
+            raise BayeskitError(f"m must be a finite number above 0; got {self.m!r}.")
+
+    def pseudo_count(self, n_cells: int) -> float:
+        """Return the pseudo-count of each value of a distribution that stands alone, such as P(c)."""
+        return BACK_OFF_ROOT / max(1, n_cells)
+
+    def probabilities(self, counts: ArrayLike) -> NDArray[np.float64]:
+        """Return (n_v + 1 / S) / (n + 1); the first axis runs over the values."""
+        return MEstimate(BACK_OFF_ROOT).probabilities(counts)
+
+    def log_tables(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
+        """Return log P(value | parents, class) of each table, all numbers one after the other."""
+        return self._tables(tables, 0)
+
+    def log_tables_without_one(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
+        """Return what each cell gives when one of its own rows is left out, in the form of :meth:`log_tables`."""
+        return self._tables(tables, 1)
+
+    def log_tables_of_others(self, tables: Tables) -> NDArray[np.float64]:
+        """Return what each cell gives when a row of its value and of another class is left out: P(x) has it less."""
+        return self._tables(tables, 2)
+
+    def _tables(self, tables: Tables, left_out: int) -> NDArray[np.float64]:
+        if not tables:
+            return np.empty(0)
+        grid = BACK_OFF_GRID if self.m is None else (float(self.m),)
+        orders = [_parents_in_order(table) for table in tables]
+        turned = [np.moveaxis(t, order, range(len(order))) for t, order in zip(tables, orders, strict=True)]
+        threads = n_threads(sum(table.size for table in tables) * len(grid))
+        shapes = [table.shape[:-1] for table in turned]
+        flat, _ = back_off_tables(
+            [t.ravel() for t in turned], shapes, tables[0].shape[-1], grid, BACK_OFF_ROOT, left_out, threads
+        )
+        if all(order == sorted(order) for order in orders):
+            return flat
+        ends = np.cumsum([table.size for table in turned])[:-1]
+        parts = zip(np.split(flat, ends), turned, orders, strict=True)
+        back = [np.moveaxis(part.reshape(t.shape), range(len(order)), order).ravel() for part, t, order in parts]
+        return np.concatenate(back)
+
+
+def _parents_in_order(table: NDArray[Any]) -> list[int]:
+    """Return the axes of the parents, that which tells most about the value given the class first."""
+    n_parents = table.ndim - 2
+    if n_parents < 2 or not table.size:
+        return list(range(n_parents))
+
+    def told(parent: int) -> float:
+        rest = tuple(axis for axis in range(n_parents) if axis != parent)
+        # Rounded, so that a tie goes to the first parent and not to the last bit.
+        return round(conditional_mutual_information(table.sum(axis=rest)), 12)
+
+    return sorted(range(n_parents), key=lambda parent: (-told(parent), parent))
+
+
+@overload
+def as_smoothing(smoothing: float | SymmetricSmoothing) -> SymmetricSmoothing: ...
+@overload
+def as_smoothing(smoothing: float | str | Smoothing) -> Smoothing: ...
+def as_smoothing(smoothing: float | str | Smoothing) -> Smoothing:
+    """Return a smoothing; a number is the λ of :class:`Lidstone`, and "back-off" is :class:`BackOff`.
 
     >>> as_smoothing(0.25)
     Lidstone(smoothing=0.25)
     """
-    return smoothing if isinstance(smoothing, SymmetricSmoothing) else Lidstone(float(smoothing))
+    if isinstance(smoothing, Smoothing):
+        return smoothing
+    return BackOff() if smoothing == "back-off" else Lidstone(float(smoothing))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeskit.counts.memory import read_memory
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.smoothing import Lidstone, MEstimate, SymmetricSmoothing
+from bayeskit.estimate.smoothing import BackOff, Lidstone, MEstimate, Smoothing, SymmetricSmoothing
 
 Rules = Mapping[str, tuple[str, Callable[[Any], bool]]]
 
@@ -22,6 +22,9 @@ def refuse_parameters(model: Any, rules: Rules) -> None:
             raise BayeskitError(
                 f"The '{name}' parameter of {type(model).__name__} must be {must_be}. Got {value!r} instead."
             )
+    # A model may have parameters that do not go together.
+    if hasattr(model, "_refuse_together"):
+        model._refuse_together()
 
 
 def one_of(*options: str) -> tuple[str, Callable[[Any], bool]]:
@@ -69,6 +72,14 @@ a_smoothing: tuple[str, Callable[[Any], bool]] = (
     lambda value: isinstance(value, SymmetricSmoothing) or at_least(0)[1](value),
 )
 
+# The same, where tables with fewer parents can stand behind a table.
+a_table_smoothing: tuple[str, Callable[[Any], bool]] = (
+    "a finite number of at least 0 (λ), 'back-off', or a smoothing such as MEstimate(2) or BackOff(5)",
+    lambda value: (
+        value == "back-off" if isinstance(value, str) else isinstance(value, BackOff) or a_smoothing[1](value)
+    ),
+)
+
 # The rule that a parameter says how P(c) comes about.
 a_prior: tuple[str, Callable[[Any], bool]] = (
     "'smoothed', 'data', 'uniform', an array of probabilities or a dict of class to probability",
@@ -93,7 +104,8 @@ def is_prior(prior: Any) -> bool:
 
 
 # Smoothings that a model file may hold, with the name of their number.
-_SMOOTHINGS: dict[str, tuple[type[Lidstone] | type[MEstimate], str]] = {
+_SMOOTHINGS: dict[str, tuple[Callable[..., Smoothing], str]] = {
+    "BackOff": (BackOff, "m"),
     "Lidstone": (Lidstone, "smoothing"),
     "MEstimate": (MEstimate, "m"),
 }
@@ -119,15 +131,18 @@ def _read(value: dict[str, Any]) -> Any:
     if "pairs" in value:
         return dict(map(tuple, value["pairs"]))
     name, number = value.get("smoothing"), value.get("number")
+    if name == "BackOff" and number is None:
+        return BackOff()
     if name not in _SMOOTHINGS or not isinstance(number, int | float):
         raise BayeskitError(f"a smoothing of the file is unknown: {name!r} of {number!r}.")
     return _SMOOTHINGS[name][0](float(number))
 
 
 def _plain(value: Any) -> Any:
-    for name, (kind, field) in _SMOOTHINGS.items():
-        if isinstance(value, kind):
-            return {"smoothing": name, "number": float(getattr(value, field))}
+    if isinstance(value, Smoothing):
+        name = type(value).__name__
+        number = getattr(value, _SMOOTHINGS[name][1])
+        return {"smoothing": name, "number": None if number is None else float(number)}
     if isinstance(value, Mapping):
         return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
     if isinstance(value, np.ndarray | list | tuple):

@@ -104,11 +104,20 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
                 _hidden(rows.column(j)) if other == name else rows.column(j) for j, other in enumerate(rows.names)
             )
             hidden = type(rows)(rows.names, rows.named, rows.n_rows, columns)
-            change = row_scores(model.predict_proba(hidden), truth)[1] - usual
+            change = row_scores(_answered(model, hidden, name), truth)[1] - usual
             found[name] = measure_of(np.array([change.sum(), (change**2).sum()]), len(change))
         return found
     except BayeskitError:
         return {}  # a fold in which some row is impossible tells nothing
+
+
+def _answered(model: Any, rows: Any, name: str) -> NDArray[np.float64]:
+    """Return P(c | x) with one column hidden, which is not the same as missing where a missing cell is a level."""
+    if not hasattr(model, "log_posterior_hiding"):
+        return np.asarray(model.predict_proba(rows))
+    hidden = np.zeros((rows.n_rows, len(rows.names)), dtype=bool)
+    hidden[:, rows.names.index(name)] = True
+    return np.asarray(np.exp(model.log_posterior_hiding(rows, hidden)))
 
 
 def _hidden(column: Column) -> Column:

@@ -117,7 +117,7 @@ def test_a_narrow_terminal_gets_fewer_columns_and_no_cut_cells(heart, capsys, mo
     board = said[said.index("best log-loss first") :].splitlines()
     assert max(map(len, said.splitlines()[:-3])) <= int(columns) + 30  # sentences may be longer than tables
     lines = [line for line in board if "±" in line and "standard error" not in line]
-    assert len(lines) == 8
+    assert len(lines) == 9
     assert {line.split("  ")[0] for line in lines} >= {"NaiveBayes-MDL", "majority class"}
     assert all(len(line) <= int(columns) for line in lines)
     assert all(len(word.split(".")[1]) == 4 for line in lines for word in line.split() if "." in word)

@@ -14,8 +14,8 @@ from bayeskit.decide.scores import row_scores
 from bayeskit.table.column import Coded, Numbers
 from bayeskit.table.files import TableFile
 from bayeskit.workflow.importance import column_importance, information
-from bayeskit.workflow.report import judged
-from bayeskit.workflow.report.examples import explained_rows
+from bayeskit.workflow.report import judged, sections
+from bayeskit.workflow.report.examples import explained_rows, waterfall_lines
 from bayeskit.workflow.report.judged import _per_class
 from bayeskit.workflow.training import read_training_table, train
 from bayeskit.workflow.wording import number, percent
@@ -25,6 +25,41 @@ from bayeskit.workflow.wording import number, percent
 def result(request):
     with as_file(files("bayeskit.datasets").joinpath("data", "heart.csv")) as path:
         return train(read_training_table(TableFile.open(path), "disease"), [request.param])
+
+
+@pytest.fixture(scope="module")
+def pooled():
+    with as_file(files("bayeskit.datasets").joinpath("data", "heart.csv")) as path:
+        return train(read_training_table(TableFile.open(path), "disease"), ["AutoBayes"], folds=2)
+
+
+def test_a_pool_is_shown_by_its_members_and_not_as_independent_columns(pooled):
+    text = sections.structure(pooled)
+    assert "independent" not in text
+    for name, weight in pooled.model.members_.items():
+        assert name in text
+        assert f"{weight:.2f}" in text
+    assert f"{pooled.model.left_out_loss_['pool']:.4f}" in text
+
+
+def test_the_floor_is_a_line_of_its_own_and_the_lines_sum_to_the_log_odds(pooled):
+    for row in explained_rows(pooled)[0]:
+        labels, terms, used = waterfall_lines(row.explanation)
+        assert labels[-1] == "floor"
+        assert len(labels) == len(terms) == len(used)
+        assert_allclose(row.explanation.prior + sum(terms), row.explanation.log_odds, rtol=0, atol=1e-9)
+
+
+def test_a_column_is_hidden_from_a_pool_and_not_recorded_as_missing(pooled):
+    told = {each.name: each.rise.value for each in column_importance(pooled)}
+    source, y, part = pooled.table.features.source, pooled.table.labels.y, pooled.board.part
+    here, others = np.flatnonzero(part == part.max()), np.flatnonzero(part != part.max())
+    model = pooled.board.best.model.fit(source.take(others), y[others])
+    rows = source.take(here)
+    hidden = np.tile(np.array([name == "vessels" for name in rows.names]), (len(here), 1))
+    before = row_scores(model.predict_proba(rows), y[here])[1].mean()
+    after = row_scores(np.exp(model.log_posterior_hiding(rows, hidden)), y[here])[1].mean()
+    assert_allclose(told["vessels"], after - before, rtol=1e-9, atol=1e-12)
 
 
 def test_an_uncertain_row_is_never_surer_than_a_typical_one(result):

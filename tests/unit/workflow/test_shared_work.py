@@ -52,7 +52,8 @@ def test_text_is_encoded_once_for_all_classifiers_and_folds(calls):
 
 
 def test_bins_are_made_once_for_each_fold_and_shared(calls):
-    compare(table(numbers=True), target="y", folds=FOLDS)
+    # AutoBayes cuts finer bins of its own, without the label.
+    compare(table(numbers=True), target="y", folds=FOLDS, models=[name for name in candidates() if name != "AutoBayes"])
     assert calls["digitise"] == FOLDS * 2
     assert calls["encode_objects"] == calls["recode"] == 4 + 1
 

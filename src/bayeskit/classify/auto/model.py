@@ -114,6 +114,7 @@ class AutoBayes(BayesClassifier):
         "random_state": ("None or a whole number of at least 0", _is_seed),
     }
     _statistic = AutoCounts
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AutoBayes": {}}
 
     def __init__(
         self,

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from bayeskit._kernels import EvidenceNetworks, grow_contexts, pair_gains
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.rows import Rows
+from bayeskit.estimate.smoothing import BACK_OFF_GRID
 
 DEPTHS = 3
-# The strengths m of back-off that are tried at each depth.
-GRID = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 1e4, 1e6])
+GRID = np.array(BACK_OFF_GRID)
 FEWEST_BINS, MOST_BINS = 4, 12
 # The share of the columns before it from which a column may choose its parents.
 OPEN = 0.6

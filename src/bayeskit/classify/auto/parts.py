@@ -139,6 +139,9 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = own * total / (own.sum(axis=1, keepdims=True) * n_class)
             information = float(np.where(own > 0, own / total * np.log(ratio), 0.0).sum())
+        # Less what so many levels share with the classes by chance (Miller 1955).
+        freedom = ((own.sum(axis=1) > 0).sum() - 1) * ((n_class > 0).sum() - 1)
+        information -= freedom / (2.0 * total)
         importance.append((variable.name, max(information, 0.0) * float(plan.column_weight[j])))
     importance.sort(key=lambda item: -item[1])
     names = zip(plan.members, plan.member_weight.tolist(), plan.left_out_loss.tolist(), strict=False)

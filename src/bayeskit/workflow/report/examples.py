@@ -61,10 +61,10 @@ def waterfall_lines(explanation: Any) -> tuple[list[str], list[float], list[bool
     strong = explanation.strongest()
     labels, terms, used = strong.labels(), strong.terms.tolist(), strong.used.tolist()
     labels = [short(label, MOST_PLACES) for label in labels]
+    if len(labels) > MOST_LINES + 1:
+        others = f"{len(labels) - MOST_LINES} other columns"
+        labels, used = [*labels[:MOST_LINES], others], [*used[:MOST_LINES], True]
+        terms = [*terms[:MOST_LINES], sum(terms[MOST_LINES:])]
     if strong.floor:
         labels, terms, used = [*labels, "floor"], [*terms, strong.floor], [*used, True]
-    if len(labels) <= MOST_LINES + 1:
-        return labels, terms, used
-    rest = sum(terms[MOST_LINES:])
-    head = labels[:MOST_LINES], terms[:MOST_LINES], used[:MOST_LINES]
-    return [*head[0], f"{len(labels) - MOST_LINES} other columns"], [*head[1], rest], [*head[2], True]
+    return labels, terms, used

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeskit.workflow.report.examples import ExplainedRow, explained_rows, waterfall_lines
-from bayeskit.workflow.report.html import e, section, short
+from bayeskit.workflow.report.html import bar, e, grid, section, short
 from bayeskit.workflow.report.pictures import network_picture
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg
 from bayeskit.workflow.wording import count
@@ -23,8 +23,10 @@ FEW_ROWS = 30
 
 
 def structure(result: Training) -> str:
-    """Draw which columns depend on which in the chosen model."""
+    """Draw which columns depend on which in the chosen model, or say what a pool of models is made of."""
     model, target = result.model, result.table.target
+    if hasattr(model, "members_"):
+        return _members(model)
     names = [target, *model.schema_.names]
     if len(names) > MOST_DRAWN:
         return section("structure", "Structure", f"{len(names) - 1} columns are too many to draw.")
@@ -42,16 +44,37 @@ def structure(result: Training) -> str:
     return section("structure", "Structure", words, f'<figure class="card wide network">{svg}</figure>')
 
 
+def _members(model: Any) -> str:
+    """List the members of a pool with their weights."""
+    weights, losses = model.members_, model.left_out_loss_
+    most = max(*weights.values(), 1e-9)
+    rows = [("", [e(name), f"{w:.2f}{bar(w / most)}", f"{losses[name]:.4f}"]) for name, w in weights.items()]
+    return section(
+        "structure",
+        "What it is made of",
+        "Each member gives a probability of every class, from counts alone. The log of the answer is the sum of their "
+        "logs by these weights, which have the least log-loss on rows left out; a member of weight 0 adds nothing.",
+        grid(
+            ["member", "weight", "log-loss on rows left out"],
+            [*rows, ("best", ["all together", "", f"{losses['pool']:.4f}"])],
+            numbers=(1, 2),
+        ),
+    )
+
+
 def evidence(result: Training) -> str:
     """Explain a few rows."""
     typical, uncertain = explained_rows(result)
+    floor = any(row.explanation.floor for row in (*typical, *uncertain))
     return section(
         "rows",
         "Explained rows",
         "What each column adds to the log-odds of the most probable class over the second: +0.7 doubles the odds, and "
         "a bar to the right is evidence for it. Typical rows have the median probability of their class; uncertain "
         "rows have the lowest probability of the predicted class. All probabilities here are those of the saved model, "
-        "which has learned from these rows.",
+        "which has learned from these rows."
+        + " The floor is what two rows with the shares of the classes, mixed in at the end, take back."
+        * floor,
         '<div class="waterfalls">',
         *(_waterfall(row) for row in (*typical, *uncertain)),
         "</div>",
