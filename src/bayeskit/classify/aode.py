@@ -47,7 +47,9 @@ class AODE(SemiNaive):
     ``min_count=0`` the answer is therefore the exact sum over all values of the missing cells. With a larger m′ a
     row in which the cell is known leaves some super-parents out, so that the mean is over others, and the sum of such
     answers is near the answer with the cell missing, not equal to it; what :func:`value_of_information` says is then
-    as near.
+    as near. Rows are drawn (:meth:`sample_columns`, :func:`bayes_risk`) from the mean of all SPODEs. That is P(x) where
+    every value has ``min_count`` rows, so with the default but for declared levels that no row has; with a
+    larger m′ what is drawn, and the risk estimated from it, is of ``min_count=0``.
 
     Parameters
     ----------
@@ -213,7 +215,6 @@ class AODE(SemiNaive):
         return sum(len(self.classes_) * prod(members) - 1 for members in combinations(sizes, order))
 
     def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        # From the mean of all SPODEs, which is the model's P(x) where min_count = 0 lets all of them take part.
         if isinstance(self._beliefs, BackOffAverage):
             return draw_members(list(self._beliefs.members.values()), n_rows, rng)
         return draw_averaged(self._beliefs.counts, self._believed_with["smoothing"], n_rows, rng)

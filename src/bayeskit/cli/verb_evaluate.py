@@ -47,7 +47,7 @@ def evaluate(
 
     classifier = load_classifier(model, target)
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
-    file = TableFile.open(data, encoding, delimiter, missing=missing or ())
+    file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
     with screen.progress(not json) as progress:
         found = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
     scores = found.scores

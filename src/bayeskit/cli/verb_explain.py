@@ -61,7 +61,7 @@ def explain(
     if texts.is_text_model(classifier.model):
         texts.explain(classifier.model, data, text, encoding, row, doubtful or DOUBTFUL, as_json=json)
         return
-    file = TableFile.open(data, encoding, delimiter, missing=missing or ())
+    file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
     columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)
     if row is not None:
         rows = [(row, row_of_file(columns, row))]

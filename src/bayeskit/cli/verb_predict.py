@@ -87,7 +87,8 @@ def predict(
     if is_text and len(data) > 1:
         raise typer.BadParameter("texts come from one file or one folder.", param_hint="DATA")
     many = not is_text and is_many(data)
-    scan = scan_of(data, None, encoding, delimiter, missing or ()) if many else None
+    words = (*classifier.missing, *(missing or ()))
+    scan = scan_of(data, None, encoding, delimiter, words) if many else None
     if output is not None:
         refuse_overwriting(output, (*inputs(data, scan), model, loss))
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
@@ -96,7 +97,7 @@ def predict(
         predictions: Any = texts.Predictions(classifier.model, data[0], text, encoding, keep or [], costs, digits)
     else:
         options = encoding, delimiter
-        rows = TableFile.open(data[0], *options, missing=missing or ()) if scan is None else ScannedRows(scan)
+        rows = TableFile.open(data[0], *options, missing=words) if scan is None else ScannedRows(scan)
         columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
         predictions = Predictions(columns, keep or [], costs, digits)
     if output is None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.categorical import CodedKind
-from bayeskit.kinds.kind import Training
+from bayeskit.kinds.kind import Cells, Training
 from bayeskit.table.column import Column
 from bayeskit.table.encode import distinct
 from bayeskit.table.schema import Variable
@@ -18,6 +22,8 @@ class Bernoulli(CodedKind):
     name = "bernoulli"
     words = ("bernoulli",)
     description = "a smoothed table of 0 and 1, both always possible"
+    takes_text = False
+    holds = "0 and 1, or false and true"
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
         """Declare 0 and 1; a column that holds anything else is refused."""
@@ -29,3 +35,11 @@ class Bernoulli(CodedKind):
                     "and True."
                 )
         return [Variable(name, self.name, (0, 1), declared=True) for name in names]
+
+    def cells(self, variable: Variable) -> Cells:
+        """Read 0 and 1 as well as false and true."""
+        return "flag"
+
+    def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which numbers are neither 0 nor 1."""
+        return np.asarray((numbers != 0) & (numbers != 1) & ~np.isnan(numbers))

@@ -21,6 +21,7 @@ class Binned(CodedKind):
 
     name = "binned"
     words = METHODS
+    takes_text = False
     description = "a smoothed table of at most `bins` bins"
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:

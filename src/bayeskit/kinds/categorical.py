@@ -24,6 +24,7 @@ class CodedKind(Kind):
     """
 
     coded = True
+    takes_text = True
     family = Family.TABLE
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:

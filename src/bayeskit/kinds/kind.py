@@ -23,7 +23,8 @@ from bayeskit.table.encode import as_numbers, refuse_infinite
 from bayeskit.table.schema import Variable
 
 Unseen = Literal["ignore", "error", "smooth"]
-Cells = Literal["text", "truth", "number"]
+# How cells are written in a file; a flag is 0 or 1, or false or true.
+Cells = Literal["text", "truth", "number", "flag"]
 
 # So many rows are left out at once: their moments lie in the cache.
 LEFT_OUT_ROWS = 2048
@@ -115,6 +116,8 @@ class Kind(ABC):
     counts_numbers: ClassVar[bool] = False
     # Whether every finite number is a cell as it came, so that `read` need not be called.
     any_number: ClassVar[bool] = True
+    # Whether a cell may be text; otherwise the cells of a file are read as numbers, or as truth values.
+    takes_text: ClassVar[bool] = False
     # What the cells must be, for the message that refuses one.
     holds: ClassVar[str] = "finite numbers"
 

@@ -162,7 +162,7 @@ def _read(
     import pyarrow.compute as pc
 
     known = words()
-    number = kind == "numeric" or (kind in known and (not known[kind].coded or kind != known[kind].name))
+    number = kind == "numeric" or (kind in known and not known[kind].takes_text)
     if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type) and kind is None:
         origin = pc.min(pc.cast(column, pa.timestamp("s"), safe=False)).as_py()
         if origin is None:
@@ -201,10 +201,10 @@ def _refuse_text(
 
 
 def refuse_unfit(column: Any, name: str, kind: Kind, place: Callable[[int], str]) -> None:
-    """Refuse the first number of a column that its kind cannot take, such as a fraction among Poisson counts."""
+    """Refuse the first number of a column that its kind cannot take: a fraction among Poisson counts, a 2 among 0/1."""
     import pyarrow as pa
 
-    if kind.any_number or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return
     odd = kind.unfit(np.asarray(column.cast(pa.float64(), safe=False)))
     if odd.any():

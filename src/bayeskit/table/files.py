@@ -79,6 +79,7 @@ class TableFile:
 
     raw: RawFile
     reader: TableReader
+    missing: tuple[str, ...] = ()  # words for a missing cell, besides the usual ones
 
     @property
     def name(self) -> str:
@@ -134,7 +135,7 @@ class TableFile:
             raise TableError(
                 f"{raw.shown} has {reader.names.count(twice)} columns named {twice!r}; column names must be unique."
             )
-        return cls(raw, reader)
+        return cls(raw, reader, options.missing)
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
         """Refuse, with the nearest names, a column that is not in the file but that ``who`` needs."""

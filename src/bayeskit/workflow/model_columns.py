@@ -34,7 +34,7 @@ def column_types(model: Any) -> dict[str, pa.DataType]:
 
     from bayeskit.kinds import kind_of
 
-    types = {"text": pa.string(), "truth": pa.bool_(), "number": pa.float64()}
+    types = {"text": pa.string(), "truth": pa.bool_(), "number": pa.float64(), "flag": pa.float64()}
     return {variable.name: types[kind_of(variable).cells(variable)] for variable in model.schema_}
 
 
@@ -67,7 +67,9 @@ class ModelColumns:
     def __init__(self, model: Any, file: Rows, *, strict: bool = False, decimal: str | None = None) -> None:
         self.model, self.file, self.strict = model, file, strict
         self.types = column_types(model)
-        self.conventions: dict[str, Convention] = dict(getattr(model, "conventions", {}))
+        flags = {variable.name: Convention("number") for variable in model.schema_ if _is_flag(variable)}
+        self._flags = set(flags)
+        self.conventions: dict[str, Convention] = {**flags, **getattr(model, "conventions", {})}
         self.n_rows = 0
         self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
         self._example: dict[str, Any] = {}
@@ -141,7 +143,7 @@ class ModelColumns:
         return pa.table(columns)
 
     def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
-        parsed, odd = convention.parse(column)
+        parsed, odd = convention.parse(_flags_as_numbers(column) if name in self._flags else column)
         if len(odd):
             if not convention.lenient or self.strict:
                 row = int(odd[0])
@@ -175,7 +177,8 @@ class ModelColumns:
                     f"{self.file.place(self.n_rows + row)}: column {name!r} holds {column[row].as_py()}; leave the "
                     "cell empty or put a finite number there."
                 )
-            refuse_unfit(column, name, kind_of(variable), lambda row: self.file.place(self.n_rows + row))
+            if not variable.is_discrete:
+                refuse_unfit(column, name, kind_of(variable), lambda row: self.file.place(self.n_rows + row))
         if not variable.is_discrete or variable.kind == "binned" or not variable.values:
             return
         known = pa.array(list(variable.values)).cast(column.type)
@@ -224,6 +227,22 @@ class ModelColumns:
         """Give a warning for each oddity."""
         for sentence in self.oddities():
             warnings.warn(sentence, BayeskitWarning, stacklevel=3)
+
+
+def _is_flag(variable: Any) -> bool:
+    from bayeskit.kinds import kind_of
+
+    return kind_of(variable).cells(variable) == "flag"
+
+
+def _flags_as_numbers(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    small = pc.utf8_lower(column)
+    return pc.if_else(pc.equal(small, "true"), "1", pc.if_else(pc.equal(small, "false"), "0", column))
 
 
 def _in_type(column: Any, kind: pa.DataType, name: str) -> Any:

@@ -36,6 +36,8 @@ class TrainedModel:
     conventions: Mapping[str, Convention] = field(default_factory=dict)
     # Log-posteriors are divided by it; 1 leaves them as they are.
     temperature: float = 1.0
+    # Words for a missing cell that were said in training: a file that is predicted is read with them too.
+    missing: tuple[str, ...] = ()
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -85,6 +87,8 @@ class TrainedModel:
             notes["conventions"] = {name: each.to_json() for name, each in self.conventions.items()}
         if self.temperature != 1.0:
             notes["temperature"] = self.temperature
+        if self.missing:
+            notes["missing"] = list(self.missing)
         save(self.model, path, notes)
 
     @classmethod
@@ -111,6 +115,9 @@ class TrainedModel:
             temperature = float(notes.get("temperature", 1.0))
             if not 0 < temperature < np.inf:
                 raise ValueError(f"the temperature is {temperature}")
+            missing = tuple(notes.get("missing", ()))
+            if not all(isinstance(word, str) for word in missing):
+                raise ValueError(f"the words for a missing cell are {missing}")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{name!r}: its notes do not fit: {error}.") from error
-        return cls(model, conventions, temperature)
+        return cls(model, conventions, temperature, missing)

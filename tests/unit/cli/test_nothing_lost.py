@@ -228,3 +228,40 @@ def test_parquet_is_read_from_standard_input(trained, capsys, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
         told(capsys, "predict", "disease.bayes", "-", "-o", "out.csv")
     assert (trained / "out.csv").read_bytes() == (trained / "expected.csv").read_bytes()
+
+
+def test_a_cell_that_is_neither_0_nor_1_is_refused_by_its_line_where_a_column_is_said_to_be_bernoulli(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a,b,class\n0,x,p\n1,y,q\n2,x,p\n0,y,q\n")
+    numbers = refused(capsys, "train", "t.csv", "-t", "class", "--kind", "a=bernoulli", "-o", "m.bayes")
+    assert "'t.csv', line 4: column 'a' is bernoulli and must hold 0 and 1, or false and true; got 2" in numbers
+    text = refused(capsys, "train", "t.csv", "-t", "class", "--kind", "b=bernoulli", "-o", "m.bayes")
+    assert "'t.csv', line 2: column 'b' cannot be bernoulli, since this cell is 'x'" in text
+
+
+def test_true_and_false_are_read_alike_in_training_and_use_where_a_column_is_bernoulli(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = ["true,p", "false,q", "TRUE,p", "false,q", ",q", "true,p", "false,q", "true,p"] * 2
+    (tmp_path / "words.csv").write_text("a,class\n" + "\n".join(rows) + "\n")
+    digits = [row.replace("true", "1").replace("TRUE", "1").replace("false", "0") for row in rows]
+    (tmp_path / "digits.csv").write_text("a,class\n" + "\n".join(digits) + "\n")
+    for name in ("words", "digits"):
+        told(capsys, "train", f"{name}.csv", "-t", "class", "--kind", "a=bernoulli", "-o", name)
+    answers = {told(capsys, "predict", m, f"{t}.csv").out for m in ("words", "digits") for t in ("words", "digits")}
+    assert len(answers) == 1
+
+
+def test_words_for_a_missing_cell_that_were_said_in_training_are_missing_in_use_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    cells = ["1.5", "-99", "2.25", "8.5", "unknown", "9.75"] * 5
+    rows = [f"{cell},{'p' if cell in ('1.5', '2.25', '-99') else 'q'}" for cell in cells]
+    (tmp_path / "t.csv").write_text("a,class\n" + "\n".join(rows) + "\n")
+    empty = [row.replace("-99", "").replace("unknown", "") for row in rows]
+    (tmp_path / "empty.csv").write_text("a,class\n" + "\n".join(empty) + "\n")
+    told(capsys, "train", "t.csv", "-t", "class", "--missing", "-99", "--missing", "unknown", "-o", "m.bayes")
+    for verb in (["predict", "m.bayes"], ["explain", "m.bayes"]):
+        assert told(capsys, *verb, "t.csv").out == told(capsys, *verb, "empty.csv").out
+    scores = [told(capsys, "evaluate", "m.bayes", name, "--json").out for name in ("t.csv", "empty.csv")]
+    assert scores[0] == scores[1]

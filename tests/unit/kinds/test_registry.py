@@ -116,4 +116,4 @@ def test_every_kind_can_be_read(name):
     assert kind.title(of, "play").endswith("(x | play)")
     assert kind.n_parameters(of, believed) >= 0
     assert kind.description
-    assert kind.cells(of) in ("text", "truth", "number")
+    assert kind.cells(of) in ("text", "truth", "number", "flag")
