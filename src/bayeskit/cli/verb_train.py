@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -153,7 +154,7 @@ def train(
             calibrate=calibrate,
             test=held_out,
         )
-    result.trained.save(place)
+    replace(result.trained, missing=tuple(missing or ())).save(place)
     if not json:
         show_board(result)
         show_end(result, place)

@@ -79,7 +79,6 @@ class TableFile:
 
     raw: RawFile
     reader: TableReader
-    missing: tuple[str, ...] = ()  # words for a missing cell, besides the usual ones
 
     @property
     def name(self) -> str:
@@ -135,7 +134,7 @@ class TableFile:
             raise TableError(
                 f"{raw.shown} has {reader.names.count(twice)} columns named {twice!r}; column names must be unique."
             )
-        return cls(raw, reader, options.missing)
+        return cls(raw, reader)
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
         """Refuse, with the nearest names, a column that is not in the file but that ``who`` needs."""

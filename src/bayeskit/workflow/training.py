@@ -86,7 +86,7 @@ class Training:
             for name, each in self.table.conventions.items()
             if name in used or any(part_name(name, part) in used for part in each.parts)
         }
-        return TrainedModel(self.model, conventions, self.temperature, self.table.file.missing)
+        return TrainedModel(self.model, conventions, self.temperature)
 
     @property
     def no_better_than_majority(self) -> str:
