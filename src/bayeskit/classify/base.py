@@ -45,6 +45,11 @@ class BayesClassifier(Classifier, Learner):
     impossible: str = "error"
     # Under which names and settings ``bayeskit.compare`` tries the model; one without any is not tried.
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+    # The same for names that are tried only when they are asked for.
+    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    # How columns depend on each other, in words, where arrows between columns cannot say it.
+    dependence: ClassVar[str] = ""
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:

@@ -104,6 +104,11 @@ class GaussianBayes(BayesClassifier):
         "max_memory": an_amount_of_memory,
     }
     _statistic = GaussianCounts
+    dependence = "In each class all columns depend on each other, by a matrix of covariances."
+    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
+        "GaussianBayes": {},
+        "GaussianBayes-tied": {"covariance": "tied"},
+    }
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,11 @@ class TableClassifier(Classifier, TableModel):
     """A classifier over any table: it gives P(c | x), also for rows with missing cells."""
 
     classes_: NDArray[Any]
+
+    # Under which names and settings ``bayeskit.compare`` tries the model when it is asked for.
+    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
+    # How the classes depend on the columns, in words.
+    dependence: ClassVar[str] = "The probabilities of the classes are modelled given the columns; the columns are not."
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

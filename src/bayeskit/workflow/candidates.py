@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.table_model import TableClassifier
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
@@ -25,19 +26,29 @@ MOST_COLUMNS_OF_PAIRS = 500
 MOST_BYTES = 128 * 2**20
 
 
-def candidates(names: Sequence[str] | None = None) -> dict[str, BayesClassifier]:
+# What can be compared: a classifier that learns from counts, or one that is fitted whole.
+Candidate = BayesClassifier | TableClassifier
+
+
+def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
     """Return the classifiers of the registry that say under which names and settings they are to be compared.
+
+    Without ``names``, those that every comparison tries; the others, such as LogisticRegression, must be asked for.
 
     >>> list(candidates(["tan", "A2DE"]))
     ['TAN', 'A2DE']
     """
-    found: dict[str, BayesClassifier] = {}
+    found: dict[str, Candidate] = {}
+    asked: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):
         model = model_class(name)
         for label, settings in getattr(model, "compared_as", {}).items():
             found[label] = model(**settings)
+        for label, settings in getattr(model, "compared_when_asked", {}).items():
+            asked[label] = model(**settings)
     if names is None:
         return found
+    found |= asked
     by_case = {label.casefold(): label for label in found}
     for name in names:
         if name.casefold() not in by_case:
@@ -46,7 +57,7 @@ def candidates(names: Sequence[str] | None = None) -> dict[str, BayesClassifier]
 
 
 def too_large(
-    models: Mapping[str, BayesClassifier],
+    models: Mapping[str, Candidate],
     source: Source,
     y: NDArray[Any],
     n_classes: int,
@@ -69,8 +80,8 @@ def too_large(
     sizes: dict[Any, list[int]] = {}
     for label, model in models.items():
         settings = model.get_params(deep=False)
-        if "max_nodes" in settings:
-            continue  # it keeps its own size within bounds
+        if "max_nodes" in settings or isinstance(model, TableClassifier):
+            continue  # it keeps its own size within bounds, or counts nothing
         counted = model.counted_as()
         # A model that chooses its families by the rows counts all pairs first.
         families = "pairs" if counted is None else str(counted[0])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.table_model import TableClassifier
 from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError
@@ -21,7 +22,7 @@ from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.schema import learn_schema
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
-from bayeskit.workflow.candidates import candidates, too_large
+from bayeskit.workflow.candidates import Candidate, candidates, too_large
 from bayeskit.workflow.folds import Fold, Folds, stratified_parts
 from bayeskit.workflow.leaderboard import MAJORITY, Leaderboard, Trial
 from bayeskit.workflow.progress import Progress, report_step
@@ -55,7 +56,8 @@ def compare(
         counted, fold by fold, and the scores are those of a random sample of rows.
     models : list of str, optional
         Names out of :func:`bayeskit.workflow.candidates.candidates`; by default all of them whose counts are not too
-        large for the table (those left out are named in ``left_out``).
+        large for the table (those left out are named in ``left_out``). "LogisticRegression" and, for tables of numbers,
+        "GaussianBayes" and "GaussianBayes-tied" are tried when they are named.
     folds, random_state : int
         The number of folds, stratified by class, and the seed that assigns rows to them.
     kinds : dict, optional
@@ -103,7 +105,7 @@ def cross_validate(
     source: Source,
     y: NDArray[Any],
     classes: NDArray[Any],
-    models: Mapping[str, BayesClassifier],
+    models: Mapping[str, Candidate],
     *,
     folds: int = 5,
     random_state: int = 0,
@@ -175,10 +177,12 @@ def refuse_one_class(classes: NDArray[Any]) -> None:
         raise TableError(f"the target has one class, {classes[0]!r}; a classifier needs at least two.")
 
 
-def fit_candidate(
-    model: BayesClassifier, source: Source, y: NDArray[Any], classes: NDArray[Any], target: str
-) -> BayesClassifier:
+def fit_candidate(model: Candidate, source: Source, y: NDArray[Any], classes: NDArray[Any], target: str) -> Candidate:
     """Return a model fitted on a table that was read, as ``fit(table, target=target)`` would."""
+    if isinstance(model, TableClassifier):
+        fitted: TableClassifier = type(model)(**model.get_params(deep=False)).fit(source, classes[y])
+        fitted.target_ = target
+        return fitted
     counts = model.count(source, classes[y])
     return type(model).from_counts(counts, target=target, **model.get_params(deep=False))
 
@@ -186,16 +190,18 @@ def fit_candidate(
 class Run:
     """A classifier in cross-validation: its posterior of every row, its times, or why it cannot take part."""
 
-    def __init__(
-        self, name: str, model: BayesClassifier, data: Folds, n_classes: int, kinds: Mapping[str, str]
-    ) -> None:
-        # A model that only counts values cuts a number into bins, whatever density was asked for.
-        self.kinds = {column: kind if model.takes_kind(kind) else "numeric" for column, kind in kinds.items()}
-        self.name, self.model = name, model.set_params(kinds=self.kinds or None)
+    def __init__(self, name: str, model: Candidate, data: Folds, n_classes: int, kinds: Mapping[str, str]) -> None:
+        counts = isinstance(model, BayesClassifier)
+        self.name, self.model, self.kinds = name, model, dict(kinds)
+        if counts:
+            # A model that only counts values cuts a number into bins, whatever density was asked for.
+            self.kinds = {column: kind if model.takes_kind(kind) else "numeric" for column, kind in kinds.items()}
+        if "kinds" in model.get_params(deep=False):
+            model.set_params(kinds=self.kinds or None)
         parameters = model.get_params(deep=False)
         self.bins = data.bins_of(str(parameters.get("numeric", "")), int(parameters.get("bins", 1)), self.kinds)
         # Which counts the model learns from; models that say the same share them.
-        self.counted_as = model.counted_as()
+        self.counted_as = model.counted_as() if counts else None
         self.posterior = np.zeros((len(data.y), n_classes))
         self.fit_seconds = self.predict_seconds = 0.0
         self.refused = ""
@@ -208,16 +214,22 @@ class Run:
 
     def settings(self, binned: frozenset[str] = frozenset()) -> dict[str, Any]:
         """Return the model's parameters for a table in which some columns are bins already."""
-        kinds = {name: kind for name, kind in self.kinds.items() if name not in binned}
-        return {**self.model.get_params(deep=False), "kinds": kinds or None}
+        parameters: dict[str, Any] = self.model.get_params(deep=False)
+        if "kinds" in parameters:
+            parameters["kinds"] = {name: kind for name, kind in self.kinds.items() if name not in binned} or None
+        return parameters
 
     def predict(self, counts: Any, test: Source, rows: slice, settings: dict[str, Any], shared: float) -> None:
-        """Predict the rows of a fold from the counts of the others, which took ``shared`` seconds."""
+        """Predict the rows of a fold from the counts of the others, which took ``shared`` seconds.
+
+        In place of counts there is the fitted model, where it counts nothing.
+        """
         if self.refused:
             return
         start = time.process_time()
         try:
-            fitted = type(self.model).from_counts(counts, **settings)
+            whole = isinstance(counts, TableClassifier)
+            fitted: Any = counts if whole else type(self.model).from_counts(counts, **settings)
             # Probabilities are made when they are first needed; that time belongs to the fit.
             fitted.predict_proba(test.take(np.arange(1)))
             half = time.process_time()
@@ -325,7 +337,8 @@ class _BinnedTables:
 
     def count(self, run: Run) -> Any:
         fold = self.of(run)
-        return type(run.model)(**run.settings(fold.binned)).count(fold.train, fold.y)
+        model = type(run.model)(**run.settings(fold.binned))
+        return model.fit(fold.train, fold.y) if isinstance(model, TableClassifier) else model.count(fold.train, fold.y)
 
 
 def _counted(group: list[Run], count: Callable[[Run], Any]) -> tuple[Any, float]:

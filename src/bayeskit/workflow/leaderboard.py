@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.table_model import TableClassifier
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError
@@ -22,7 +23,7 @@ class Trial:
     """How one classifier did in cross-validation, or why it could not take part."""
 
     name: str
-    model: BayesClassifier | None  # not fitted; None for the majority class
+    model: BayesClassifier | TableClassifier | None  # not fitted; None for the majority class
     scores: Scores | None = None
     posterior: NDArray[np.float64] | None = field(default=None, repr=False)  # (n_rows, n_classes), each row unseen
     fit_seconds: float = 0.0  # CPU time over all folds

@@ -13,7 +13,7 @@ from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import part_name
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
-from bayeskit.workflow.candidates import candidates, too_large
+from bayeskit.workflow.candidates import Candidate, candidates, too_large
 from bayeskit.workflow.compare import cross_validate, fit_candidate, refuse_one_class
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
@@ -21,7 +21,6 @@ from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:
-    from bayeskit.classify.base import BayesClassifier
     from bayeskit.decide.loss import Loss
     from bayeskit.kinds.infer import Features
     from bayeskit.table.conventions import Convention
@@ -244,7 +243,7 @@ _Compared = tuple[Leaderboard, Callable[[Trial], Any]]
 
 def _compare(
     table: TrainingTable,
-    tried: Mapping[str, BayesClassifier],
+    tried: Mapping[str, Candidate],
     plan: FoldPlan,
     random_state: int,
     all_asked: bool,
@@ -277,7 +276,7 @@ def _compare(
 
 def _compare_scanned(
     table: TrainingTable,
-    tried: Mapping[str, BayesClassifier],
+    tried: Mapping[str, Candidate],
     plan: FoldPlan,
     random_state: int,
     all_asked: bool,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.curve_svg import histogram_svg
@@ -49,6 +50,8 @@ def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
 def value_tables(result: Training, told: Sequence[ColumnImportance]) -> str:
     """Show P(value | class) of every column, and a histogram by class of its numbers."""
     summary = result.model.summary()
+    if isinstance(summary, ModelSummary):  # of a model that is fitted whole and has no P(value | class)
+        return section("values", "What the model learned", "Its summary:", f"<pre>{e(summary.body)}</pre>")
     features = {feature.name: feature for feature in summary.features}
     names = [each.name for each in told if each.name in features]
     shown = names[:MOST_COLUMNS]

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.learn.labelled import read_labelled
@@ -22,7 +21,7 @@ from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
 from bayeskit.workflow import compare as in_memory
-from bayeskit.workflow.candidates import MOST_BYTES, candidates, too_large
+from bayeskit.workflow.candidates import MOST_BYTES, Candidate, candidates, too_large
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import Folds
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
@@ -60,7 +59,7 @@ class ScanComparison:
         settings = model.get_params(deep=False)
         if trial.name in self.counts:
             return type(model).from_counts(self.counts[trial.name], target=rows.target, **settings)
-        if type(model)._passes is not Learner._passes:
+        if isinstance(model, Learner) and type(model)._passes is not Learner._passes:
             return type(model)(**settings).fit(
                 replace(rows.scan, progress=told(progress, trial.name)), target=rows.target
             )
@@ -117,7 +116,7 @@ def refuse_unreadable(scan: Scan, target: str) -> None:
 
 def cross_validate_scan(
     rows: ScanRows,
-    models: Mapping[str, BayesClassifier],
+    models: Mapping[str, Candidate],
     plan: FoldPlan,
     *,
     random_state: int = 0,
