@@ -12,9 +12,27 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from bayeskit import AODE, KDB, ODE, SPODE, TAN, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes, scan
+from bayeskit import (
+    AODE,
+    KDB,
+    ODE,
+    SPODE,
+    TAN,
+    BayesianNetwork,
+    CategoricalNB,
+    GaussianBayes,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    NetworkClassifier,
+    TextClassifier,
+    load,
+    scan,
+)
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.io.files import save
 from bayeskit.learn.plan import Plan
+from bayeskit.table.scan import sample as sampling
 from bayeskit.table.scan.arrow import TablePiece
 from bayeskit.table.scan.pieces import Scan, merge_tree
 
@@ -24,6 +42,7 @@ records = st.lists(
     min_size=3,
     max_size=12,
 )
+eighths = st.integers(-8000, 8000).map(lambda n: n / 8)
 cuts = st.lists(st.integers(0, 12), max_size=4)
 
 
@@ -182,3 +201,109 @@ def test_a_scan_chooses_by_losses_with_the_slot_for_unseen_values(model):
     assert str(found.structure_) == str(expected.structure_)
     if isinstance(model, KDB):
         assert_allclose(found.selection_, expected.selection_, rtol=1e-12)
+
+
+NETWORK = BayesianNetwork(
+    "label->one;label->two;one->two",
+    states={"label": ["x", "y", "z"], "one": ["a", "b", "c"], "two": ["a", "b", "c"]},
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(rows=records, at=cuts)
+def test_a_network_learns_from_any_split_what_it_learns_from_the_table(rows, at):
+    table = table_of(rows)
+    found, expected = (NETWORK.fit(X) for X in (in_pieces(table, at), table))
+    assert_array_equal(found.counts.cells, expected.counts.cells)
+    for mine, other in zip(found.tables, expected.tables, strict=True):
+        assert_array_equal(mine, other)
+    both = [NetworkClassifier(NETWORK, "label").fit(X) for X in (in_pieces(table, at), table)]
+    assert_array_equal(both[0].predict_proba(table), both[1].predict_proba(table))
+
+
+def test_a_network_of_a_scan_has_weights_by_name_and_refuses_what_needs_the_rows():
+    table = table_of([("a", "b", True, "x"), ("b", "b", True, "y"), ("c", "a", False, "z")])
+    weighted = table.append_column("times", pa.array([2.0, 0.0, 1.0]))
+    found = NETWORK.fit(scan(weighted), "times")
+    expected = NETWORK.fit(table, [2.0, 0.0, 1.0])
+    assert_array_equal(found.counts.cells, expected.counts.cells)
+    with pytest.raises(TableError, match="EM and gradient ascent go over the rows many times"):
+        NETWORK.fit(scan(table), missing="em")
+    with pytest.raises(TableError, match="has no rows"):
+        NETWORK.fit(scan(table.slice(0, 0)))
+    with pytest.raises(TableError, match="column 'two'"):
+        NETWORK.fit(scan(table.drop_columns("two")))
+
+
+def test_a_structure_is_searched_in_a_sample_and_counted_in_all_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    label = rng.choice(["x", "y"], 5000)
+    one = np.where(rng.random(5000) < 0.5, label, "x")
+    table = pa.table({"one": one, "two": np.where(rng.random(5000) < 0.5, one, "y"), "label": label})
+    expected = NetworkClassifier().fit(table, target="label")
+    monkeypatch.setattr(sampling, "MOST_ROWS", 2000)
+    with pytest.warns(UserWarning, match="structure was learned from a random sample of 2,000 of 5,000 rows"):
+        found = NetworkClassifier().fit(scan(table), target="label")
+    assert found.counts_.parents == expected.counts_.parents
+    assert_array_equal(found.counts_.cells, expected.counts_.cells)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.text("ab ", max_size=8), st.sampled_from("xyz")), min_size=2, max_size=12), cuts)
+def test_texts_of_any_split_are_those_of_one_fit(rows, at):
+    rows = [("a b", "x"), *rows]  # some document has a token
+    table = pa.table({"text": [text for text, _ in rows], "label": [label for _, label in rows]})
+    pieces = Scan("pieces", table.schema, tuple(map(TablePiece, cut_at(table, at))))
+    texts, labels = (table[name].to_pylist() for name in ("text", "label"))
+    for model in (TextClassifier(tokens="words"), TextClassifier(model="complement", tf=True, idf=True, length=True)):
+        found, expected = clone(model).fit(pieces, target="label"), clone(model).fit(texts, labels)
+        assert_allclose(found.predict_proba(texts), expected.predict_proba(texts), rtol=1e-12)
+        assert found.vocabulary_.keys() == expected.vocabulary_.keys()
+
+
+def test_a_text_classifier_says_which_columns_it_takes():
+    table = pa.table({"text": ["a b", "b"], "page": [1, 2], "label": ["x", "y"]})
+    with pytest.raises(TableError, match=r"one column of texts besides the target; got 'text', 'page'"):
+        TextClassifier().fit(scan(table), target="label")
+    with pytest.raises(TableError, match="column 'page' must hold texts; it holds int64"):
+        TextClassifier().fit(scan(table, columns=["page", "label"]), target="label")
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(eighths, eighths | st.none(), st.sampled_from("xy")), min_size=6, max_size=20),
+    cuts,
+)
+def test_joint_moments_of_any_split_are_those_of_one_fit(rows, at):
+    one, two, label = zip(*rows, strict=True)
+    table = pa.table({"one": pa.array(one), "two": pa.array(two, pa.float64()), "label": pa.array(label)})
+    pieces = Scan("pieces", table.schema, tuple(map(TablePiece, cut_at(table, at))))
+    plan = GaussianBayes().plan(pieces, target="label")
+    mine = plan.merge([plan.count(piece.batches(table.column_names)) for piece in pieces.pieces])
+    other = GaussianBayes().count(table, target="label").narrow()
+    assert_array_equal(mine.n_class, other.n_class)
+    (_, a), (_, b) = mine.to_parts(), other.to_parts()
+    assert a.keys() == b.keys()
+    for name in a:
+        if a[name].dtype.kind == "f":
+            scale = max(1.0, float(np.abs(b[name]).max(initial=0.0)))
+            assert_allclose(a[name], b[name], rtol=1e-12, atol=1e-12 * scale)
+        else:
+            assert_array_equal(a[name], b[name])
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), AODE(), NetworkClassifier(NETWORK, "label")], ids=str)
+def test_counts_have_a_safe_file_form_and_pickle_small(model, tmp_path):
+    table = table_of([("a", "b", True, "x"), ("b", "b", True, "y"), ("c", "a", False, "z")] * 50)
+    plan = model.plan(scan(table), target="label")
+    if isinstance(model, AODE):
+        plan = plan.with_families("pairs")
+    halves = [plan.count(part.to_batches()) for part in (table.slice(0, 70), table.slice(70))]
+    for k, half in enumerate(halves):
+        save(half, tmp_path / f"{k}.bayes")
+        assert len(pickle.dumps(half)) < 20_000
+    merged = plan.merge([load(tmp_path / f"{k}.bayes") for k in range(2)])
+    (mine, arrays), (other, expected) = merged.to_parts(), model.count(table, target="label").narrow().to_parts()
+    assert mine == other
+    for name in expected:
+        assert_array_equal(arrays[name], expected[name])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph import GraphCounts, Parents
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
-from bayeskit.errors import ModelFileError
+from bayeskit.errors import ModelFileError, warn_caller
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
@@ -27,6 +27,7 @@ from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_smoothing, an_amount_of_memory, at_least, from_json, one_of, refuse_parameters
+from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.learn.state import State
 from bayeskit.network import dag
 from bayeskit.network.learn.data import Rows
@@ -34,6 +35,7 @@ from bayeskit.network.learn.structure import METHODS, OPTIONS, learn_structure
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretise import METHODS as BINS
 from bayeskit.table.read import Source, read_table
+from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
 
@@ -207,6 +209,23 @@ class NetworkClassifier(BayesClassifier):
             parents[place[v]] = tuple(place[p] for p in own)
         return tuple(parents)
 
+    def _target_of_scan(self, target: str | None) -> str | None:
+        return target or (self.target if self._terms is None else self._terms.target)
+
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, GraphCounts]:
+        if self._terms is not None:
+            return (yield counting(plan)).counts  # type: ignore[no-any-return]
+        # A search walks over the rows many times: it is given a sample, and its graph is counted in all rows.
+        drawn = yield sampling(plan.target, 0, sample_size(len(plan.schema)))
+        sample = drawn.sample("the table", plan.target)
+        counts = plan.count_rows([sample.table.combine_chunks().to_batches()]).counts
+        if not sample.is_all:
+            warn_caller(
+                f"the structure was learned from a random sample of {sample.table.num_rows:,} of {sample.n_rows:,} "
+                "rows; its tables are those of all rows."
+            )
+        return (yield counting(replace(plan, families=GivenGraph(counts.parents)))).counts  # type: ignore[no-any-return]
+
     def _plus(self, ours: GraphCounts, theirs: GraphCounts) -> GraphCounts:
         return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
 
@@ -322,6 +341,15 @@ class NetworkClassifier(BayesClassifier):
         model._state = template._state_of(counts, meta["target"])
         model._state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
         return model
+
+
+@dataclass(frozen=True)
+class GivenGraph:
+    """The graph whose families are counted, as the counts of earlier rows would say it."""
+
+    parents: Parents
+    kind: str = "given"
+    families: tuple[tuple[int, ...], ...] = ()
 
 
 def _free_name(name: str, schema: Schema) -> str:

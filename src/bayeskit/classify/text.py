@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,8 +18,9 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.prior import class_prior
 from bayeskit.learn.estimator import Classifier
-from bayeskit.learn.labelled_texts import LabelledTexts
+from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, at_least, one_of
+from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.text import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
 from bayeskit.table.text_files import TextSource
 
@@ -169,7 +172,8 @@ class TextClassifier(Classifier, TextQuestions):
         ----------
         X : list of str, array or column of texts, or TextSource
             The documents. A `TextSource`, which `read_texts` opens, brings its labels with it and is read in batches.
-            With ``target``, a table of two columns: the texts and the labels.
+            With ``target``, a table of two columns: the texts and the labels; also one of any size, which
+            :func:`bayeskit.scan` describes.
         y : array of shape (n_documents,), optional
             The labels.
         sample_weight : array of shape (n_documents,), optional
@@ -196,11 +200,30 @@ class TextClassifier(Classifier, TextQuestions):
             transform = Transform(transform.tf, True, frozen or _frozen(rows, tokeniser))
         counts = TokenCounts.of_batches(rows, tokeniser, transform, weighted=rows.weighted)
         if not counts.n_words and before is None:
-            raise TableError(
-                f"none of the {int(counts.n_class.sum())} documents has a token; empty documents teach nothing but the "
-                "prior. Look at the tokens with Tokeniser().split(text)."
-            )
+            raise _no_token(counts)
         return counts
+
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, TokenCounts]:
+        self._refuse_odd_choices()
+        if len(plan.schema) != 1:
+            raise TableError(
+                f"a text classifier reads one column of texts besides the target; got "
+                f"{', '.join(map(repr, plan.schema.names))}. Choose it: scan(…, columns=[text, target])."
+            )
+        counts: TokenCounts = (yield counting(plan)).counts
+        if not counts.n_words:
+            raise _no_token(counts)
+        if self.idf and self.length:  # their transform needs the frequencies in all documents first
+            counts = (yield counting(replace(plan, families=_frozen_of(counts)))).counts
+        return counts
+
+    def _count_batches(self, plan: Plan, readers: Any) -> Part:
+        frozen = plan.families if isinstance(plan.families, FrozenIdf) else None
+        plain = bool(self.idf and self.length) and frozen is None
+        transform = None if plain else Transform(bool(self.tf), bool(self.length), frozen)
+        texts = TextBatches(readers, plan.schema.names[0], plan.target, plan.weight)
+        counts = TokenCounts.of_batches(texts, self._tokeniser(), transform, weighted=plan.weight is not None)
+        return Part(counts if texts.n_labelled else None, texts.n_unlabelled)
 
     def _refuse_odd_choices(self) -> None:
         if self.model == "bernoulli" and (self.tf or self.idf or self.length):
@@ -330,6 +353,18 @@ class TextClassifier(Classifier, TextQuestions):
 
 
 def _frozen(batches: LabelledTexts, tokeniser: Tokeniser) -> FrozenIdf:
-    plain = TokenCounts.of_batches(((texts, y, classes, None) for texts, y, classes, _ in batches), tokeniser)
+    return _frozen_of(
+        TokenCounts.of_batches(((texts, y, classes, None) for texts, y, classes, _ in batches), tokeniser)
+    )
+
+
+def _frozen_of(plain: TokenCounts) -> FrozenIdf:
     n = float(plain.n_class.sum())
     return FrozenIdf(plain.bytes, plain.offsets, estimate.inverse_frequency(plain), float(np.log(n)))
+
+
+def _no_token(counts: TokenCounts) -> TableError:
+    return TableError(
+        f"none of the {int(counts.n_class.sum())} documents has a token; empty documents teach nothing but the "
+        "prior. Look at the tokens with Tokeniser().split(text)."
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,58 @@ class LabelledTexts:
         for texts, labels in self._source:
             classes, codes = read_labels(labels)
             yield texts, codes, classes, None
+
+
+# Characters of text that are made strings at once.
+_AT_ONCE = 1 << 22
+
+
+@dataclass
+class TextBatches:
+    """Texts of the batches of some pieces of a scan, with their labels; a few megabytes are strings at a time."""
+
+    readers: Iterable[Iterable[Any]]
+    text: str
+    target: str
+    weight: str | None
+    n_labelled: int = 0
+    n_unlabelled: int = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for batches in self.readers:
+            for batch in batches:
+                table = pa.Table.from_batches([batch])
+                known = table.filter(pc.is_valid(table[self.target]))
+                self.n_unlabelled += table.num_rows - known.num_rows
+                if self.weight is not None:
+                    known = known.filter(pc.not_equal(known[self.weight], 0))
+                if known.num_rows:
+                    yield from self._strings(known)
+
+    def _strings(self, table: Any) -> Iterator[Batch]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        texts = table[self.text]
+        if pa.types.is_dictionary(texts.type):
+            texts = texts.cast(texts.type.value_type)
+        if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type) or pa.types.is_null(texts.type)):
+            raise TableError(f"column {self.text!r} must hold texts; it holds {texts.type}.")
+        texts = pc.fill_null(texts.cast(pa.large_string()), "")  # an empty cell is an empty document
+        ends = np.cumsum(np.asarray(pc.binary_length(texts), dtype=np.int64))
+        first = 0
+        while first < len(texts):
+            before = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+            some = slice(first, last)
+            weight = None if self.weight is None else np.asarray(table[self.weight][some], dtype=np.float64)
+            classes, codes = read_labels(table[self.target][some])
+            self.n_labelled += last - first
+            yield texts[some].to_pylist(), codes, classes, read_weight(weight, last - first)
+            first = last
 
 
 def split_text(X: Any, target: str) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from bayeskit.learn.checks import refuse_new_levels
 from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
-from bayeskit.learn.plan import Pass, Plan, counting
+from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.learn.scanned import count_scan, make_plan
 from bayeskit.learn.state import State
 from bayeskit.table.labels import read_labels
@@ -178,6 +178,7 @@ class Learner(Estimator):
         refuse_parameters(self, self._rules)
         template = self._template(anew=True)
         if isinstance(X, Scan):
+            target = template._target_of_scan(target)
             counts = count_scan(template, X, y, sample_weight, target)
             self._state = template._state_of(counts, target)
             return self
@@ -211,6 +212,14 @@ class Learner(Estimator):
     def _passes(self, plan: Plan) -> Generator[Pass, Any, Any]:
         """Say what is done with the rows of a scan, pass by pass, and return the counts; most models count once."""
         return (yield counting(plan)).counts
+
+    def _count_batches(self, plan: Plan, readers: Any) -> Part:
+        """Count the batches of some pieces of a scan."""
+        return plan.count_rows(readers)
+
+    def _target_of_scan(self, target: str | None) -> str | None:
+        """Return the column that holds the labels; some models know it without being told."""
+        return target
 
     def _scanned_rows(self, rows: Labelled, schema: Any) -> Any:
         """Return the rows of a batch as this model's :meth:`_read_rows` would."""

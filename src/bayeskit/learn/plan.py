@@ -75,7 +75,7 @@ class Plan:
     # Bins, and levels that were agreed on; a column of kind "unknown" is what its type says.
     schema: Schema
     weight: str | None = None
-    families: Families | None = None
+    families: Any = None  # Families, or what else an earlier pass of the model found
 
     def count(self, batches: Iterable[Any]) -> Statistic | None:
         """Count Arrow batches, one after the other, into one statistic; None where no row has a label.
@@ -97,6 +97,10 @@ class Plan:
 
     def count_part(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
         """Count the batches of some pieces; beliefs are not made."""
+        return self.model._count_batches(self, readers)
+
+    def count_rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
+        """Count batch after batch, as models of tables do."""
         counted, n_unlabelled = None, 0
         for rows, left_out in self.rows(readers):
             n_unlabelled += left_out

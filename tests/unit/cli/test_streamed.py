@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import bayeskit
 from bayeskit.cli import tables
 from bayeskit.cli.app import run
-from bayeskit.workflow.scanned import sample as sampling
+from bayeskit.table.scan import sample as sampling
 
 
 @pytest.fixture

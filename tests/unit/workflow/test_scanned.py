@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bayeskit import NaiveBayes, compare, scan
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.files import TableFile
+from bayeskit.table.scan import sample as sampling
 from bayeskit.table.scan.pieces import merge_tree
+from bayeskit.table.scan.sample import draw_sample
 from bayeskit.workflow.fold_plan import FoldPlan
-from bayeskit.workflow.scanned import sample as sampling
 from bayeskit.workflow.scanned.folds import ScanFolds
-from bayeskit.workflow.scanned.sample import draw_sample
 from bayeskit.workflow.scanned.training import read_training_scan
 from bayeskit.workflow.training import read_training_table, train
 

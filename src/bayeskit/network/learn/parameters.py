@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -25,6 +25,7 @@ from bayeskit.network.learn.history import LearningHistory
 from bayeskit.network.learn.priors import as_prior, estimate
 from bayeskit.network.states import schema_of
 from bayeskit.table.labels import read_weight
+from bayeskit.table.scan.pieces import PieceReader, Scan
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -81,9 +82,10 @@ class LearnsTables:
         Parameters
         ----------
         table : any table
-            Columns are found by name; missing cells are allowed.
+            Columns are found by name; missing cells are allowed. A table of any size (:func:`bayeskit.scan`) is counted
+            batch by batch.
         sample_weight : array of shape (n_rows,), optional
-            How often each row counts.
+            How often each row counts; of a scan, the name of the column that says it.
         smoothing : number or object, default 1
             The pseudo-counts α: a number is λ (0 is maximum likelihood), or a `Lidstone`, `MEstimate`, `BDeu` or
             `Dirichlet` object.
@@ -207,8 +209,48 @@ def read_codes(
 
 def count_families_of(net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, limit: float) -> FamilyCounts:
     """Count each family of the network in the rows that know all of it."""
+    if isinstance(table, Scan):
+        return _count_scan(net, table, sample_weight, unseen, limit)
     columns, weight = read_codes(net, table, sample_weight, unseen)
     return count_columns(counting_schema(net), columns, weight, families_of(net.parents), limit)
+
+
+def _count_scan(net: BayesianNetwork, scan: Scan, weight: Any, unseen: str, limit: float) -> FamilyCounts:
+    if weight is not None and not isinstance(weight, str):
+        raise TableError(f"of a scan sample_weight is the name of a column; got {type(weight).__name__}.")
+    read = scan.select([*net.names, *([] if weight is None else [weight])])
+    counts = read.run(_CountBatches(net, weight, unseen, limit), _plus, scan.progress)
+    if counts is None:
+        raise TableError(f"{scan.shown} has no rows, so there is nothing to learn from.")
+    return counts
+
+
+def _plus(ours: FamilyCounts | None, theirs: FamilyCounts | None) -> FamilyCounts | None:
+    return theirs if ours is None else ours if theirs is None else ours + theirs
+
+
+@dataclass(frozen=True)
+class _CountBatches:
+    """Counts the batches of some pieces, wherever they are read."""
+
+    net: BayesianNetwork
+    weight: str | None
+    unseen: str
+    limit: float
+
+    def __call__(self, readers: Iterable[PieceReader]) -> FamilyCounts | None:
+        import pyarrow as pa
+
+        counts: FamilyCounts | None = None
+        for reader in readers:
+            for batch in reader:
+                if not batch.num_rows:
+                    continue
+                table = pa.Table.from_batches([batch])
+                weight = None if self.weight is None else table[self.weight].to_numpy()
+                if weight is None or weight.any():
+                    counts = _plus(counts, count_families_of(self.net, table, weight, self.unseen, self.limit))
+        return counts
 
 
 def count_columns(
@@ -243,6 +285,11 @@ def hidden_rows(
     net: BayesianNetwork, table: Any, sample_weight: Any, smoothing: Any, unseen: str, limit: float
 ) -> HiddenRows:
     """Return rows whose missing cells are summed out under the network's structure."""
+    if isinstance(table, Scan):
+        raise TableError(
+            "EM and gradient ascent go over the rows many times, so they take a table in memory; of a scan, tables are "
+            "learned with missing='available-case'."
+        )
     columns, weight = read_codes(net, table, sample_weight, unseen, hidden=True)
     flat = FlatTables(net.names, net.cards, net.parents)
     return HiddenRows(flat, columns, weight, as_prior(smoothing), limit)

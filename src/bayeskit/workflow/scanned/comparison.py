@@ -20,6 +20,7 @@ from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
+from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.workflow import compare as in_memory
 from bayeskit.workflow.candidates import MOST_BYTES, Candidate, candidates, too_large
 from bayeskit.workflow.fold_plan import FoldPlan
@@ -27,7 +28,6 @@ from bayeskit.workflow.folds import Folds
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
 from bayeskit.workflow.progress import Progress, report_step
 from bayeskit.workflow.scanned.folds import ScanFolds, count_folds
-from bayeskit.workflow.scanned.sample import Sample, draw_sample
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.learn.plan import Plan, total
 from bayeskit.table.arrow import BatchReader
 from bayeskit.table.scan.pieces import PieceReader, Progress, Scan
+from bayeskit.table.scan.sample import Sample, fold_keys
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import time_parts
-from bayeskit.workflow.scanned.sample import Sample, fold_keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +40,6 @@ class ScanFolds:
         """Return the folds of a plan; stretches of time are cut where they have equal shares of the sample."""
         if plan.how != "time":
             return cls(plan.n, seed, plan.how, plan.column)
-        assert sample.table is not None
         times = _times(sample.table[plan.column], plan.column)
         parts = time_parts(times, plan.n)
         cuts = tuple(float(times[parts == k].min()) for k in range(1, int(parts.max()) + 1))
@@ -48,7 +47,6 @@ class ScanFolds:
 
     def of_sample(self, sample: Sample) -> NDArray[np.intp]:
         """Return the fold of each row of the sample."""
-        assert sample.table is not None
         return self._of(sample.table, sample.fold_keys)
 
     def of_batch(self, batch: pa.RecordBatch, piece: int, first: int) -> NDArray[np.intp]:

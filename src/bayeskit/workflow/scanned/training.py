@@ -14,11 +14,11 @@ from bayeskit.kinds.written import read_columns, read_labels_as_written
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.scan import Scan
+from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.table.target import read_target
 from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.scanned.columns import WrittenColumns, as_models_read, numbers_rows, result_types
 from bayeskit.workflow.scanned.comparison import ScanRows, refuse_unreadable, told
-from bayeskit.workflow.scanned.sample import Sample, draw_sample
 from bayeskit.workflow.training import TrainingTable, refuse_misfits
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def read_training_scan(
     raw = scan.with_types(dict.fromkeys(scan.names))
     sample = draw_sample(raw, target, random_state, progress=told(progress, "sampling rows"))
     held, labels = sample.table, read_labels_as_written(list(sample.n_class))
-    assert held is not None
     given = dict(kinds or {})
     written = read_columns(held, target, given, ignore, decimal=decimal, date_order=date_order, place=_place(sample))
     # All labels say whether they are numbers, not those of the sample alone.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.table.scan.pieces import PieceReader, Progress, Scan
+from bayeskit.table.scan.pieces import Merge, PieceReader, Progress, Scan, Task
 from bayeskit.table.scan.row_keys import row_keys
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FOLDS = 1_000_003
 class Sample:
     """Rows with a label, drawn from all such rows with equal probability, in the order of the table."""
 
-    table: pa.Table | None  # None where no row has a label
+    table: pa.Table
     keys: NDArray[np.uint64]  # (n_sampled,) the random numbers by which they were drawn
     fold_keys: NDArray[np.uint64]  # (n_sampled,) random numbers for folds
     n_class: dict[Any, int]  # label → rows of the whole table
@@ -63,17 +63,23 @@ def draw_sample(
     >>> sample.n_rows, sample.n_unlabelled, sample.table["wind"].to_pylist()
     (2, 1, ['weak', 'strong'])
     """
-    most = most_rows or max(2000, min(MOST_ROWS, MOST_CELLS // max(1, len(scan.names))))
-    drawn = scan.run(_Draw(target, seed, most), _Merge(most), progress).compact()
-    if not drawn.n_class and not drawn.n_unlabelled:
-        raise TableError(f"{scan.shown} has no rows, so there is nothing to learn from.")
-    if drawn.table is None:
-        raise TableError(f"the target {target!r} has no value in any of {drawn.n_unlabelled:,} rows.")
-    return Sample(drawn.table, drawn.keys, drawn.fold_keys, dict(drawn.n_class), drawn.n_unlabelled)
+    return scan.run(*sampling(target, seed, most_rows or sample_size(len(scan.names))), progress).sample(
+        scan.shown, target
+    )
+
+
+def sample_size(n_columns: int) -> int:
+    """Return how many rows a sample of a table with so many columns has at the most."""
+    return max(2000, min(MOST_ROWS, MOST_CELLS // max(1, n_columns)))
+
+
+def sampling(target: str, seed: int, most: int) -> tuple[Task[Drawn], Merge[Drawn]]:
+    """Return the pass over a scan that draws a sample of the rows with a label, for :meth:`Scan.run`."""
+    return _Draw(target, seed, most), _Merge(most)
 
 
 @dataclass
-class _Drawn:
+class Drawn:
     """A growing sample: parts that wait to be cut to size, and the key that a row must stay below."""
 
     most: int
@@ -84,12 +90,13 @@ class _Drawn:
     n_unlabelled: int = 0
 
     def add(self, table: Any, keys: NDArray[np.uint64], fold_keys: NDArray[np.uint64]) -> None:
+        """Take rows in, which may be cut away again."""
         self.parts.append((table, keys, fold_keys))
         self.waiting += len(keys)
         if self.waiting > 2 * self.most:
             self.compact()
 
-    def compact(self) -> _Drawn:
+    def compact(self) -> Drawn:
         """Keep the rows with the smallest keys, in the order in which they came."""
         import pyarrow as pa
 
@@ -104,25 +111,22 @@ class _Drawn:
         self.parts, self.waiting = [(table.combine_chunks(), keys, fold_keys)], len(keys)
         return self
 
-    @property
-    def table(self) -> Any:
-        return self.parts[0][0] if self.parts else None
-
-    @property
-    def keys(self) -> NDArray[np.uint64]:
-        return self.parts[0][1]
-
-    @property
-    def fold_keys(self) -> NDArray[np.uint64]:
-        return self.parts[0][2]
+    def sample(self, shown: str, target: str) -> Sample:
+        """Return the sample; a table without rows, or without any label, is refused."""
+        if not self.n_class and not self.n_unlabelled:
+            raise TableError(f"{shown} has no rows, so there is nothing to learn from.")
+        if not self.n_class:
+            raise TableError(f"the target {target!r} has no value in any of {self.n_unlabelled:,} rows.")
+        table, keys, fold_keys = self.compact().parts[0]
+        return Sample(table, keys, fold_keys, dict(self.n_class), self.n_unlabelled)
 
 
 @dataclass(frozen=True)
 class _Merge:
     most: int
 
-    def __call__(self, one: _Drawn, other: _Drawn) -> _Drawn:
-        both = _Drawn(self.most, [*one.parts, *other.parts], one.waiting + other.waiting)
+    def __call__(self, one: Drawn, other: Drawn) -> Drawn:
+        both = Drawn(self.most, [*one.parts, *other.parts], one.waiting + other.waiting)
         both.n_class = one.n_class + other.n_class
         both.n_unlabelled = one.n_unlabelled + other.n_unlabelled
         return both.compact()
@@ -134,8 +138,8 @@ class _Draw:
     seed: int
     most: int
 
-    def __call__(self, readers: Iterable[PieceReader]) -> _Drawn:
-        drawn = _Drawn(self.most)
+    def __call__(self, readers: Iterable[PieceReader]) -> Drawn:
+        drawn = Drawn(self.most)
         for reader in readers:
             first = 0
             for batch in reader:
@@ -144,7 +148,7 @@ class _Draw:
                 first += batch.num_rows
         return drawn.compact()
 
-    def _take(self, drawn: _Drawn, batch: Any, piece: int, first: int) -> None:
+    def _take(self, drawn: Drawn, batch: Any, piece: int, first: int) -> None:
         import pyarrow as pa
 
         n = batch.num_rows
