@@ -102,9 +102,12 @@ def read_columns(
         reading = _read(column, name, wanted.get(name), decimal, date_order, place)
         columns[name] = reading.column
         _refuse_infinite(reading.column, name, place)
-        if wanted.get(name) in words():
-            refuse_unfit(reading.column, name, words()[wanted[name]], place)
         convention = reading.convention
+        if wanted.get(name) in words():
+            kind = words()[wanted[name]]
+            refuse_unfit(reading.column, name, kind, place)
+            if kind.coded and kind.name == wanted[name] and not kind.takes_text:  # flags
+                convention = replace(convention or Convention("number"), truth=True)
         if convention is not None and convention.what == "date":
             made = parts_of_dates(reading.column, convention.origin)
             convention = replace(convention, parts=tuple(made))

@@ -58,6 +58,7 @@ class Convention:
     order: str = ""  # of a date: "ymd", "dmy" or "mdy"
     origin: str = ""  # of a date: the day from which days are counted
     parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
+    truth: bool = False  # whether false and true are the numbers 0 and 1
 
     def parse(self, column: Any) -> tuple[pa.ChunkedArray, NDArray[np.intp]]:
         """Return the column as float64 (or as seconds since 1970), and the rows whose cells are neither.
@@ -76,6 +77,9 @@ class Convention:
         if not coded.num_chunks:
             return pa.chunked_array([], type=pa.float64()), np.empty(0, dtype=np.intp)
         entries = coded.chunk(0).dictionary
+        if self.truth:
+            small = pc.utf8_lower(entries)
+            entries = pc.if_else(pc.equal(small, "true"), "1", pc.if_else(pc.equal(small, "false"), "0", entries))
         values = dates_of(entries, self.order) if self.what == "date" else numbers_of(entries, self.decimal)
         chunks = [values.take(chunk.indices) for chunk in coded.chunks]
         parsed = pa.chunked_array(chunks, type=values.type)
@@ -89,6 +93,7 @@ class Convention:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Convention:
         """Read what :meth:`to_json` gave; the file may come from a stranger."""
+        data = {"truth": False, **data}  # older files know no truth values
         known = {field.name for field in fields(cls)}
         if set(data) != known or data["what"] not in ("number", "date") or data["decimal"] not in (".", ","):
             raise ValueError(f"not a convention of a column: {data!r:.100}")
@@ -96,7 +101,9 @@ class Convention:
             np.datetime64(data["origin"], "D")
             if data["order"] not in ORDERS:
                 raise ValueError(f"not an order of dates: {data['order']!r:.100}")
-        return replace(cls(**data), parts=tuple(map(str, data["parts"])), lenient=bool(data["lenient"]))
+        return replace(
+            cls(**data), parts=tuple(map(str, data["parts"])), lenient=bool(data["lenient"]), truth=bool(data["truth"])
+        )
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,7 @@ class ModelColumns:
     def __init__(self, model: Any, file: Rows, *, strict: bool = False, decimal: str | None = None) -> None:
         self.model, self.file, self.strict = model, file, strict
         self.types = column_types(model)
-        flags = {variable.name: Convention("number") for variable in model.schema_ if _is_flag(variable)}
-        self._flags = set(flags)
+        flags = {variable.name: Convention("number", truth=True) for variable in model.schema_ if _is_flag(variable)}
         self.conventions: dict[str, Convention] = {**flags, **getattr(model, "conventions", {})}
         self.n_rows = 0
         self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
@@ -143,7 +142,7 @@ class ModelColumns:
         return pa.table(columns)
 
     def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
-        parsed, odd = convention.parse(_flags_as_numbers(column) if name in self._flags else column)
+        parsed, odd = convention.parse(column)
         if len(odd):
             if not convention.lenient or self.strict:
                 row = int(odd[0])
@@ -233,16 +232,6 @@ def _is_flag(variable: Any) -> bool:
     from bayeskit.kinds import kind_of
 
     return kind_of(variable).cells(variable) == "flag"
-
-
-def _flags_as_numbers(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    small = pc.utf8_lower(column)
-    return pc.if_else(pc.equal(small, "true"), "1", pc.if_else(pc.equal(small, "false"), "0", column))
 
 
 def _in_type(column: Any, kind: pa.DataType, name: str) -> Any:
