@@ -101,7 +101,8 @@ class AutoCounts:
     def as_integers(self) -> AutoCounts:
         """Return counts of whole rows as integers, in four bytes while they fit."""
         small = np.int32 if self.n_class.sum() < 2**31 else np.int64
-        return self._changed(lambda cells: np.rint(cells).astype(small), n_class=self.n_class.astype(np.int64))
+        # Sums of whole weights are whole: nothing is rounded.
+        return self._changed(lambda cells: cells.astype(small), n_class=self.n_class.astype(np.int64))
 
     @property
     def schema(self) -> Schema:

@@ -73,9 +73,9 @@ def learn_plan(
     clock: Clock,
 ) -> AutoCounts:
     """Choose a plan on a table whose columns were read by the schema, and return it with its counts."""
-    columns, codes, weights = different_rows(columns, y, weight)
-    levels = learn_levels(schema, columns, weights)
-    rows = coded_rows(levels, columns, codes, weights, len(classes))
+    order, codes, weights = different_rows(columns, y, weight)
+    levels = learn_levels(schema, columns, order, weights)
+    rows = coded_rows(levels, columns, order, codes, weights, len(classes))
     k = len(classes)
     sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
     rng = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ KAPPA = 0.5  # rows that the prior mean is worth
 MOST_POINTS = 256  # of the curve that turns numbers into normal scores
 # The shrinkage is chosen on this many rows, and the scales come from this many at the most.
 ROWS_TO_CHOOSE, MOST_ROWS_TO_SCALE = 1000, 20_000
+ROWS_AT_ONCE = 1 << 16  # that are scaled and added up
 FARTHEST = 8.0  # standard deviations
 MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
 
@@ -44,9 +45,9 @@ class GaussianPlan:
     curve_at: NDArray[np.int64]  # (p + 1,)
     shrinkage: float
 
-    def transform(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    def transform(self, columns: Sequence[NDArray[Any]] | dict[int, NDArray[Any]]) -> NDArray[np.float64]:
         """Return the numbers of rows on the scale of the Gaussians, of shape (n_rows, p)."""
-        z = np.empty((len(columns[0]), len(self.features)))
+        z = np.empty((len(columns[int(self.features[0])]), len(self.features)))
         for k, j in enumerate(self.features):
             numbers = np.asarray(columns[j], dtype=np.float64)
             numbers = np.where(np.isnan(numbers), self.median[k], numbers)
@@ -61,7 +62,17 @@ class GaussianPlan:
 
     def sums(self, rows: Rows) -> NDArray[np.float64]:
         """Return Σ w (1, z)(1, z)ᵀ of each class, of shape (n_classes, p + 1, p + 1)."""
-        return gaussian_sums(self.transform(rows.columns), rows.y, rows.weight, rows.n_classes, rows.threads)
+        p = len(self.features)
+        total = np.zeros((rows.n_classes, p + 1, p + 1))
+        for begin in range(0, rows.n_rows, ROWS_AT_ONCE):
+            part = slice(begin, begin + ROWS_AT_ONCE)
+            z = self.of_rows(rows, begin, begin + ROWS_AT_ONCE)
+            total += gaussian_sums(z, rows.y[part], rows.weight[part], rows.n_classes, rows.threads)
+        return total
+
+    def of_rows(self, rows: Rows, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
+        """Return :meth:`transform` of some of the rows."""
+        return self.transform({int(j): rows.numbers(int(j), begin, end) for j in self.features})
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,7 @@ def learn_gaussians(
     """
     sums = plan.sums(rows)
     few = sample.first(ROWS_TO_CHOOSE)
-    z = plan.transform(few.columns)
+    z = plan.of_rows(few)
 
     def left_out(place: int) -> tuple[float, NDArray[np.float64]]:
         densities = GaussianBeliefs.of(sums, SHRINKAGE[place]).log_densities(z, few.threads, rows=few)
@@ -133,7 +144,7 @@ def learn_gaussians(
     best = max(range(len(SHRINKAGE)), key=lambda place: found[place][0])
     densities = found[best][1]
     if few is not sample:
-        z = plan.transform(sample.columns)
+        z = plan.of_rows(sample)
         densities = GaussianBeliefs.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)
     return replace(plan, shrinkage=float(SHRINKAGE[best])), sums, densities
 
@@ -155,7 +166,7 @@ def scale_columns(rows: Rows, features: NDArray[np.int64]) -> tuple[GaussianPlan
     curve_x: list[NDArray[np.float64]] = []
     curve_z: list[NDArray[np.float64]] = []
     for k, j in enumerate(features):
-        numbers = np.asarray(few.columns[j], dtype=np.float64)
+        numbers = few.numbers(int(j))
         known = ~np.isnan(numbers)
         values, position = np.unique(numbers[known], return_inverse=True)
         often = np.bincount(position, weights=few.weight[known])

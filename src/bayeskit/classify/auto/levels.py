@@ -50,10 +50,14 @@ class Levels:
         """The column that each level belongs to."""
         return np.repeat(np.arange(len(self.ordered)), np.diff(self.level_at))
 
-    def encode(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.uint8]:
-        """Return the levels of a table, of shape (n_features, n_rows), whose columns were read by the schema."""
-        out = np.empty((len(columns), len(columns[0])), dtype=np.uint8)
-        for j, column in enumerate(columns):
+    def encode(self, columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+        """Return the levels of a table, of shape (n_features, n_rows), whose columns were read by the schema.
+
+        With ``order`` the rows are those at its places.
+        """
+        out = np.empty((len(columns), len(columns[0] if order is None else order)), dtype=np.uint8)
+        for j, whole in enumerate(columns):
+            column = whole if order is None else whole[order]
             if self.ordered[j]:
                 # The kernel numbers bins from 0 and gives 255 for a missing cell, which one more turns into 0.
                 out[j] = digitise(column, self.edges[j], 1)
@@ -66,17 +70,24 @@ class Levels:
         return out
 
 
-def learn_levels(schema: Schema, columns: Sequence[NDArray[Any]], weight: NDArray[np.float64]) -> Levels:
+def learn_levels(
+    schema: Schema, columns: Sequence[NDArray[Any]], order: NDArray[np.int64], weight: NDArray[np.float64]
+) -> Levels:
     """Choose the levels of each column: every number where they are few, equal frequencies otherwise."""
     edges, places = [], []
+    few = order[:MOST_ROWS_TO_CUT]
     for variable, column in zip(schema, columns, strict=True):
-        edges.append(_cut(column, weight) if variable.is_numeric else np.empty(0))
-        places.append(np.empty(0, np.uint8) if variable.is_numeric else _place(column, variable.n_values, weight))
+        edges.append(_cut(column[few], weight[: len(few)]) if variable.is_numeric else np.empty(0))
+        if variable.is_numeric or variable.n_values <= MOST_VALUES:
+            n_values = 0 if variable.is_numeric else variable.n_values
+            places.append((np.arange(n_values) + OTHER_LEVEL + 1).astype(np.uint8))
+        else:
+            places.append(_place(column[order], variable.n_values, weight))
     return Levels(tuple(edges), tuple(places), np.array([variable.is_numeric for variable in schema], dtype=bool))
 
 
 def _cut(column: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    numbers, weight = column[:MOST_ROWS_TO_CUT].astype(np.float64), weight[:MOST_ROWS_TO_CUT]
+    numbers = column.astype(np.float64)
     known = ~np.isnan(numbers)
     values, position = np.unique(numbers[known], return_inverse=True)
     if len(values) > MOST_BINS:
@@ -91,8 +102,6 @@ def _cut(column: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def _place(column: NDArray[Any], n_values: int, weight: NDArray[np.float64]) -> NDArray[np.uint8]:
-    if n_values <= MOST_VALUES:
-        return (np.arange(n_values) + OTHER_LEVEL + 1).astype(np.uint8)
     known = column < n_values
     often = np.bincount(column[known], weights=weight[known], minlength=n_values)
     kept = np.sort(np.argsort(-often, kind="stable")[:MOST_VALUES])

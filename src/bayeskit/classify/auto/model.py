@@ -157,8 +157,8 @@ class AutoBayes(BayesClassifier):
     ) -> AutoCounts:
         if before is not None:
             columns = self._finite(source, before.schema)
-            columns, codes, weights = different_rows(columns, y, weight)
-            rows = coded_rows(before.plan.levels, columns, codes, weights, len(classes))
+            order, codes, weights = different_rows(columns, y, weight)
+            rows = coded_rows(before.plan.levels, columns, order, codes, weights, len(classes))
             return AutoCounts.of(before.plan, rows, classes, weight is None)
         schema = learn_schema(source, self.kinds) if schema is None else schema
         clock = Clock(self.max_seconds)

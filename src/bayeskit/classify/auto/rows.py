@@ -16,7 +16,8 @@ from bayeskit.classify.auto.levels import Levels
 class Rows:
     """Rows to choose from and to count, with the rows that are left out one by one to choose weights."""
 
-    columns: list[NDArray[Any]]  # as the schema reads them
+    columns: list[NDArray[Any]]  # as the schema reads them, in the order in which they came: they are not copied
+    order: NDArray[np.int64]  # (n_rows,): where each row stands there
     codes: NDArray[np.uint8]  # (n_features, n_rows)
     y: NDArray[np.uint32]  # (n_rows,)
     weight: NDArray[np.float64]  # (n_rows,)
@@ -37,12 +38,17 @@ class Rows:
         """Threads that pay for themselves on this table, whose every cell is looked at several times."""
         return n_threads(self.codes.size * 16)
 
+    def numbers(self, feature: int, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
+        """Return a part of a numeric column."""
+        return np.asarray(self.columns[feature][self.order[begin:end]], dtype=np.float64)
+
     def first(self, n: int) -> Rows:
         """Return the first rows, which are a random sample: rows stand in the order of their hashes."""
         if n >= self.n_rows:
             return self
         return Rows(
-            [column[:n] for column in self.columns],
+            self.columns,
+            self.order[:n],
             np.ascontiguousarray(self.codes[:, :n]),
             self.y[:n],
             self.weight[:n],
@@ -52,19 +58,24 @@ class Rows:
 
 def different_rows(
     columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
-) -> tuple[list[NDArray[Any]], NDArray[np.uint32], NDArray[np.float64]]:
-    """Return each different row once, with the sum of the weights of its copies."""
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+    """Return the place of each different row, once, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = np.ones(len(codes)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
     rows, weights = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
-    return [np.ascontiguousarray(column[rows]) for column in columns], codes[rows], weights
+    return rows, codes[rows], weights
 
 
 def coded_rows(
-    levels: Levels, columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: NDArray[np.float64], n_classes: int
+    levels: Levels,
+    columns: list[NDArray[Any]],
+    order: NDArray[np.int64],
+    y: NDArray[np.uint32],
+    weight: NDArray[np.float64],
+    n_classes: int,
 ) -> Rows:
     """Return the rows with their levels."""
-    return Rows(columns, levels.encode(columns), y, weight, n_classes)
+    return Rows(columns, order, levels.encode(columns, order), y, weight, n_classes)
 
 
 def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
