@@ -166,8 +166,8 @@ def coverage(study: Study, tables: list[str]) -> str:
         no = [table for table in absent if (table, peer) in study.refused]
         rest = [table for table in absent if table not in why and table not in no]
         said += f"; over ten minutes a fold on {', '.join(why)}" if why else ""
-        said += f"; it refuses {', '.join(no)} (a class of too few rows)" if no else ""
-        said += f"; not run for want of time on {', '.join(rest)}" if rest else ""
+        said += f"; refused on {', '.join(no)} (a class of too few rows, or a column without values)" if no else ""
+        said += f"; no folds kept here of {', '.join(rest)}" if rest else ""
         text += said + ".\n"
     return text
 

@@ -46,7 +46,7 @@ def draw_ranks(pair: Callable[[str, str], Any], models: list[str], tables: list[
 
     # A peer that few tables have would leave few tables to rank on.
     had = {model: sum(pair(table, model) is not None for table in tables) for model in models[1:]}
-    models = [models[0], *(model for model, n in had.items() if n >= 0.6 * len(tables))]
+    models = [models[0], *(model for model, n in had.items() if n >= 0.9 * len(tables))]
     fig, axes = plt.subplots(len(TITLES), 1, figsize=(9, 2.9 * len(TITLES)))
     words = "\n## Mean ranks\n\n![Mean ranks with the critical difference](../docs/_static/auto-ranks.png)\n\n"
     for axis, (measure, title) in zip(axes, TITLES.items(), strict=True):
@@ -58,7 +58,7 @@ def draw_ranks(pair: Callable[[str, str], Any], models: list[str], tables: list[
         words += f"- {title}, {n_tables} tables that all of these have, critical difference {apart:.2f}: {said}.\n"
     fig.tight_layout()
     place.parent.mkdir(exist_ok=True)
-    fig.savefig(place, dpi=110)
+    fig.savefig(place, dpi=110, bbox_inches="tight")
     plt.close(fig)
     return words
 
