@@ -42,9 +42,9 @@ def test_table_6_2_of_mitchell_in_exact_fractions(question):
 def test_one_probability_written_out():
     # 18 different words. "match" stands 3 times among the 22 words of sport, and not among the 28 of politics.
     model = TextClassifier().fit(TEXTS, LABELS)
-    row = model.vocabulary_["match"]
+    k = model.vocabulary_["match"]
     assert len(model.vocabulary_) == 18
-    assert_allclose(np.exp(model.feature_log_prob_[row]), [1 / (28 + 18), 4 / (22 + 18)], rtol=1e-13)
+    assert_allclose(np.exp(model.feature_log_prob_[:, k]), [1 / (28 + 18), 4 / (22 + 18)], rtol=1e-13)
 
 
 def test_twenty_newsgroups_by_the_textbooks_protocol():

@@ -75,8 +75,8 @@ class TextClassifier(Classifier, TextQuestions):
     class_count_, class_prior_ : arrays of shape (n_classes,)
         Documents of each class, and P(c).
     vocabulary_ : dict of str to int
-        The words in use, with their rows in ``feature_log_prob_``.
-    feature_log_prob_ : array of shape (n_words, n_classes)
+        The words in use, with their columns in ``feature_log_prob_``.
+    feature_log_prob_ : array of shape (n_classes, n_words)
         What each word adds to the score of each class.
 
     Examples
@@ -330,14 +330,14 @@ class TextClassifier(Classifier, TextQuestions):
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The words in use, with their rows in ``feature_log_prob_``."""
+        """The words in use, with their columns in ``feature_log_prob_``."""
         words = self.counts_.words
-        return {words[word]: row for row, word in enumerate(self._beliefs.table.words.tolist())}
+        return {words[word]: k for k, word in enumerate(self._beliefs.table.words.tolist())}
 
     @property
     def feature_log_prob_(self) -> NDArray[np.float64]:
-        """What each word adds to the score of each class, of shape (n_words, n_classes)."""
-        return self._beliefs.table.dense()  # type: ignore[no-any-return]
+        """What each word adds to the score of each class, of shape (n_classes, n_words)."""
+        return self._beliefs.table.dense().T  # type: ignore[no-any-return]
 
     @property
     def n_features_in_(self) -> int:

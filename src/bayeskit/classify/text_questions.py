@@ -102,7 +102,7 @@ class TextQuestions(Learner):
         c = self._place(cls)
         table = self.feature_log_prob_
         with np.errstate(invalid="ignore"):
-            lead = table[:, c] - table.mean(axis=1)
+            lead = table[c] - table.mean(axis=0)
         order = np.argsort(-lead, kind="stable")[:n]
         words = self.counts_.words
         return [(words[self._beliefs.table.words[k]], float(lead[k])) for k in order]
