@@ -13,6 +13,7 @@ from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array
+from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
 from bayeskit.learn.schema import learn_schema
@@ -70,6 +71,7 @@ class NearestNeighbours(TableClassifier):
         refuse_parameters(self, self._rules)
         rows = read_labelled(X, y, None, target, None, type(self).__name__)
         schema = learn_schema(rows.source, self.kinds)
+        warn_of_empty_columns(schema)
         columns = encode(rows.source, schema)
         for column, variable in zip(columns, schema, strict=True):
             if variable.is_numeric:

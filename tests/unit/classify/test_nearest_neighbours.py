@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
 from bayeskit import NearestNeighbours, bayes_error
-from bayeskit.errors import BayeskitError
+from bayeskit.errors import BayeskitError, BayeskitWarning
 
 cells = st.tuples(
     st.sampled_from(["a", "b", "c", None]), st.one_of(st.none(), st.integers(-5, 5)), st.sampled_from(["x", "y"])
@@ -97,3 +97,8 @@ def test_bad_input_is_refused_by_name():
         bayes_error(X, [0, 1], confidence=2)
     with pytest.raises(BayeskitError, match="has no other row"):
         NearestNeighbours().fit([[1.0]], [0]).kneighbors()
+
+
+def test_a_column_without_any_value_is_named():
+    with pytest.warns(BayeskitWarning, match="column 'b' has no value in any row"):
+        NearestNeighbours(1).fit({"a": [0.0, 1.0], "b": [np.nan, np.nan]}, ["x", "y"])
