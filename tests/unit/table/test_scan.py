@@ -135,7 +135,7 @@ def test_a_broken_row_group_is_named_and_nothing_is_learned(tmp_path):
     data[start : start + 60] = b"\xff" * 60
     path.write_bytes(data)
     model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
-    with pytest.raises(TableError, match=r"'.*a.parquet', row groups 0 to 2 cannot be read"):
+    with pytest.raises(TableError, match=r"'.*a.parquet', row group 1 cannot be read"):
         model.fit(scan(path), target="play")
     assert model.class_count_.tolist() == [1]
 
@@ -146,3 +146,49 @@ def test_a_file_that_is_cut_is_refused_at_once(tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(TableError, match=r"a.parquet' is no whole Parquet file"):
         scan(path)
+
+
+class LostConnection:
+    """An ADBC connection whose server goes away after the first batch."""
+
+    def adbc_get_info(self):
+        return {}
+
+    def cursor(self):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def execute(self, query):
+        self.query = query
+
+    def fetch_record_batch(self):
+        empty = TABLE.select(["wind", "play"]).slice(0, 0)
+        return empty.to_reader() if "LIMIT 0" in self.query else self._some()
+
+    def _some(self):
+        yield TABLE.select(["wind", "play"]).to_batches()[0]
+        raise ConnectionError("server closed the connection unexpectedly\nsecond line")
+
+
+def test_a_database_that_goes_away_is_said_in_its_words_and_nothing_is_learned():
+    model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
+    with pytest.raises(TableError, match=r"the table 'days'.*server closed the connection unexpectedly"):
+        model.fit(scan(LostConnection(), "days"), target="play")
+    assert model.class_count_.tolist() == [1]
+
+
+def test_an_interrupt_leaves_the_model_as_it_was():
+    from dataclasses import replace
+
+    def stop(n_read, n_rows):
+        raise KeyboardInterrupt
+
+    model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(replace(scan(TABLE), progress=stop), target="play")
+    assert model.class_count_.tolist() == [1]

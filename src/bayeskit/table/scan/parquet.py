@@ -43,7 +43,24 @@ class ParquetPiece:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the row groups, with text in dictionary form: each value is decoded once, not each cell."""
-        return iterate(self._read(columns), self.name)
+        try:
+            yield from iterate(self._read(columns), self.name)
+        except TableError as error:
+            raise self._with_group(columns, error) from error
+
+    def _with_group(self, columns: Sequence[str], error: TableError) -> TableError:
+        """Return the error with the row group that cannot be read, where the piece has several."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        inside = [name for name in columns if name not in self._values]
+        for group in self.row_groups if len(self.row_groups) > 1 else ():
+            try:
+                with pq.ParquetFile(self.path) as file:
+                    file.read_row_group(group, inside, use_threads=False)
+            except (OSError, pa.ArrowException):
+                return TableError(str(error).replace(self.name, f"'{self.path}', row group {group}"))
+        return error
 
     def _read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
