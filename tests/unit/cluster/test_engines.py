@@ -123,3 +123,20 @@ def test_queries_are_streamed_and_refused_in_the_words_of_the_database(days, con
         NaiveBayes().fit(scan(connection, "SELECT * FROM days WHERE play = 'never'"), target="play")
     with pytest.raises(TableError, match="needs the name of a table or a query"):
         scan(connection)
+
+
+def test_duckdb_enum_columns_come_as_dictionaries_and_count_as_text(days):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.register("days", days)
+        connection.execute("CREATE TYPE word AS ENUM ('yes', 'x', 'no', 'late')")
+        relation = connection.sql('SELECT c0::word AS c0, c1, c2, "odd ""name""", play::word AS play FROM days')
+        read = scan(relation)
+        assert pa.types.is_dictionary(read.schema.field("c0").type)
+        for model in (NaiveBayes(), AODE()):
+            found, expected = clone(model).fit(read, target="play"), clone(model).fit(days, target="play")
+            assert list(found.classes_) == list(expected.classes_)
+            for j in range(3):
+                values = found.schema_[j].values
+                order = [values.index(value) for value in expected.schema_[j].values]
+                assert_array_equal(found.counts_.column(j)[order], expected.counts_.column(j))
