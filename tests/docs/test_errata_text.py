@@ -18,7 +18,7 @@ def counts_of(model):
 def test_probabilities_sum_to_one_when_n_counts_positions():
     model = TextClassifier().fit(TEXTS, LABELS)
     n = counts_of(model)
-    assert_allclose(np.exp(model.feature_log_prob_).sum(axis=0), 1.0, rtol=1e-12)
+    assert_allclose(np.exp(model.feature_log_prob_).sum(axis=1), 1.0, rtol=1e-12)
     distinct = (n > 0).sum(axis=0)
     wrong = ((n + 1) / (distinct + len(n))).sum(axis=0)
     assert (wrong > 1.2).all()
@@ -26,7 +26,7 @@ def test_probabilities_sum_to_one_when_n_counts_positions():
 
 def test_a_pruned_vocabulary_counts_its_own_positions():
     model = TextClassifier(drop_frequent=2).fit(TEXTS, LABELS)
-    assert_allclose(np.exp(model.feature_log_prob_).sum(axis=0), 1.0, rtol=1e-12)
+    assert_allclose(np.exp(model.feature_log_prob_).sum(axis=1), 1.0, rtol=1e-12)
     n = counts_of(model)
     kept = [model.counts_.words.index(word) for word in model.vocabulary_]
     wrong = ((n[kept] + 1) / (n.sum(axis=0) + len(kept))).sum(axis=0)
@@ -50,5 +50,5 @@ def test_a_word_is_there_or_not():
 
 def test_a_word_of_every_document_has_no_weight():
     model = TextClassifier(idf=True).fit(["the cat", "the dog"], ["cat", "dog"])
-    row = model.feature_log_prob_[model.vocabulary_["the"]]
-    assert_allclose(np.exp(row), 1 / (np.log(2) + 3), rtol=1e-12)  # no count is left, λ = 1 alone
+    weights = model.feature_log_prob_[:, model.vocabulary_["the"]]
+    assert_allclose(np.exp(weights), 1 / (np.log(2) + 3), rtol=1e-12)  # no count is left, λ = 1 alone

@@ -135,7 +135,7 @@ def _of_linear_model(model: Any, X: Any, y: Any, target: str | None, labels_only
     log_p = logs[np.arange(n_rows), _places(model, y, n_rows)]
     if np.isneginf(log_p).any():
         raise _impossible(int(np.isneginf(log_p).argmax()))
-    n_features = model.feature_log_prob_.shape[0 if isinstance(model, TextClassifier) else 1]
+    n_features = model.feature_log_prob_.shape[1]
     bernoulli = isinstance(model, BernoulliNB) or getattr(model, "model", "") == "bernoulli"
     k = n_classes - 1 + n_classes * (n_features if bernoulli else n_features - 1)
     structure = structure_bits([0] + [1] * n_features, n_features + 1) if bernoulli else 0.0
