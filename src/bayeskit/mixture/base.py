@@ -101,6 +101,13 @@ class MixtureModel(Clusterer, TableModel):
         self._warn_of_mended(best[1])
         return best[1], tuple(tried)
 
+    def _note_result(self, result: EMResult[Any], tried: tuple[Candidate, ...]) -> None:
+        """Keep how EM went, and the likelihood of the number of components that was chosen."""
+        self.history_ = LearningHistory.of_em("em", result)
+        self.selection_ = tried
+        k = len(result.parameters.weight)
+        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == k)
+
     @staticmethod
     def _warn_of_mended(result: EMResult[Any]) -> None:
         if result.history.mended:
@@ -247,11 +254,6 @@ class MixtureModel(Clusterer, TableModel):
             Candidate(int(k), float(log), int(free), float(bic), float(aic))
             for k, log, free, bic, aic in expect_field(meta, "selection", list)
         )
-
-
-def nothing_tells(n_rows: int) -> str:
-    """Return the refusal of a table in which all rows are alike."""
-    return f"every column is constant or empty (n_samples={n_rows}), so nothing tells one row from another."
 
 
 def warn_of_spikes(

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import GaussianMixtureRows, Score, n_threads
-from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.errors import BayeskitError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import one_of, refuse_parameters
-from bayeskit.mixture.base import DEAD, MixtureModel, nothing_tells, warn_of_spikes
+from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
 from bayeskit.mixture.covariance import SHAPES, Components, Estimator, Expected, Shape
+from bayeskit.mixture.gaussian_rows import Rows, placed_anew
+from bayeskit.mixture.setup import check_told, counted_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
-from bayeskit.network.learn.history import LearningHistory
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
@@ -27,37 +27,6 @@ from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The columns that tell rows apart, with what EM asks of them."""
-
-    columns: list[NDArray[Any]]
-    weight: NDArray[np.float64] | None
-    centre: NDArray[np.float64]  # (d,)
-    deviation: NDArray[np.float64]  # (d,)
-    n_known: float  # weight of the cells that are not missing
-    kernel: GaussianMixtureRows
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.columns[0])
-
-    @property
-    def total(self) -> float:
-        return float(self.n_rows if self.weight is None else self.weight.sum())
-
-    def row(self, i: int) -> NDArray[np.float64]:
-        """Return one row about the centre; a missing cell stands at the centre."""
-        cells = np.array([float(column[i]) for column in self.columns]) - self.centre
-        return np.where(np.isnan(cells), 0.0, cells)
-
-    def standardised(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rows about the centre in these units; a missing cell stands at the centre."""
-        found = zip(self.columns, self.centre, scale, strict=True)
-        table: NDArray[np.float64] = np.column_stack([(column - m) / s for column, m, s in found])
-        return np.asarray(np.nan_to_num(table, copy=False))
 
 
 class GaussianMixture(MixtureModel):
@@ -199,9 +168,7 @@ class GaussianMixture(MixtureModel):
         if isinstance(self.init, str):
             order = np.argsort(-found.weight, kind="stable")
             found = Components(found.weight[order], found.mean[order], found.spread[order])
-        self.history_ = LearningHistory.of_em("em", result)
-        self.selection_ = tried
-        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == len(found.weight))
+        self._note_result(result, tried)
         self._inertia = None
         if self.hard and self.covariance == "fixed":
             # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
@@ -236,22 +203,15 @@ class GaussianMixture(MixtureModel):
 
     def _read(
         self, source: Source, weight: NDArray[np.float64] | None
-    ) -> tuple[Schema, NDArray[np.int64], NDArray[np.float64], _Rows]:
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            source, weight = source.take(kept), np.ascontiguousarray(weight[kept])
+    ) -> tuple[Schema, NDArray[np.int64], NDArray[np.float64], Rows]:
+        source, weight = counted_rows(source, weight)
         counts = learn_counts(source, weight=weight, kinds="gaussian")
         schema, moments = counts.schema, counts.moments
         columns = encode(source, schema)
         numeric = np.array(schema.numeric, dtype=np.int64)
         told = moments.scatter[:, 0] > 0
-        dull = [schema[j].name for j in range(len(schema)) if j not in set(numeric[told].tolist())]
-        if not told.any():
-            raise TableError(nothing_tells(source.n_rows))
-        if dull:
-            names = ", ".join(map(repr, dull[:5])) + (" …" if len(dull) > 5 else "")
-            warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
         used = numeric[told]
+        check_told(schema, used.tolist(), source.n_rows, any_told=bool(told.any()))
         own = [columns[j] for j in used.tolist()]
         centre = np.ascontiguousarray(moments.mean[told, 0])
         deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
@@ -262,15 +222,15 @@ class GaussianMixture(MixtureModel):
             schema,
             used,
             fill,
-            _Rows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
+            Rows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
         )
 
-    def _estimator(self, rows: _Rows) -> Estimator:
+    def _estimator(self, rows: Rows) -> Estimator:
         # Without a sigma, k-means measures its objective in units of the spread of the table.
         variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
         return Estimator(self.covariance, self.regularisation * rows.deviation**2, variance)
 
-    def _climb(self, rows: _Rows, estimator: Estimator, k: int, base: int) -> tuple[EMResult[Components], float, int]:
+    def _climb(self, rows: Rows, estimator: Estimator, k: int, base: int) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
 
         def expect(own: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
@@ -301,7 +261,7 @@ class GaussianMixture(MixtureModel):
             tried += 1
             if tried > 20 * k * self.n_init:
                 raise BayeskitError(f"components keep losing all their rows; n_components={k} is too many.")
-            return _placed_anew(own, int(dead[0]), rows.row(found.worst_row))
+            return placed_anew(own, int(dead[0]), rows.row(found.worst_row))
 
         result = expectation_maximisation(
             self._starts(rows, estimator, k, base, expect),
@@ -316,7 +276,7 @@ class GaussianMixture(MixtureModel):
         log = result.history.objective[-1] - estimator.penalty(result.parameters)
         return result, log, estimator.n_parameters(k, len(rows.columns))
 
-    def _starts(self, rows: _Rows, estimator: Estimator, k: int, base: int, expect: Any) -> Iterator[Components]:
+    def _starts(self, rows: Rows, estimator: Estimator, k: int, base: int, expect: Any) -> Iterator[Components]:
         d = len(rows.columns)
         if isinstance(self.init, Mapping):
             yield self._given(self.init, rows, k)
@@ -336,14 +296,14 @@ class GaussianMixture(MixtureModel):
             )
             yield self._seeded(near[seeds] * scale, rows, estimator, expect)
 
-    def _seeded(self, seeds: NDArray[np.float64], rows: _Rows, estimator: Estimator, expect: Any) -> Components:
+    def _seeded(self, seeds: NDArray[np.float64], rows: Rows, estimator: Estimator, expect: Any) -> Components:
         k = len(seeds)
         even = Components(np.full(k, 1.0 / k), seeds, estimator.as_spread(rows.deviation**2, k))
         if self.covariance == "fixed":
             return even
         return estimator.start(expect(even, True)[0])
 
-    def _given_means(self, means: Any, rows: _Rows, k: int) -> NDArray[np.float64]:
+    def _given_means(self, means: Any, rows: Rows, k: int) -> NDArray[np.float64]:
         array = np.asarray(means, dtype=np.float64)
         if array.shape != (k, len(rows.columns)) or not np.isfinite(array).all():
             raise BayeskitError(
@@ -352,7 +312,7 @@ class GaussianMixture(MixtureModel):
             )
         return array - rows.centre
 
-    def _given(self, init: Mapping[str, Any], rows: _Rows, k: int) -> Components:
+    def _given(self, init: Mapping[str, Any], rows: Rows, k: int) -> Components:
         names = {"weights", "means", "covariances"}
         if set(init) != names:
             raise BayeskitError(f"init needs 'weights', 'means' and 'covariances'; got {', '.join(map(repr, init))}.")
@@ -499,16 +459,3 @@ class GaussianMixture(MixtureModel):
         tags.input_tags.categorical = False
         tags.input_tags.string = False
         return tags
-
-
-def _placed_anew(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
-    """Return the mixture with a dead component placed at a row, with the mean spread and an even share."""
-    k = len(own.weight)
-    living = np.arange(k) != dead
-    weight, mean, spread = own.weight.copy(), own.mean.copy(), own.spread.copy()
-    mean[dead] = row
-    if living.any():
-        spread[dead] = spread[living].mean(axis=0)
-    weight[dead] = 1.0 / k
-    weight[living] *= (1 - 1.0 / k) / weight[living].sum()
-    return Components(weight, mean, spread)

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from bayeskit._kernels import LatentClassRows, Score, n_threads
 from bayeskit.counts.table import TableCounts
 from bayeskit.counts.values import ragged
-from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least, refuse_parameters
-from bayeskit.mixture.base import MixtureModel, nothing_tells, warn_of_spikes
+from bayeskit.mixture.base import MixtureModel, warn_of_spikes
+from bayeskit.mixture.setup import check_told, counted_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
-from bayeskit.network.learn.history import LearningHistory
-from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
 from bayeskit.table.schema import Schema
@@ -171,19 +171,14 @@ class LatentClass(MixtureModel):
         refuse_parameters(self, self._rules)
         refuse_sparse(X)
         whole = read_table(X)
-        source, weight = whole, read_weight(sample_weight, whole.n_rows)
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            source, weight = source.take(kept), np.ascontiguousarray(weight[kept])
+        source, weight = counted_rows(whole, read_weight(sample_weight, whole.n_rows))
         counts = learn_counts(source, weight=weight, kinds=self.kinds)
         layout, deviation = _layout(counts)
         fitting = _Fitting(source, weight, counts, layout, deviation, self)
         base = int(as_generator(self.random_state).integers(2**62))
         result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base))
         found: Classes = result.parameters.take(np.argsort(-result.parameters.weight, kind="stable"))
-        self.history_ = LearningHistory.of_em("em", result)
-        self.selection_ = tried
-        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == len(found.weight))
+        self._note_result(result, tried)
         names = [counts.schema.names[j] for j in layout.numeric]
         advice = "Make a column with few distinct numbers categorical (kinds), or lower n_components."
         warn_of_spikes(found.variance.T, found.weight * fitting.total, fitting.floor, names, advice)
@@ -292,13 +287,8 @@ def _layout(counts: TableCounts) -> tuple[Layout, NDArray[np.float64]]:
     told = moments.scatter[:, 0] > 0
     numeric = tuple(j for j, own in zip(schema.numeric, told.tolist(), strict=True) if own)
     coded, sizes = schema.discrete, tuple(schema[j].n_values for j in schema.discrete)
-    if not numeric and all(size < 2 for size in sizes):
-        raise TableError(nothing_tells(int(counts.n_class.sum())))
-    used = {*coded, *numeric}
-    dull = [repr(variable.name) for j, variable in enumerate(schema) if j not in used]
-    if dull:
-        names = ", ".join(dull[:5]) + (" …" if len(dull) > 5 else "")
-        warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
+    any_told = bool(numeric) or any(size > 1 for size in sizes)
+    check_told(schema, (*coded, *numeric), int(counts.n_class.sum()), any_told=any_told)
     deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
     return Layout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
 
@@ -316,8 +306,6 @@ class _Fitting:
         model: LatentClass,
     ) -> None:
         self.columns = encode(source, counts.schema)
-        for j in layout.numeric:
-            refuse_infinite(self.columns[j], counts.schema[j].name)
         self.weight = weight
         self.total = float(source.n_rows if weight is None else weight.sum())
         self.layout, self.deviation, self.model = layout, deviation, model

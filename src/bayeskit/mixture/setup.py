@@ -1,0 +1,33 @@
+"""What all mixtures do before EM begins: rows that count, columns that tell something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import TableError, warn_caller
+from bayeskit.table.read import Source
+from bayeskit.table.schema import Schema
+
+
+def counted_rows(source: Source, weight: NDArray[np.float64] | None) -> tuple[Source, NDArray[np.float64] | None]:
+    """Return the rows with a weight above zero, and their weights; a row of weight 0 is as good as absent."""
+    if weight is None or weight.all():
+        return source, weight
+    kept = np.flatnonzero(weight)
+    return source.take(kept), np.ascontiguousarray(weight[kept])
+
+
+def check_told(schema: Schema, used: Iterable[int], n_rows: int, *, any_told: bool) -> None:
+    """Refuse a table in which all rows are alike, and name the columns that are left out."""
+    if not any_told:
+        raise TableError(
+            f"every column is constant or empty (n_samples={n_rows}), so nothing tells one row from another."
+        )
+    kept = set(used)
+    dull = [repr(variable.name) for j, variable in enumerate(schema) if j not in kept]
+    if dull:
+        names = ", ".join(dull[:5]) + (" …" if len(dull) > 5 else "")
+        warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
