@@ -26,9 +26,11 @@ def _from_environment() -> int:
 
 def n_threads(cells: int | None = None) -> int:
     """Return the number of threads to use, for work on this many cells where the size is known."""
+    if cells is not None and cells < 2 * CELLS_PER_THREAD:
+        return 1  # said before the environment is read, which takes longer than one row
     wanted = _wanted.get()
     available = _from_environment() if wanted is None else wanted
-    return available if cells is None else max(1, min(available, cells // CELLS_PER_THREAD))
+    return available if cells is None else min(available, cells // CELLS_PER_THREAD)
 
 
 @contextmanager

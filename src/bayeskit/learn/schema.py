@@ -164,8 +164,9 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
                     f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."
                 )
             wanted[name] = kind
+    known_words = {*words(), "numeric"}
     for name, kind in wanted.items():
-        if kind != "numeric" and kind not in words():
+        if kind not in known_words:
             may = ", ".join((*words(), "numeric"))
             raise TableError(f"kinds says '{kind}' for column '{name}'; it must be one of {may}.")
     return wanted

@@ -65,10 +65,12 @@ class Variable:
         >>> [column.name for column in Variable("x0", "gaussian", numeric=True).with_names(["a", "b"])]
         ['a', 'b']
         """
-        columns = []
+        columns, fields, new = [], self.__dict__, object.__new__
         for name in names:
-            column = object.__new__(Variable)  # without a check of each field, which has been made once
-            column.__dict__.update(self.__dict__, name=name)
+            column = new(Variable)  # without a check of each field, which has been made once
+            own = column.__dict__
+            own.update(fields)
+            own["name"] = name
             columns.append(column)
         return columns
 
