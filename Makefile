@@ -48,7 +48,7 @@ lint: $(VENV)/.developer
 .venv-oldest/.ready: $(NATIVE)
 	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
-	.venv-oldest/bin/python -m pip install --quiet --editable . --config-settings=build-dir=build/oldest \
+	.venv-oldest/bin/python -m pip install --quiet --editable ".[cli]" --config-settings=build-dir=build/oldest \
 	  "scikit-learn==1.6.*" "numpy==1.26.*" "scipy==1.11.*" "narwhals==1.30.*" "pandas==2.2.*" "polars==1.10.*" "pyarrow==16.*" pytest "pytest-xdist[psutil]" hypothesis joblib array-api-strict
 	@touch $@
 
