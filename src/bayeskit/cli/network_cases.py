@@ -7,6 +7,8 @@ import sys
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
+from bayeskit.cli.screen import warn
+
 if TYPE_CHECKING:
     from bayeskit.cli.question import Question
     from bayeskit.network import BayesianNetwork
@@ -38,6 +40,9 @@ def answer_cases(net: BayesianNetwork, wanted: Question, path: str, memory: str,
     }
     if not types:
         raise TableError(f"{file.name} has no column that is a variable of the network, besides those of the question.")
+    passed_over = [column for column in (*wanted.given, *wanted.actions) if column in file.names]
+    if passed_over:
+        warn(f"{file.name}: the question says what {', '.join(passed_over)} is; the cells of that column are not used.")
     writer = csv.writer(sys.stdout, lineterminator="\n")
     if not as_json:
         writer.writerow([f"P({name}={state})" for state in states])

@@ -214,6 +214,13 @@ def _as_array(X: Any) -> NDArray[Any]:
 
 
 def _read_rows(X: Any) -> Source:
+    from bayeskit.table.scan.pieces import Scan  # which reads tables itself
+
+    if isinstance(X, Scan):
+        raise TypeError(
+            f"{X.shown} is a scan, and this needs all rows at once; read them into a frame, or take a model that "
+            "learns from counts, such as NaiveBayes, TAN, AODE, AutoBayes or GaussianBayes."
+        )
     if not isinstance(X, Sequence) or isinstance(X, str | bytes):
         raise TypeError(
             "a table is a 2D array, a frame, a dict of columns, a list of rows or of dicts; "

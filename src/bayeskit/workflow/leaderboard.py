@@ -96,11 +96,12 @@ class Leaderboard(Sequence[Trial]):
 
     def __str__(self) -> str:
         measures = [name for name in MEASURES if name != "mean_loss" or self.loss is not None]
-        lines = [" ".join([f"{'':16}", *(f"{MEASURES[name]:>15}" for name in measures)])]
+        width = max([16, *map(len, self.left_out), *(len(trial.name) for trial in self.trials)])
+        lines = [" ".join([" " * width, *(f"{MEASURES[name]:>15}" for name in measures)])]
         for trial in self.trials:
             if trial.scores is None:
-                lines.append(f"{trial.name:16} left out: {trial.refused}")
+                lines.append(f"{trial.name:{width}} left out: {trial.refused}")
                 continue
-            lines.append(" ".join([f"{trial.name:16}", *(str(getattr(trial.scores, name)) for name in measures)]))
-        lines += [f"{name:16} not tried: {why}" for name, why in self.left_out.items()]
+            lines.append(" ".join([f"{trial.name:{width}}", *(str(getattr(trial.scores, name)) for name in measures)]))
+        lines += [f"{name:{width}} not tried: {why}" for name, why in self.left_out.items()]
         return "\n".join(lines)

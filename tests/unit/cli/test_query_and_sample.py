@@ -148,6 +148,10 @@ def test_each_row_of_a_table_of_cases_gets_an_answer(path, tmp_path, capsys):
     assert out.splitlines() == ["P(lung=yes),P(lung=no)", *map(",".join, rows)]
     code, out, _ = answer(capsys, "query", path, "P(lung | smoke=yes)", "--cases", str(cases), "--json")
     assert out.splitlines()[0].startswith('{"yes": 0.')
+    cases.write_text("xray,smoke\nabnormal,no\n")
+    code, out, err = answer(capsys, "query", path, "P(lung | smoke=yes)", "--cases", str(cases))
+    assert out.splitlines()[1:] == [",".join(rows[0])]
+    assert "the question says what smoke is; the cells of that column are not used" in " ".join(err.split())
     cases.write_text("id,other\n1,2\n")
     code, _, err = answer(capsys, "query", path, "P(lung)", "--cases", str(cases))
     assert code == 1
