@@ -65,16 +65,13 @@ oldest: .venv-oldest/.ready
 	  --config-settings=cmake.build-type=Debug --config-settings=cmake.define.BAYESKIT_SANITIZE=ON
 	@touch $@
 
-# Where changes are checked, the tests of every kernel, law and golden number; by hand, the unit tests too.
-SANITIZED := tests/kernels tests/laws tests/golden $(if $(filter true,$(CI)),,tests/unit)
-
 # libstdc++ comes along, since Python itself does not load it and the sanitizer looks for it first. Python keeps memory to
 # the end, which is no leak. The tests of the command start a browser and other programs, which do not run under the
 # sanitizer; those of peak memory would measure the sanitizer's own.
 sanitize: .venv-sanitize/.ready
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 BAYESKIT_SANITIZE=1 \
-	  .venv-sanitize/bin/python -m pytest $(SANITIZED) -q -n logical --capture=sys -p no:cacheprovider \
+	  .venv-sanitize/bin/python -m pytest tests/kernels tests/laws tests/golden tests/unit -q -n logical --capture=sys -p no:cacheprovider \
 	  --hypothesis-profile=sanitize --ignore=tests/unit/cli --ignore=tests/unit/cluster --ignore=tests/unit/studio \
 	  --ignore=tests/unit/classify/test_memory.py --ignore=tests/unit/classify/test_naive_memory.py
 
