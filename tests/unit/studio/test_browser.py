@@ -248,7 +248,7 @@ def test_each_word_has_both_languages(page_of):
     for key, words in pairs:
         assert len(words) == 2, key
         assert all(word.strip() for word in words), key
-        assert re.findall(r"\{\d\}", words[0]).sort() == re.findall(r"\{\d\}", words[1]).sort(), key
+        assert sorted(re.findall(r"\{\d\}", words[0])) == sorted(re.findall(r"\{\d\}", words[1])), key
 
 
 def test_keys_alone_set_evidence(page_of, asia):

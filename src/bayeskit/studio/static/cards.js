@@ -16,7 +16,7 @@ export function note(text, kind = "") {
 
 // An error stands where it happened; what was typed stays.
 export function problem(error, again) {
-  const what = error.kind === "Offline" ? t("offline") : error.message;
+  const what = error.kind === "Offline" ? t("offline") : t("libraryError", error.message);
   return h("div", { class: "problem", role: "alert" }, h("p", {}, what), again && h("button", { class: "small", onclick: again }, t("again")));
 }
 

@@ -1,4 +1,4 @@
-// What the library says about the columns of a table, in Chinese too: a phrase for each of its phrases.
+// What the library says about the columns of a table and the end of a search, in Chinese too: a phrase for each of its phrases.
 
 import { language } from "./words.js";
 
@@ -36,6 +36,12 @@ const PHRASES = [
   [/^thousands separated$/, "有千位分隔符"],
   [/^text: 1,234 could be 1\.234 or 1234$/, "文本:1,234 可能是 1.234 或 1234"],
   [/^text: 2\/3\/2019 could be in February or in March$/, "文本:2/3/2019 可能是二月或三月"],
+  [/^no change of one arc gains$/, "改动任何一条弧都不再提高得分"],
+  [/^(\d+) steps without a better graph$/, "连续 $1 步没有更好的图"],
+  [/^no arc more and no arc less gains$/, "增加或减少一条弧都不再提高得分"],
+  [/^no network has a higher score$/, "没有得分更高的网络"],
+  [/^no larger conditioning set is left to try$/, "没有更大的条件集可试"],
+  [/^the spanning tree is complete$/, "生成树已完成"],
   [/^(\d+) cells? such as (.+) read as missing$/, "$1 个单元格(如 $2)视为缺失"],
 ];
 

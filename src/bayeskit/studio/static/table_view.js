@@ -149,7 +149,7 @@ export class TableView {
           if (event.done) {
             await growth?.finished();
             await this.opened(event.done.network);
-            put(this.learnSaid, note(t("learned", event.done.structure.length, number(event.done.score, 6), event.done.reason), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")));
+            put(this.learnSaid, note(t("learned", event.done.structure.length, number(event.done.score, 6), reason(event.done.reason)), "good"), h("button", { class: "small primary", onclick: () => this.go(event.done.network) }, icon("network"), t("show")));
           } else put(this.learnSaid, h("p", { class: "thinking", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), t("learning", event.step, number(event.score ?? NaN, 7)), stop));
         }
       });

@@ -141,6 +141,7 @@ const WORDS = {
   demand: ["Demand", "必须有"],
   forbid: ["Forbid", "禁止"],
   learn: ["Learn", "学习"],
+  libraryError: ["{0}", "出错了,程序的说明:{0}"],
   growth: ["The structure so far: {0} variables, {1} arcs", "目前的结构:{0} 个变量,{1} 条弧"],
   growthHint: ["Each change of the search. Click an arc to forbid it, then learn again.", "搜索的每一步。点击一条弧可将其禁止,然后重新学习。"],
   forbidArc: ["{0} → {1}: click to forbid", "{0} → {1}:点击禁止"],
