@@ -105,10 +105,12 @@ class DaskEngine:
 
     def compute(self, jobs: list[Any]) -> Sequence[Any]:
         """Run delayed jobs on the client, or on the scheduler in force."""
+        local: Any = compute  # without types, whether Dask is installed where types are checked or not
         try:
-            if self.client is not None:
-                return self.client.gather(self.client.compute(jobs))  # type: ignore[no-any-return]
-            return compute(*jobs)  # type: ignore[no-any-return, no-untyped-call]
+            found: Sequence[Any] = (
+                local(*jobs) if self.client is None else self.client.gather(self.client.compute(jobs))
+            )
+            return found
         except ModuleNotFoundError as error:
             refuse_bare_worker(error, "Dask")
             raise
