@@ -151,6 +151,9 @@ def test_a_file_that_is_cut_is_refused_at_once(tmp_path):
 class LostConnection:
     """An ADBC connection whose server goes away after the first batch."""
 
+    def __init__(self, error=None):
+        self.error = error or ConnectionError("server closed the connection unexpectedly\nsecond line")
+
     def adbc_get_info(self):
         return {}
 
@@ -172,13 +175,15 @@ class LostConnection:
 
     def _some(self):
         yield TABLE.select(["wind", "play"]).to_batches()[0]
-        raise ConnectionError("server closed the connection unexpectedly\nsecond line")
+        raise self.error
 
 
 def test_a_database_that_goes_away_is_said_in_its_words_and_nothing_is_learned():
     model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
     with pytest.raises(TableError, match=r"the table 'days'.*server closed the connection unexpectedly"):
         model.fit(scan(LostConnection(), "days"), target="play")
+    with pytest.raises(TableError, match="the table 'days': the database says: RuntimeError"):
+        model.fit(scan(LostConnection(RuntimeError()), "days"), target="play")
     assert model.class_count_.tolist() == [1]
 
 

@@ -67,4 +67,5 @@ class QueryPiece:
 
 
 def _refusal(name: str, error: Exception) -> TableError:
-    return TableError(f"{name}: the database says: {str(error).splitlines()[0]}")
+    said = str(error).strip() or type(error).__name__  # some drivers fail without a word
+    return TableError(f"{name}: the database says: {said.splitlines()[0]}")
