@@ -139,7 +139,7 @@ def test_a_given_rate_makes_the_textbooks_step():
 
 
 def test_classes_that_can_be_parted_have_no_maximum():
-    with pytest.warns(ConvergenceWarning, match="the weights grow for ever"):
+    with pytest.warns(ConvergenceWarning, match="the weights grow without bound"):
         SigmoidUnit(max_iter=50).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
 
 

@@ -29,7 +29,7 @@ def open_scan(source: Any) -> Scan | None:
 
 
 def on(source: Scan, client: Any = None) -> Scan:
-    """Return the same table, read by Dask's workers: those of ``client``, or of the client or scheduler in force."""
+    """Return the same table, read by the workers of ``client``, or of the current Dask client or scheduler."""
     return replace(source, engine=DaskEngine(client))
 
 
@@ -47,18 +47,18 @@ def fit(model: Any, source: Scan, *, target: str, sample_weight: str | None = No
     sample_weight : str, optional
         The column that holds the row weights.
     client : dask.distributed.Client, optional
-        Whose workers; by default those of the client or scheduler in force.
+        The client whose workers are used; by default the current client or scheduler.
     """
     return model.fit(on(source, client), target=target, sample_weight=sample_weight)
 
 
 def predict(model: Any, source: Scan, *, probabilities: bool = False, client: Any = None) -> Iterator[pa.Table]:
-    """Let the workers answer the rows: a table for each piece, in order, with the answers as more columns."""
+    """Predict on the workers: a table for each piece, in order, with the predictions as additional columns."""
     return iter(_per_piece(Scorer(model, probabilities), source, client, _answered))
 
 
 def score(model: Any, source: Scan, *, target: str, client: Any = None) -> float:
-    """Return the share of rows whose class is predicted right, counted by the workers."""
+    """Return the accuracy, counted by the workers."""
     parts = _per_piece(hits(model, target), source, client, _listed)
     return mean_of([pair for part in parts for pair in part])
 
@@ -91,7 +91,7 @@ class DaskEngine:
     client: Any = None
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Give runs of pieces to the workers, and merge their parts here, in order."""
+        """Send groups of pieces to the workers, and merge their parts here, in order."""
         shared = delayed(task, pure=False)  # goes to each worker once
         groups = groups_of(readers, self._n_cores())
         # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
@@ -104,7 +104,7 @@ class DaskEngine:
         return merged
 
     def compute(self, jobs: list[Any]) -> Sequence[Any]:
-        """Run delayed jobs on the client, or on the scheduler in force."""
+        """Run delayed jobs on the client, or on the current scheduler."""
         local: Any = compute  # without types, whether Dask is installed where types are checked or not
         try:
             found: Sequence[Any] = (

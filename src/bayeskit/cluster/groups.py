@@ -1,4 +1,4 @@
-"""What every engine does with pieces: runs of them go to workers, and the parts come back in order."""
+"""Shared by all engines: groups of pieces are sent to workers, and the parts come back in order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TASKS_PER_CORE = 4
 
 
 def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceReader]]:
-    """Return runs of pieces, one per task; their order is that of the pieces.
+    """Return groups of consecutive pieces, one per task.
 
     >>> [len(group) for group in groups_of(list(range(10)), n_cores=1)]
     [2, 3, 2, 3]
@@ -32,13 +32,13 @@ def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceRe
 
 @dataclass(frozen=True)
 class Scorer:
-    """Gives each batch of a worker the model's answers as more columns."""
+    """Adds the model's predictions to each batch of a worker as additional columns."""
 
     model: Any
     probabilities: bool
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the batch with the most probable class, and P(c | x) of each class where they are asked for."""
+        """Return the batch with the most probable class, and P(c | x) of each class if requested."""
         classes = self.model.classes_
         posterior = np.empty((0, len(classes)))
         if batch.num_rows:
@@ -51,7 +51,7 @@ class Scorer:
 
     @property
     def name(self) -> str:
-        """The column of answers."""
+        """The name of the column with the predicted class."""
         return f"{self.model.target_ or 'class'}_predicted"
 
     def fields(self) -> list[pa.Field]:
@@ -63,12 +63,12 @@ class Scorer:
         return fields
 
     def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Answer batch after batch."""
+        """Predict batch by batch."""
         return map(self, batches)
 
 
 def mean_of(right: Sequence[tuple[int, int]]) -> float:
-    """Return the share of rows that are right, of pairs of right rows and all rows."""
+    """Return the accuracy from pairs (correct rows, all rows)."""
     n = sum(all_rows for _, all_rows in right)
     if not n:
         raise BayeskitError("there is no row with a label, so there is no score.")
@@ -76,7 +76,7 @@ def mean_of(right: Sequence[tuple[int, int]]) -> float:
 
 
 def hits(model: Any, target: str) -> Callable[[pa.RecordBatch], tuple[int, int]]:
-    """Return what counts, of a batch, the rows whose class is predicted right and those that have one."""
+    """Return a function that counts, in a batch, the correctly predicted rows and the labelled rows."""
     return _Hits(model, target)
 
 
@@ -96,7 +96,7 @@ class _Hits:
 
 
 def refuse_bare_worker(error: BaseException, engine: str) -> None:
-    """Say plainly that the workers lack bayeskit, where that is what an engine's long message says."""
+    """Raise a short error where an engine's long message says that its workers have no bayeskit."""
     if "No module named 'bayeskit'" in str(error):
         raise BayeskitError(
             f"the {engine} workers have no bayeskit: install it in the environment that they run in."

@@ -17,8 +17,8 @@ def scan(
     Parameters
     ----------
     source
-        A path; a glob such as ``"days/*.parquet"``; a folder of Parquet, CSV or JSON Lines files (names such as
-        ``year=2024`` of folders above Parquet files are columns); a list of these; a pyarrow Table, Dataset or
+        A path; a glob such as ``"days/*.parquet"``; a folder of Parquet, CSV or JSON Lines files (folders named
+        like ``year=2024`` above Parquet files become columns); a list of these; a pyarrow Table, Dataset or
         RecordBatchReader; a polars frame or LazyFrame; a pandas frame; a DuckDB relation; a Dask or Spark frame, which
         is counted by its own workers; or an ADBC connection with ``query``.
     query : str, optional
@@ -26,12 +26,12 @@ def scan(
     columns : sequence of str, optional
         The columns to read; by default all.
     encoding : str, optional
-        For text files, where it is not UTF-8.
+        The encoding of text files, if it is not UTF-8.
 
     Returns
     -------
     Scan
-        Nothing but names, types and sizes has been read.
+        Only names, types and sizes have been read.
 
     Examples
     --------

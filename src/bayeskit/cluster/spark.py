@@ -44,7 +44,7 @@ def fit(model: Any, source: Scan, *, target: str, session: Any = None, sample_we
     target : str
         The column that holds the labels.
     session : SparkSession, optional
-        Whose executors; a frame has its own.
+        The session whose executors are used; a frame has its own.
     sample_weight : str, optional
         The column that holds the row weights.
     """
@@ -52,7 +52,7 @@ def fit(model: Any, source: Scan, *, target: str, session: Any = None, sample_we
 
 
 def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
-    """Return the Spark frame with the model's answers as more columns; nothing is computed before it is used."""
+    """Return the Spark frame with the predictions as additional columns; it is computed lazily."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     scorer = Scorer(model, probabilities)
@@ -63,7 +63,7 @@ def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
 
 
 def score(model: Any, frame: Any, *, target: str) -> float:
-    """Return the share of rows of a Spark frame whose class is predicted right, counted by the executors."""
+    """Return the accuracy on a Spark frame, counted by the executors."""
     counted = _collect(frame, _Each(hits(model, target)))
     return mean_of([pair for part in counted for pair in part])
 
@@ -77,7 +77,7 @@ class FramePiece:
     n_rows: int | None = None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Bring the rows here: for small frames, such as those of an example."""
+        """Collect the rows in this process: only for small frames."""
         return iter(self.frame.select(*[f"`{name.replace('`', '``')}`" for name in columns]).toArrow().to_batches())
 
 
@@ -88,7 +88,7 @@ class SparkEngine:
     session: Any
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Give runs of pieces, or the partitions of a frame, to the executors; merge their parts here, in order."""
+        """Send groups of pieces, or the partitions of a frame, to the executors; merge their parts here, in order."""
         parts: list[Any] = []
         files = [reader for reader in readers if not isinstance(reader.piece, FramePiece)]
         for reader in readers:
@@ -164,7 +164,7 @@ class _Pickled:
 
 
 def _collect(frame: Any, function: Any) -> list[Any]:
-    """Run a function on each partition and return its parts in the order of their places."""
+    """Run a function on each partition and return its parts in the order of the partitions."""
     try:
         rows = frame.mapInArrow(_Pickled(function).__call__, _PART).collect()
     except Exception as error:

@@ -1,7 +1,7 @@
-"""What a conjunction may ask of one attribute: a value, a range, a node of a hierarchy, or anything (?).
+"""Constraints on one attribute of a conjunction: a value, a range, a node of a hierarchy, or anything (?).
 
-The constraints of an attribute are numbered; 0 is always ?, which every cell meets, also a missing one. One constraint
-is at least as general as another when it covers all that the other covers.
+The constraints of an attribute are numbered; 0 is always ?, which every cell satisfies, also a missing one. One
+constraint is at least as general as another when it covers all that the other covers.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class Attribute(ABC):
 
     @abstractmethod
     def covers(self, constraint: Any, cell: Any) -> NDArray[np.bool_]:
-        """Say whether cells meet constraints."""
+        """Return whether cells satisfy constraints."""
 
     @abstractmethod
     def at_least(self, general: Any, specific: Any) -> NDArray[np.bool_]:
-        """Say whether constraints cover all that others cover."""
+        """Return whether constraints cover everything that others cover."""
 
     @abstractmethod
     def join(self, constraint: int, cell: int) -> int:
-        """Return the most specific constraint that covers a cell and all that a constraint (or EMPTY) covers."""
+        """Return the most specific constraint that covers a cell and everything that a constraint (or EMPTY) covers."""
 
     @abstractmethod
     def without(self, constraint: int, cell: int) -> list[int]:
-        """Return the most general constraints that a constraint covers and that do not cover a cell."""
+        """Return the most general specialisations of a constraint that do not cover a cell."""
 
     @abstractmethod
     def label(self, constraint: int) -> str:
@@ -84,7 +84,7 @@ class Attribute(ABC):
 
 
 class Values(Attribute):
-    """A column of values without order: a constraint is one of them, or ?.
+    """A categorical column without order: a constraint is one of its values, or ?.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Values(Attribute):
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = tuple(values)
         if not self.values or len(set(self.values)) < len(self.values):
-            raise BayeskitError(f"an attribute needs different values, at least one; got {list(values)!r}.")
+            raise BayeskitError(f"an attribute needs at least one value, and no value twice; got {list(values)!r}.")
         self.n_constraints = len(self.values) + 1
         self._place = {value: k for k, value in enumerate(self.values)}
 
@@ -116,13 +116,13 @@ class Values(Attribute):
         return np.asarray((general == ANY) | (general == np.asarray(specific)))
 
     def join(self, constraint: int, cell: int) -> int:
-        """Two different values have ? above them."""
+        """The only constraint that covers two different values is ?."""
         if cell == MISSING or constraint not in (EMPTY, cell + 1):
             return ANY
         return cell + 1
 
     def without(self, constraint: int, cell: int) -> list[int]:
-        """Below ? stand all values but the cell's."""
+        """The specialisations of ? are all values except the cell's."""
         return [k + 1 for k in range(len(self.values)) if k != cell] if constraint == ANY else []
 
     def label(self, constraint: int) -> str:
@@ -138,12 +138,12 @@ class Values(Attribute):
         raise UnseenValueError(unknown(constraint, self.values))
 
     def n_below(self) -> NDArray[np.int64]:
-        """All constraints stand below ?, and a value alone."""
+        """All constraints are below ?; below a value there is only itself."""
         return np.array([self.n_constraints] + [1] * len(self.values))
 
 
 class Range(Attribute):
-    """A column of numbers, or of words in order: a constraint is a range between two of its levels, ends included.
+    """A numeric or ordinal column: a constraint is a range between two of its levels, ends included.
 
     The range from the lowest to the highest level is ?. A number between two levels is covered by the ranges that reach
     beyond it on both sides.
@@ -158,10 +158,10 @@ class Range(Attribute):
     def __init__(self, levels: Sequence[Any]) -> None:
         self.levels = tuple(levels)
         if not self.levels or len(set(self.levels)) < len(self.levels):
-            raise BayeskitError(f"a range needs different levels, at least one; got {list(levels)!r}.")
+            raise BayeskitError(f"a range needs at least one level, and no level twice; got {list(levels)!r}.")
         self.is_numeric = all(isinstance(level, int | float | np.number) for level in self.levels)
         if self.is_numeric and list(self.levels) != sorted(self.levels):
-            raise BayeskitError(f"the levels of a range must rise; got {list(levels)!r}.")
+            raise BayeskitError(f"the levels of a range must be in increasing order; got {list(levels)!r}.")
         self._place = {level: k for k, level in enumerate(self.levels)}
         # Constraint c is the range from level _low[c] to level _high[c]; the widest comes first, as ? has number 0.
         m = len(self.levels)
@@ -173,7 +173,7 @@ class Range(Attribute):
         self.n_constraints = len(order)
 
     def code(self, value: Any) -> int:
-        """Return twice the position of a level; odd codes lie between two levels, −1 and 2 m − 1 outside of all."""
+        """Return twice the position of a level; odd codes lie between levels, −1 and 2 m − 1 outside of them all."""
         place = self._place.get(value)
         if place is not None:
             return 2 * place
@@ -191,7 +191,7 @@ class Range(Attribute):
         return np.asarray((self._low[general] <= self._low[specific]) & (self._high[specific] <= self._high[general]))
 
     def join(self, constraint: int, cell: int) -> int:
-        """Stretch the range to the cell; beyond all levels there is ? only."""
+        """Extend the range to the cell; outside all levels the only cover is ?."""
         last = len(self.levels) - 1
         low, high = cell // 2, -(-cell // 2)
         if cell == MISSING or low < 0 or high > last:
@@ -247,7 +247,7 @@ class Hierarchy(Attribute):
     Parameters
     ----------
     tree : nested mapping
-        Each term with what stands below it: a mapping again, or a list of values. The root is ?.
+        Each term with its children: a mapping again, or a list of values. The root is ?.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class Hierarchy(Attribute):
         self.n_constraints = len(self._names)
         if len(set(self._names)) < len(self._names):
             twice = next(name for name in self._names if self._names.count(name) > 1)
-            raise BayeskitError(f"the term {twice!r} stands twice in the hierarchy; each term and value stands once.")
+            raise BayeskitError(f"the term {twice!r} appears twice in the hierarchy; names must be unique.")
         inner = set(self._parent)
         # The leaves are the values that a cell may hold.
         self.values = tuple(name for k, name in enumerate(self._names) if k not in inner)
@@ -275,7 +275,7 @@ class Hierarchy(Attribute):
         elif isinstance(below, Sequence) and not isinstance(below, str):
             children = [(value, {}) for value in below]
         else:
-            raise BayeskitError(f"below a term stands a mapping of terms or a list of values; got {below!r}.")
+            raise BayeskitError(f"the children of a term must be a mapping or a list of values; got {below!r}.")
         for name, rest in children:
             self._names.append(name)
             self._parent.append(parent)
@@ -283,7 +283,7 @@ class Hierarchy(Attribute):
 
     @cached_property
     def _above(self) -> NDArray[np.bool_]:
-        """above[a, b]: term a is b or stands above it; shape (n_constraints, n_constraints)."""
+        """above[a, b]: term a is b or an ancestor of b; shape (n_constraints, n_constraints)."""
         above = np.eye(self.n_constraints, dtype=bool)
         for k in range(1, self.n_constraints):  # a parent comes before its children
             above[:, k] |= above[:, self._parent[k]]
@@ -307,7 +307,7 @@ class Hierarchy(Attribute):
         return np.asarray(self._above[general, specific])
 
     def join(self, constraint: int, cell: int) -> int:
-        """Climb from the cell's value until the term stands above the constraint too."""
+        """Go up from the cell's value to the first term that is an ancestor of the constraint too."""
         if cell == MISSING:
             return ANY
         node = cell
@@ -316,7 +316,7 @@ class Hierarchy(Attribute):
         return node
 
     def without(self, constraint: int, cell: int) -> list[int]:
-        """Return the terms beside the path that leads from the constraint down to the cell."""
+        """Return the siblings of the nodes on the path from the constraint down to the cell."""
         children = [k for k in range(1, self.n_constraints) if self._parent[k] == constraint]
         found = []
         for child in children:
@@ -343,8 +343,8 @@ class Hierarchy(Attribute):
 
 
 def unknown(value: Any, values: Sequence[Any]) -> str:
-    """Return the sentence that says a value is not one of those known."""
+    """Return the message for a value that the attribute does not have."""
     like = nearest(str(value), map(str, values), most=1)
     hint = f" Did you mean {like[0]!r}?" if like else ""
     shown = ", ".join(repr(known) for known in values[:10]) + (", …" if len(values) > 10 else "")
-    return f"the value {value!r} is not known; known are {shown}.{hint}"
+    return f"the value {value!r} is unknown; known values: {shown}.{hint}"

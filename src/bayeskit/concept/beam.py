@@ -1,4 +1,4 @@
-"""A beam search through conjunctions, for spaces too large to go through."""
+"""A beam search through conjunctions, for spaces too large to enumerate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayeskit.concept.coverage import Coverage
 
 @dataclass(frozen=True)
 class Found:
-    """The hypotheses that a search looked at: constraints, errors and log-priors."""
+    """The hypotheses that a search evaluated: constraints, errors and log-priors."""
 
     constraints: Codes  # (n_found, d)
     errors: NDArray[np.int64]  # (n_found,)
@@ -25,8 +25,8 @@ def beam_search(
 ) -> Found:
     """Search from ⟨?, …, ?⟩ down, one more constraint at a time, keeping the best ``width`` hypotheses of each level.
 
-    A hypothesis whose specialisations cannot beat the best found is given up: a specialisation covers less, so that the
-    positive rows left out stay left out. ``log_odds`` is log((1 − η) / η), what each right label is worth.
+    A hypothesis whose specialisations cannot beat the best one found is dropped: a specialisation covers fewer rows, so
+    the positive rows that are not covered stay so. ``log_odds`` is log((1 − η) / η), the weight of each correct label.
     """
     d = len(coverage.tables)
     beam = np.full((1, d), ANY, dtype=np.int64)

@@ -29,9 +29,9 @@ class BruteForceMAP(ConceptLearner):
 
     .. math:: P(h \mid D) \propto P(h) \prod_i (1 - \eta)^{[h(x_i) = d_i]} \, \eta^{[h(x_i) \ne d_i]}
 
-    With η = 0 labels are free of noise: a hypothesis that gets one example wrong is ruled out. A space with more than
+    With η = 0 labels have no noise: a hypothesis that gets one example wrong is ruled out. A space with more than
     ``max_hypotheses`` is searched by a beam instead; a warning says so, ``exact_`` is False, and the posterior is that
-    among the hypotheses which the search looked at.
+    among the hypotheses that the search evaluated.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class BruteForceMAP(ConceptLearner):
         η, the probability that a label is wrong; at least 0 and below 0.5.
     prior : {"uniform", "specific", "simple"}, function or array, default "uniform"
         P(h). "specific" favours the more specific of two hypotheses, "simple" those with a shorter code (2 to the
-        power of −bits); a function of a :class:`~bayeskit.concept.Conjunction` gives numbers in proportion; an array
+        power of −bits); a function of a :class:`~bayeskit.concept.Conjunction` gives unnormalised numbers; an array
         has one probability per hypothesis in the order of ``space_``.
     attributes, positive
         As in :class:`~bayeskit.FindS`.
     max_hypotheses : int, default 5 000 000
-        The largest space that is gone through.
+        The largest space that is enumerated.
     beam_width : int, default 1000
         How many hypotheses of each level a beam search keeps.
 
@@ -94,7 +94,7 @@ class BruteForceMAP(ConceptLearner):
         Raises
         ------
         ImpossibleEvidenceError
-            When no hypothesis is left, which needs ``noise=0``.
+            When no hypothesis is consistent with the examples (only with ``noise=0``).
         """
         self._check_parameters()
         examples = self._read(X, y, target)
@@ -135,7 +135,7 @@ class BruteForceMAP(ConceptLearner):
         large = f"the space has {size:.3g} hypotheses, more than max_hypotheses={self.max_hypotheses}"
         if self.noise == 0.0:
             raise TooLargeError(
-                f"{large}, and a beam search needs noise > 0 to tell a near miss from a far one. "
+                f"{large}, and a beam search needs noise > 0 to rank hypotheses that get some examples wrong. "
                 "Use CandidateElimination, which needs no list, or pass noise=0.05."
             )
         if not isinstance(self.prior, str):
@@ -175,7 +175,7 @@ class BruteForceMAP(ConceptLearner):
         return Conjunction(self.space_, tuple(self._constraints[number].tolist()))
 
     def posterior(self, hypothesis: Conjunction) -> float:
-        """Return P(h | D) of one hypothesis; of one that a beam search did not look at it is not known."""
+        """Return P(h | D) of one hypothesis; unknown if a beam search did not evaluate it."""
         self._refuse_unfitted()
         if self._constraints is None:
             if hypothesis.is_empty:
@@ -184,7 +184,7 @@ class BruteForceMAP(ConceptLearner):
             return float(np.exp(self.log_posterior_[number]))
         rows = np.flatnonzero((self._constraints == np.array(hypothesis.constraints)).all(axis=1))
         if not len(rows):
-            raise BayeskitError(f"the beam search did not look at {hypothesis}, so its posterior is not known.")
+            raise BayeskitError(f"the beam search did not evaluate {hypothesis}, so its posterior is not known.")
         return float(np.exp(self.log_posterior_[rows[0]]))
 
     def most_probable(self, n: int = 5, *, ties: bool = False) -> list[tuple[Conjunction, float, int]]:
@@ -246,7 +246,7 @@ class BruteForceMAP(ConceptLearner):
         return digits
 
     def explain(self, row: Any) -> CoverageExplanation:
-        """Say of one row what the MAP hypothesis asks of it, and how probable the concept is when all are heard."""
+        """Explain one row: the constraints of the MAP hypothesis, and the Bayes optimal probability of the concept."""
         self._refuse_unfitted()
         cells, plain = one_row(self, row)
         label = self._as_labels(self._predict_cells(cells[None, :]))[0]

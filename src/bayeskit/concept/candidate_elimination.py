@@ -44,9 +44,9 @@ class CandidateElimination(ConceptLearner):
     attributes : mapping of column to attribute, or word, optional
         As in :class:`~bayeskit.FindS`.
     positive : label, optional
-        The label of the concept; by default the second of two labels in sorted order.
+        The label of the concept; by default the second of the two labels in sorted order.
     max_general : int, default 2000
-        G may grow with 2 to the power of the number of attributes; more members than these are refused.
+        The largest size of G, which may grow as 2 to the power of the number of attributes; a larger one is an error.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class CandidateElimination(ConceptLearner):
     def partial_fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Learn from more examples, in their order; the columns and values are those of the first call.
 
-        Values that come later must be known from the first call or from ``attributes``.
+        Values in later calls must be known from the first call or from ``attributes``.
         """
         self._check_limit()
         first = not hasattr(self, "S_")
@@ -233,7 +233,7 @@ class CandidateElimination(ConceptLearner):
         return np.array([float(Fraction(int(n), total)) for n in self.votes(X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that most of the version space gives each row; at a tie the row is not of the concept."""
+        """Return the label that most of the version space gives each row; a tie counts as negative."""
         return self._as_labels(self._predict_cells(self._cells(X)))
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
@@ -241,7 +241,7 @@ class CandidateElimination(ConceptLearner):
         return np.array([2 * int(n) > total for n in self._votes(cells)])
 
     def explain(self, row: Any) -> CoverageExplanation:
-        """Say of one row what S asks of it and how the version space votes."""
+        """Explain one row: the constraints of S, and the vote of the version space."""
         self._refuse_unfitted()
         cells, plain = one_row(self, row)
         total, votes = self.n_hypotheses_, int(self._votes(cells[None, :])[0])

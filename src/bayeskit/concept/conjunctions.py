@@ -75,7 +75,7 @@ class ConjunctionSpace:
         return Conjunction(self, (EMPTY,) * len(self.parts))
 
     def conjunction(self, number: int) -> Conjunction:
-        """Return a hypothesis by its number: the last attribute turns fastest, and ∅ comes last."""
+        """Return a hypothesis by its number: the last attribute varies fastest, and ∅ comes last."""
         if not 0 <= number < self.size:
             raise BayeskitError(f"the hypotheses are numbered from 0 to {self.size - 1}; got {number}.")
         if number == self.size - 1:
@@ -98,7 +98,7 @@ class ConjunctionSpace:
         return np.stack(columns, axis=1)
 
     def covers(self, constraints: Codes, cells: Codes) -> NDArray[np.bool_]:
-        """Say whether each hypothesis covers each row; (…, d) and (…, d) are broadcast over all but the last axis."""
+        """Return which hypotheses cover which rows; (…, d) and (…, d) are broadcast over all but the last axis."""
         found: NDArray[np.bool_] = np.ones((), dtype=bool)
         for j, part in enumerate(self.parts):
             found = found & part.covers(constraints[..., j], cells[..., j])
@@ -107,7 +107,7 @@ class ConjunctionSpace:
 
 @dataclass(frozen=True)
 class Conjunction:
-    """A hypothesis: a row belongs to the concept when it meets the constraint of every attribute.
+    """A hypothesis: a row belongs to the concept when it satisfies the constraint of every attribute.
 
     ``a >= b`` says that a is more general than b or equal: it covers every row that b covers.
 
@@ -137,7 +137,7 @@ class Conjunction:
         return tuple(p.label(c) for p, c in zip(self.space.parts, self.constraints, strict=True))
 
     def covers(self, row: Mapping[str, Any] | Sequence[Any]) -> bool:
-        """Say whether a row, given by name or in order, belongs to the concept."""
+        """Return whether a row, given by name or in order, belongs to the concept."""
         cells = [row.get(name) for name in self.space.names] if isinstance(row, Mapping) else list(row)
         if len(cells) != len(self.constraints):
             raise BayeskitError(f"a row has a cell for each of {', '.join(self.space.names)}; got {row!r}.")
@@ -179,7 +179,7 @@ _MOST_LEVELS = 1000
 
 
 def learn_space(source: Source, given: Attributes) -> ConjunctionSpace:
-    """Return the space over a table's columns: values of text, ranges of numbers, and what is given by name."""
+    """Return the space over a table's columns: values for text, ranges for numbers, or the attributes given by name."""
     wanted = dict.fromkeys(source.names, given) if isinstance(given, str) else dict(given or {})
     for name, attribute in wanted.items():
         if name not in source.names:

@@ -1,4 +1,4 @@
-"""Which examples a conjunction covers, as bits: hypotheses by the million are scored with AND and a count of ones."""
+"""Which examples a conjunction covers, as bits: millions of hypotheses are scored with AND and a population count."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK_WORDS = 1 << 18
 
 
 class Coverage:
-    """The rows that each constraint of each attribute covers; positive rows first, each kind filled up to whole words.
+    """The rows that each constraint of each attribute covers; positive rows first, both kinds padded to whole words.
 
     ``tables[j]`` has shape (n_constraints of attribute j, n_words).
     """
@@ -36,7 +36,7 @@ class Coverage:
 
     @property
     def n_words(self) -> int:
-        """Words of bits a hypothesis."""
+        """Words of bits per hypothesis."""
         return int(self.tables[0].shape[1])
 
     def errors(self, bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -49,8 +49,8 @@ class Coverage:
     def all_errors(self) -> NDArray[np.int64]:
         """Return the number of examples that each hypothesis of the space gets wrong, in the order of the space.
 
-        The attributes are parted in two: the rows that the last ones cover are combined once, and each combination of
-        the first ones is put beside all of these.
+        The attributes are split in two groups: the rows that the last ones cover are combined once, and each
+        combination of the first ones is compared with all of these.
         """
         first, last = self._parts()
         tail = _combine([self.tables[j] for j in last], self.n_words)
@@ -80,7 +80,7 @@ class Coverage:
 
 
 def _combine(tables: Sequence[Bits], n_words: int) -> Bits:
-    """Return the AND of every combination of rows, one from each table, the last turning fastest."""
+    """Return the AND of every combination of rows, one from each table, the last varying fastest."""
     found = np.full((1, n_words), ~np.uint64(0))
     for table in tables:
         found = (found[:, None, :] & table[None, :, :]).reshape(-1, n_words)
@@ -88,7 +88,7 @@ def _combine(tables: Sequence[Bits], n_words: int) -> Bits:
 
 
 def _pack(covers: NDArray[np.bool_]) -> Bits:
-    """Return rows of booleans as rows of 64-bit words, filled up with zeros."""
+    """Return rows of booleans as rows of 64-bit words, padded with zeros."""
     n_rows, n = covers.shape
     padded = np.zeros((n_rows, -(-n // 64) * 64), dtype=bool)
     padded[:, :n] = covers

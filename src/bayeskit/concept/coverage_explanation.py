@@ -14,7 +14,7 @@ from bayeskit.explain.rendering import cell, pad, width
 
 @dataclass(frozen=True, repr=False)
 class ConstraintCheck:
-    """One attribute of a row: what the hypothesis asks, what the row has, and whether that meets it."""
+    """One attribute of a row: the constraint, the value, and whether the value satisfies the constraint."""
 
     name: str
     asks: str
@@ -24,18 +24,18 @@ class ConstraintCheck:
 
 @dataclass(frozen=True, repr=False)
 class CoverageExplanation:
-    """What a hypothesis says of a row, with the constraint of every attribute; prints as text.
+    """The label that a hypothesis gives a row, with the constraint of every attribute; prints as text.
 
     Attributes
     ----------
     label
-        The label that follows.
+        The predicted label.
     hypothesis : Conjunction
-        Which hypothesis spoke.
+        The hypothesis that was applied.
     checks : tuple of ConstraintCheck
         One for each attribute.
     note : str
-        What else there is to say, such as how a vote went.
+        Further information, such as the result of a vote.
     """
 
     label: Any
@@ -45,7 +45,7 @@ class CoverageExplanation:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The attributes whose constraint the row does not meet."""
+        """The attributes whose constraint the row does not satisfy."""
         return tuple(check.name for check in self.checks if not check.holds)
 
     def __repr__(self) -> str:

@@ -28,12 +28,12 @@ from bayeskit.table.read import read_table
 
 @dataclass(frozen=True)
 class DescriptionLength:
-    """Bits of a model, L(h), and of the data given the model, L(D | h); what is told of the model stands in two parts.
+    """Bits of a model, L(h), and of the data given the model, L(D | h); the model's bits come in two parts.
 
     Attributes
     ----------
     structure : float
-        The bits that tell which parents each variable has, or the tests of a tree.
+        The bits that encode the parents of each variable, or the tests of a tree.
     parameters : float
         The bits of the numbers in the tables.
     data : float
@@ -61,32 +61,32 @@ class DescriptionLength:
 def description_length(
     model: Any, X: Any, y: Any = None, *, target: str | None = None, labels_only: bool = False
 ) -> DescriptionLength:
-    r"""Return the bits that tell a model and then a table: L(h) + L(D | h).
+    r"""Return the bits that encode a model and then a table: L(h) + L(D | h).
 
-    A network or a classifier is told by its structure and its parameters, each to the precision that N rows can tell:
+    A network or a classifier is encoded by its structure and its parameters, each to the precision that N rows support:
 
     .. math:: L(h) = \sum_i \left[ \log_2 n + \log_2 \binom{n - 1}{|\mathrm{Pa}_i|} \right] + \tfrac12 \log_2 N \cdot k,
               \qquad L(D \mid h) = - \sum_{rows} \log_2 P(row)
 
     with n variables (a classifier's class is one of them) and k free parameters. Without the structure this is the BIC
-    with another sign and another logarithm. An average over all super-parents (AODE) has no structure to tell. An
-    :class:`~bayeskit.MDLTree` has a code of its own, for labels alone; the multinomial model of counts or texts tells
-    the words of its vocabulary one after the other, given how many there are; a :class:`~bayeskit.BruteForceMAP` is
-    told by its MAP hypothesis, :math:`-\log_2 P(h)` and :math:`-\log_2 P(D \mid h)` bits.
+    with another sign and another logarithm. An average over all super-parents (AODE) has no structure to encode. An
+    :class:`~bayeskit.MDLTree` has a code of its own, for labels alone; the multinomial model of counts or texts
+    encodes the words one after the other, given how many there are; a :class:`~bayeskit.BruteForceMAP` is
+    encoded by its MAP hypothesis, :math:`-\log_2 P(h)` and :math:`-\log_2 P(D \mid h)` bits.
 
     Parameters
     ----------
     model : fitted classifier of bayeskit with discrete columns, of counts or of texts, BayesianNetwork, MDLTree or \
 BruteForceMAP
-        What to tell.
+        The model to encode.
     X : table
-        The rows; a network's columns are found by name. An MDLTree tells the rows of its fit only.
+        The rows; a network's columns are found by name. An MDLTree encodes only the rows that it was fitted to.
     y : array of shape (n_rows,), optional
         The labels of a classifier's rows.
     target : str, optional
         The column of ``X`` that holds the labels.
     labels_only : bool, default False
-        The receiver has the columns and is told the labels: :math:`-\sum \log_2 P(y \mid x)`.
+        Encode the labels only; the receiver already has the columns: :math:`-\sum \log_2 P(y \mid x)`.
 
     References
     ----------
@@ -102,7 +102,7 @@ BruteForceMAP
     """
     if isinstance(model, BayesianNetwork):
         if y is not None or target is not None or labels_only:
-            raise BayeskitError("a network is told with all its variables: leave out y, target and labels_only.")
+            raise BayeskitError("a network encodes all its variables: leave out y, target and labels_only.")
         return _of_network(model, X)
     if isinstance(model, MDLTree):
         h, d = model.lengths_of(X, y, target=target)
@@ -114,7 +114,7 @@ BruteForceMAP
     if isinstance(model, FeatureModel | TextClassifier):
         return _of_linear_model(model, X, y, target, labels_only)
     raise BayeskitError(
-        "description_length knows bayeskit's discrete classifiers, BayesianNetwork, MDLTree and BruteForceMAP; got "
+        "description_length supports bayeskit's discrete classifiers, BayesianNetwork, MDLTree and BruteForceMAP; got "
         f"{type(model).__name__}."
     )
 
@@ -123,7 +123,7 @@ def _of_linear_model(model: Any, X: Any, y: Any, target: str | None, labels_only
     complement = isinstance(model, ComplementNB) or getattr(model, "model", "") == "complement"
     if complement and not labels_only:
         raise BayeskitError(
-            "complement naive Bayes weighs classes and gives rows no probability: pass labels_only=True, or take the "
+            "complement naive Bayes scores classes and gives rows no probability: pass labels_only=True, or take the "
             "multinomial model."
         )
     if target is not None:
@@ -153,12 +153,12 @@ def _places(model: Any, y: Any, n_rows: int) -> NDArray[np.int64]:
 
 def _impossible(row: int) -> ImpossibleEvidenceError:
     return ImpossibleEvidenceError(
-        f"row {row} has probability 0 under the model, so no code tells it; pass smoothing (alpha) above 0."
+        f"row {row} has probability 0 under the model, so it has no code; pass smoothing (alpha) above 0."
     )
 
 
 def structure_bits(n_parents: Sequence[int], n_variables: int) -> float:
-    """Return the bits that tell the parents of each variable: how many, and which of the others.
+    """Return the bits that encode the parents of each variable: how many, and which of the others.
 
     >>> structure_bits([0, 1], 2)
     2.0
@@ -170,7 +170,7 @@ def _of_network(net: BayesianNetwork, X: Any) -> DescriptionLength:
     log_p = net.log_probability(X)
     if np.isneginf(log_p).any():
         raise ImpossibleEvidenceError(
-            f"row {int(np.isneginf(log_p).argmax())} has probability 0 under the network, so no code tells it; smooth "
+            f"row {int(np.isneginf(log_p).argmax())} has probability 0 under the network, so it has no code; smooth "
             "the tables."
         )
     parents = [len(own) for own in net.parents]
@@ -195,9 +195,7 @@ def _of_classifier(model: Any, X: Any, y: Any, target: str | None, labels_only: 
     else:
         log_p = model.log_likelihood(X, y)
     if np.isneginf(log_p):
-        raise ImpossibleEvidenceError(
-            "a row has probability 0 under the model, so no code tells it; pass smoothing > 0."
-        )
+        raise ImpossibleEvidenceError("a row has probability 0 under the model, so it has no code; pass smoothing > 0.")
     parameters = 0.5 * log2(n_rows) * float(model.n_parameters_)
     return DescriptionLength(_classifier_structure(model), parameters, _bits(-log_p))
 

@@ -41,7 +41,7 @@ class ConceptLearner(Estimator):
     positive: Any
 
     def _read(self, X: Any, y: Any, target: str | None, *, more: bool = False) -> Examples:
-        """Read examples; the first time they also say which columns, values and labels there are."""
+        """Read examples; the first call also fixes the columns, values and labels."""
         name = type(self).__name__
         rows = read_labelled(X, y, None, target, None, name)
         source = self._as_fitted(X, rows.source) if more else rows.source
@@ -83,7 +83,7 @@ class ConceptLearner(Estimator):
         strange = [label for label in found if label not in (self.positive_, self.negative_)]
         if strange and self.negative_ != f"not {self.positive_}":
             raise BayeskitError(
-                f"the label {strange[0]!r} is new; the labels were {self.negative_!r} and {self.positive_!r}."
+                f"the label {strange[0]!r} was not seen before; seen: {self.negative_!r} and {self.positive_!r}."
             )
 
     def _as_fitted(self, X: Any, source: Source) -> Source:
@@ -111,7 +111,7 @@ class ConceptLearner(Estimator):
             raise not_fitted(self)
 
     def score(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
-        """Return the share of rows whose label is predicted right; every label but the concept's counts as not it."""
+        """Return the accuracy; every label other than the concept's counts as negative."""
         self._refuse_unfitted()
         examples = self._read(X, y, target or (None if y is not None else self.target_), more=True)
         return float(np.mean(self._predict_cells(examples.cells) == examples.is_positive))

@@ -27,22 +27,23 @@ class Generalisation:
 class FindS(ConceptLearner):
     """Learn the most specific conjunction that covers the positive examples (Find-S).
 
-    It starts at ∅, which covers nothing, and generalises no more than each positive example asks. Negative examples are
-    not looked at; those that the result covers are listed in ``covered_negatives_``, and then no conjunction fits.
+    It starts at ∅, which covers nothing, and generalises only as far as each positive example needs. Negative examples
+    are not used; those that the result covers are listed in ``covered_negatives_``: if there are any, no conjunction is
+    consistent with the examples.
 
     Parameters
     ----------
     attributes : mapping of column to attribute, or word, optional
         :class:`~bayeskit.concept.Values`, :class:`~bayeskit.concept.Range` or
         :class:`~bayeskit.concept.Hierarchy`, or "values" or "range", by column or for all. By default text has
-        values and numbers have ranges between the levels that occur. A missing cell meets ? only.
+        values and numbers have ranges between the levels that occur. A missing cell satisfies only ?.
     positive : label, optional
         The label of the concept; by default the second of two labels in sorted order.
 
     Attributes
     ----------
     hypothesis_ : Conjunction
-        What was learned.
+        The learned hypothesis.
     steps_ : list of Generalisation
         Each row that made the hypothesis more general.
     covered_negatives_ : array of int
@@ -86,7 +87,7 @@ class FindS(ConceptLearner):
         return self.space_.covers(np.array(self.hypothesis_.constraints), cells)
 
     def explain(self, row: Any) -> CoverageExplanation:
-        """Say of one row, given as a dict or a list, which constraints it meets and which not."""
+        """Explain one row, given as a dict or a list: which constraints it satisfies and which not."""
         self._refuse_unfitted()
         cells, plain = one_row(self, row)
         label = self._as_labels(self._predict_cells(cells[None, :]))[0]
@@ -94,7 +95,7 @@ class FindS(ConceptLearner):
 
 
 def generalise(space: ConjunctionSpace, hypothesis: Conjunction, cells: Codes) -> Conjunction:
-    """Return the most specific conjunction that covers a row and all that a hypothesis covers."""
+    """Return the most specific conjunction that covers a row and everything that a hypothesis covers."""
     wider = tuple(
         part.join(constraint, int(cell))
         for part, constraint, cell in zip(space.parts, hypothesis.constraints, cells, strict=True)

@@ -1,4 +1,4 @@
-"""Folds of any table, each with some rows of every class that has enough of them."""
+"""Stratified folds of any table."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Rows = NDArray[np.int64]
 
 
 def stratified_folds(y: NDArray[Any], n_folds: int, rng: np.random.RandomState | None) -> Iterator[tuple[Rows, Rows]]:
-    """Give the rows to fit to and the rows held out, fold after fold.
+    """Yield the training rows and the held-out rows of each fold.
 
-    The rows of a class are dealt out one by one, in their order or in a random one. A class with one row is never held
-    out, since nothing could be learned of it; a fold without rows is left out.
+    The rows of a class are assigned to the folds in turn, in their order or shuffled. A class with a single row is
+    never held out, since no row would be left to learn it from; a fold without rows is left out.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def stratified_folds(y: NDArray[Any], n_folds: int, rng: np.random.RandomState |
 
 
 def rows_of(X: Any, rows: Rows) -> Any:
-    """Return some rows of a table, in the kind that it came in."""
+    """Return some rows of a table, as the same type of table."""
     if isinstance(X, Source):
         return X.take(rows)
     if isinstance(X, Mapping):
@@ -55,7 +55,7 @@ def _cells_of(column: Any, rows: Rows) -> Any:
 
 
 def without_column(X: Any, name: str) -> Any:
-    """Return a table without one column, in the kind that it came in."""
+    """Return a table without one column, as the same type of table."""
     if isinstance(X, Mapping):
         return {other: column for other, column in X.items() if other != name}
     if nw.dependencies.is_into_dataframe(X):

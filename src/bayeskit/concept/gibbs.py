@@ -1,4 +1,4 @@
-"""The Gibbs classifier: one hypothesis, drawn by its posterior."""
+"""The Gibbs classifier: one hypothesis drawn from the posterior."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bayeskit.concept.posterior_classifier import PosteriorClassifier, check_num
 class GibbsClassifier(PosteriorClassifier):
     """Predict by one hypothesis that was drawn from the posterior when the model was fitted.
 
-    It costs one hypothesis where the Bayes optimal classifier costs all, and when targets are drawn from the prior its
-    expected error is at most twice that of the optimal one (Haussler, Kearns & Schapire 1994).
+    A prediction evaluates one hypothesis, where the Bayes optimal classifier evaluates all; and when targets are drawn
+    from the prior its expected error is at most twice that of the optimal one (Haussler, Kearns & Schapire 1994).
 
     Parameters
     ----------
     hypotheses, prior, prefit, cv, noise
         As in :class:`~bayeskit.BayesOptimalClassifier`.
     random_state : int or RandomState, optional
-        Draws the hypothesis; and deals the rows out to the folds, where it is given.
+        The seed that draws the hypothesis; when given, it also shuffles the rows before they are split into folds.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A finite set of hypotheses, and what evidence does to their probabilities."""
+"""A finite set of hypotheses whose probabilities evidence updates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Likelihood = Callable[[Any, Any], float]
 
 @dataclass(frozen=True)
 class _Step:
-    """One piece of evidence: what came, and log P(it | h) for each hypothesis."""
+    """One piece of evidence: the example, and log P(example | h) for each hypothesis."""
 
     evidence: Any
     log_likelihood: NDArray[np.float64]  # (n_hypotheses,)
@@ -37,16 +37,16 @@ class Hypotheses:
 
     .. math:: P(h \mid D) = \frac{P(D \mid h) \, P(h)}{\sum_{h'} P(D \mid h') \, P(h')}
 
-    The work is done in logarithms, so that thousands of examples do no harm. A set does not change: :meth:`update`
-    returns a new one, which remembers every step.
+    The computation is done in logarithms, so that thousands of examples do not underflow. A set is immutable:
+    :meth:`update` returns a new one, which remembers every step.
 
     Parameters
     ----------
-    hypotheses : mapping of name to what the hypothesis says, or sequence
-        What a hypothesis says is one of
+    hypotheses : mapping of name to hypothesis, or sequence
+        A hypothesis is one of
 
         * a mapping of outcome to probability, P(d | h); an outcome that is not named has probability 0,
-        * a function of x that returns an outcome, which it is then sure of, or such a mapping; examples are then
+        * a function of x that returns an outcome (with probability 1) or such a mapping; examples are then
           pairs (x, outcome),
         * anything, when ``likelihood`` is given; a plain sequence holds the hypotheses themselves.
     prior : mapping of name to probability or array of shape (n_hypotheses,), optional
@@ -94,13 +94,13 @@ class Hypotheses:
         if not named and likelihood is None:
             raise BayeskitError(
                 "a plain list of hypotheses needs likelihood=, a function (h, d) → P(d | h); or give a mapping of each "
-                "name to what the hypothesis says."
+                "name to P(d | h)."
             )
         contents = list(hypotheses.values()) if isinstance(hypotheses, Mapping) else list(hypotheses)
         self.names: tuple[Any, ...] = tuple(hypotheses) if named else tuple(_hashable(h) for h in contents)
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise BayeskitError(f"the hypothesis {twice!r} stands twice; each needs a name of its own.")
+            raise BayeskitError(f"the hypothesis {twice!r} appears twice; names must be unique.")
         self.prior = read_prior(prior, self.names, normalise=normalise)
         self._likelihood = likelihood
         self._contents: list[Any] = (
@@ -118,14 +118,14 @@ class Hypotheses:
         Parameters
         ----------
         *examples
-            Any number, taken as independent given the hypothesis; each is a step of its own in `posteriors`.
+            Any number of examples, independent given the hypothesis; each is a separate step in `posteriors`.
         likelihood : mapping of name to probability, or array, optional
             P(d | h) as numbers, in place of an example.
 
         Raises
         ------
         ImpossibleEvidenceError
-            When no hypothesis is left: the message names the example that ruled out the last.
+            When no hypothesis is possible any more: the message names the example that ruled out the last one.
         """
         if likelihood is not None and examples:
             raise BayeskitError("give update either examples or likelihood=, the numbers P(d | h); got both.")
@@ -184,7 +184,7 @@ class Hypotheses:
 
     @property
     def n_examples(self) -> int:
-        """How many examples have come."""
+        """The number of examples so far."""
         return len(self._steps)
 
     @property
@@ -244,7 +244,7 @@ class Hypotheses:
         return {name: (float(a), float(b) + 0.0) for name, a, b in zip(self.names, h, d, strict=True)}
 
     def draw(self, random_state: Any = None) -> Any:
-        """Return one hypothesis drawn by its posterior, as the Gibbs algorithm does."""
+        """Return one hypothesis drawn from the posterior, as the Gibbs algorithm does."""
         rng = np.random.default_rng(random_state)
         return self.names[int(rng.choice(len(self.names), p=self.posteriors[-1]))]
 
@@ -267,7 +267,7 @@ class Hypotheses:
         return self._outcome_models("outcomes")[number].outcomes(x)
 
     def predict(self, x: Any = None) -> Any:
-        """Return the Bayes optimal outcome, argmax_v Σ_h P(v | h) P(h | D); it may differ from what `map` says.
+        """Return the Bayes optimal outcome, argmax_v Σ_h P(v | h) P(h | D); it may differ from the outcome of `map`.
 
         Examples
         --------
@@ -282,7 +282,7 @@ class Hypotheses:
     def _outcome_models(self, what: str) -> list[OutcomeModel]:
         if self._likelihood is not None:
             raise BayeskitError(
-                f"{what} needs hypotheses that say P(v | h); these were given by likelihood= alone. "
+                f"{what} needs hypotheses that give P(v | h); these were given only by likelihood=. "
                 "Give a mapping of each name to its outcomes, or to a function of x."
             )
         return self._contents
@@ -290,7 +290,7 @@ class Hypotheses:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def explain(self, a: Any = None, b: Any = None) -> Explanation:
-        """Explain why hypothesis a is more probable than b: prior log-odds, then what each example added.
+        """Explain why hypothesis a is more probable than b: prior log-odds, then the change by each example.
 
         By default a is the most probable hypothesis and b the runner-up.
         """
@@ -332,10 +332,10 @@ class Hypotheses:
         Parameters
         ----------
         kind : {"bars", "curves"}
-            Bars over the hypotheses, one group for each step (Mitchell, figure 6.1), or one curve a hypothesis over the
-            number of examples (Russell & Norvig, figure 20.1).
+            Bars over the hypotheses, one group for each step (Mitchell, figure 6.1), or one curve per hypothesis over
+            the number of examples (Russell & Norvig, figure 20.1).
         steps : sequence of int, optional
-            After how many examples to draw bars; by default at the start, in the middle and at the end.
+            The numbers of examples after which to draw bars; by default at the start, in the middle and at the end.
         """
         names = [str(name) for name in self.names]
         if kind == "curves":

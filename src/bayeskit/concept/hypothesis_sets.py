@@ -1,4 +1,4 @@
-"""Sets of hypotheses that an optimal or a Gibbs classifier is made of: classifiers, conjunctions, functions of x."""
+"""The sets of hypotheses of an optimal or a Gibbs classifier: classifiers, conjunctions, functions of x."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Proba = NDArray[np.float64]  # (n_rows, n_classes)
 
 
 class HypothesisSet(Protocol):
-    """Hypotheses with a posterior: what they say together, and what one drawn from them says."""
+    """Hypotheses with a posterior: their averaged prediction, and the prediction of a single one."""
 
     classes: NDArray[Any]
     names: tuple[Any, ...]
@@ -37,7 +37,7 @@ class HypothesisSet(Protocol):
 
 
 class ClassifierSet:
-    """Fitted classifiers, weighed by their prior and the likelihood of labels that they had not seen."""
+    """Fitted classifiers, weighted by their prior and the likelihood of held-out labels."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class ClassifierSet:
         noise: float,
         rng: np.random.RandomState | None,
     ) -> tuple[ClassifierSet, NDArray[np.float64]]:
-        """Return the set and log P(y | x, h) of each classifier, summed over rows that it had not seen.
+        """Return the set and log P(y | x, h) of each classifier, summed over held-out rows.
 
-        Fitted classifiers are weighed on all rows given. Others are fitted to all folds but one and weighed on that
-        one, fold after fold, and then fitted to all rows.
+        Fitted classifiers are scored on all rows given. Others are cross-validated (fitted to all folds but one and
+        scored on that one), and then fitted to all rows.
         """
         from sklearn.base import clone
 
@@ -91,8 +91,8 @@ class ClassifierSet:
             log_joint = np.log(weights) + log_likelihood
         if np.isneginf(log_joint.max()):
             raise ImpossibleEvidenceError(
-                f"no hypothesis is left: each of {', '.join(map(repr, names))} gives some label that came "
-                "probability 0. Pass noise=0.01, the probability that a label is wrong."
+                f"no hypothesis is left: each of {', '.join(map(repr, names))} gives "
+                "probability 0 to a label that occurs. Pass noise=0.01, the probability that a label is wrong."
             )
         share = np.exp(log_joint - log_joint.max())
         return cls(names, members, share / share.sum(), classes, noise), log_likelihood
@@ -129,7 +129,7 @@ class ConjunctionSet:
         self.names: tuple[Any, ...] = ()
 
     def proba_of(self, number: int, X: Any) -> Proba:
-        """Return what one conjunction says, with the noise of the labels."""
+        """Return P(v | h, x) of one conjunction, with the noise of the labels."""
         cells = self.learner._cells(X)
         covers = self.learner.space_.covers(np.array(self.learner._hypothesis(number).constraints), cells)
         positive = np.where(covers, 1.0 - self.learner.noise, self.learner.noise)
@@ -151,7 +151,7 @@ class FunctionSet:
         self.posterior = self.hypotheses.posteriors[-1]
 
     def proba_of(self, number: int, X: Any) -> Proba:
-        """Return what one function says of each row."""
+        """Return P(v | h, x) of one function."""
         return self._table(X, lambda row: self.hypotheses.outcomes(number, row))
 
     def optimal(self, X: Any) -> Proba:
@@ -167,12 +167,12 @@ class FunctionSet:
                 if outcome in places:
                     found[i, places[outcome]] += p
                 elif p > 0.0:
-                    raise BayeskitError(f"row {i}: a hypothesis says {outcome!r}, a label that fit did not meet.")
+                    raise BayeskitError(f"row {i}: a hypothesis says {outcome!r}, a label that was not seen in fit.")
         return found
 
 
 def named(given: Sequence[Any]) -> tuple[tuple[str, ...], list[Any]]:
-    """Return classifiers and their names; those given without a name are called by their class, numbered where it must.
+    """Return classifiers and their names; those without a name are named by their class, numbered where needed.
 
     >>> from bayeskit import NaiveBayes, TAN
     >>> named([NaiveBayes(), TAN(), TAN(smoothing=1), ("smooth", TAN(smoothing=2))])[0]
@@ -185,7 +185,7 @@ def named(given: Sequence[Any]) -> tuple[tuple[str, ...], list[Any]]:
         if not hasattr(model, "predict_proba"):
             raise BayeskitError(f"a hypothesis is a classifier with predict_proba; {name!r} is {model!r:.60}.")
         if isinstance(item, tuple) and name in names:
-            raise BayeskitError(f"the name {name!r} stands twice; each hypothesis needs a name of its own.")
+            raise BayeskitError(f"the name {name!r} appears twice; the names of hypotheses must be unique.")
         number = 2
         unique = name
         while unique in names:
@@ -215,7 +215,7 @@ def _log_labels(model: Any, X: Any, labels: NDArray[Any], n_classes: int, name: 
 
 
 def _union(*parts: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of all parts in rising order; text stays an array of objects where the first part is one."""
+    """Return the classes of all parts in sorted order; text stays an array of objects where the first part is one."""
     labels = sorted({label for part in parts for label in part.tolist()})
     return np.array(labels, dtype=object if parts[0].dtype.kind == "O" else None)
 

@@ -27,7 +27,7 @@ from bayeskit.table.schema import Schema
 
 @dataclass(frozen=True, repr=False)
 class LinearExplanation:
-    """A prediction as a sum: what it is for the mean row, and what each feature adds; prints as text."""
+    """A prediction as a sum: the prediction for the mean row, and the term of each feature; prints as text."""
 
     base: float
     features: tuple[str, ...]
@@ -57,9 +57,9 @@ class LeastSquares(Regressor, TableModel):
               h_{ML} = \operatorname{argmin}_h \sum_i (d_i - h(x_i))^2, \quad
               \hat\sigma^2 = \frac{1}{m} \sum_i (d_i - h_{ML}(x_i))^2
 
-    Numbers are inputs as they are; a column of values gives one 0-1 input for each value but the first. A missing cell,
-    or a value that the fit did not have, takes the mean of the fit and so adds nothing. Where inputs depend on each
-    other, of all functions that fit equally well the one with the smallest weights (around the mean row) is taken.
+    Numeric columns are used as they are; a categorical column gives one 0-1 input for each value but the first. A
+    missing cell, or a value that was not seen in fit, takes the mean of the training rows and so adds nothing. Where
+    inputs are linearly dependent, the solution with the smallest weights (around the mean row) is returned.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ def _read(
 
 
 def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
-    """Read the number that belongs to each row; what is missing or infinite is refused with its row."""
+    """Read the target number of each row; a missing or infinite one is an error that names its row."""
     from sklearn.utils.validation import column_or_1d
 
     try:

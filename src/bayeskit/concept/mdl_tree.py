@@ -29,7 +29,7 @@ from bayeskit.table.schema import Schema
 
 @dataclass(frozen=True)
 class Path:
-    """The tests that a row meets on its way to a leaf, and the rows of each class that the leaf was fitted to."""
+    """The tests on a row's path to a leaf, and the training rows of each class in the leaf."""
 
     tests: tuple[str, ...]
     label: Any
@@ -41,28 +41,28 @@ class Path:
 
 
 class MDLTree(TableClassifier):
-    r"""A decision tree that is cut back to the shortest description of the labels, L(h) + L(D | h) in bits.
+    r"""A decision tree that is pruned to the shortest description of the labels, L(h) + L(D | h) in bits.
 
     .. math:: h_{MDL} = \operatorname{argmin}_h \; L(h) + L(D \mid h)
 
-    The tree is grown until its leaves are pure, by the test whose children are shortest to describe, and then cut from
-    the leaves up wherever that saves bits; no rows are held out and nothing is tuned. The code is that of Quinlan &
-    Rivest and is written down in :mod:`bayeskit.concept.mdl.lengths`; :meth:`encode` writes the bits, and a decoder
+    The tree is grown until its leaves are pure, by the test whose children are shortest to describe, and then pruned
+    from the leaves up wherever that saves bits; no rows are held out and nothing is tuned. The code is that of Quinlan
+    & Rivest and is written down in :mod:`bayeskit.concept.mdl.lengths`; :meth:`encode` writes the bits, and a decoder
     reads tree and labels back from them.
 
-    Text and categories are parted by value, numbers at a cut. A missing cell is a value of its own in a column of
-    values and goes to the better side of a cut. In prediction, a cell that the node did not meet in fit (missing, or a
-    new value) sends the row down all branches, in proportion to their rows.
+    Text and categories are split by value, numbers at a threshold. A missing cell is a separate value in a
+    categorical column and goes to the better side of a threshold. In prediction, a cell that the node did not see in
+    fit (missing, or a new value) sends the row down all branches, in proportion to their rows.
 
     Parameters
     ----------
     splits : {"auto", "values", "one-value", "groups"}, default "auto"
-        How a column of values is parted: into all its values, into one value and the others, or into two groups of
-        values; "auto" does all three and keeps the tree of shortest description.
+        How a categorical column is split: into all its values, into one value and the others, or into two groups of
+        values; "auto" tries all three and keeps the tree of shortest description.
     smoothing : float, default 1.0
         λ of the class probabilities of a leaf, (n_c + λ) / (n + K λ).
     kinds : dict of column to kind, or one kind for all, optional
-        Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`: "categorical" parts numbers by value.
+        Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`: "categorical" splits numbers by value.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MDLTree(TableClassifier):
     cuts_ : list of Cut
         Each test that became a leaf, in order, with both parts of the length before and after.
     splits_ : str
-        Which way of parting values the tree uses.
+        How the tree splits categorical columns.
     classes_, schema_, feature_names_in_, n_features_in_
         Classes and columns.
 
@@ -130,7 +130,7 @@ class MDLTree(TableClassifier):
             if best is None or found.bits < best[0] - 1e-9:
                 best = found.bits, splits, grown, found
             if not (~table.ordered.astype(bool) & (table.sizes > 2)).any():
-                break  # columns with two values are parted in one way only
+                break  # columns with two values are split in one way only
         assert best is not None
         _, self.splits_, self._grown, self._pruned = best
         self.tree_: Tree = self._pruned.tree
@@ -162,13 +162,13 @@ class MDLTree(TableClassifier):
 
     @property
     def depth_(self) -> int:
-        """The most tests on the way to a leaf."""
+        """The largest number of tests from the root to a leaf."""
         self._refuse_unfitted()
         return self.tree_.depth
 
     @property
     def cuts_(self) -> list[Cut]:
-        """The cuts in their order; a model from a file has only the length that they led to."""
+        """The cuts in order; a loaded model has only the final length."""
         self._refuse_unfitted()
         if not hasattr(self, "_grown"):
             raise BayeskitError("the cuts are not kept in a model file; fit the tree again to see them.")
@@ -190,7 +190,7 @@ class MDLTree(TableClassifier):
         return encode(self.tree_, self._coding.table(rows.source), codes.astype(np.uint32), self.splits_)
 
     def lengths_of(self, X: Any, y: Any = None, *, target: str | None = None) -> tuple[float, float]:
-        """Return L(h) and L(D | h) of the rows of ``fit``; other rows are refused, as their code is another."""
+        """Return L(h) and L(D | h) of the rows of ``fit``; other rows are an error, since their code differs."""
         self._refuse_unfitted()
         rows = self._labelled(X, y, target)
         codes = np.searchsorted(self.classes_, rows.classes)[rows.y]
@@ -199,7 +199,7 @@ class MDLTree(TableClassifier):
         while open_nodes:
             node, own = open_nodes.pop()
             if not np.array_equal(np.bincount(codes[own], minlength=len(self.classes_)), tree.counts[node]):
-                raise BayeskitError("a tree tells the rows and labels that it was fitted to; these are others.")
+                raise BayeskitError("a tree encodes only the rows and labels that it was fitted to; got other ones.")
             if tree.test[node] != Test.LEAF:
                 j = int(tree.feature[node])
                 sides = tree.sides(node, table.codes[j][own].astype(np.int64), int(table.sizes[j]))
@@ -208,7 +208,7 @@ class MDLTree(TableClassifier):
         return self.tree_bits_, self.data_bits_
 
     def coded_table(self, X: Any) -> CodedTable:
-        """Return the table without labels as sender and receiver of a message know it."""
+        """Return the table without labels as sender and receiver of a message have it."""
         self._refuse_unfitted()
         return self._coding.table(self._read_features(X))
 
@@ -250,7 +250,7 @@ class MDLTree(TableClassifier):
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def path(self, row: Any) -> Path:
-        """Return the tests that one row meets, and the leaf; it stops where a cell is not known to the node."""
+        """Return the tests on the path of one row; the path ends at a leaf, or at a cell that was not seen in fit."""
         self._refuse_unfitted()
         read = read_row(self, row)
         given = {name: [value] for name, value in zip(self.schema_.names, read.values, strict=True)}
@@ -270,7 +270,7 @@ class MDLTree(TableClassifier):
         )
 
     def summary(self) -> ModelSummary:
-        """Return the size of the tree, both parts of its length, and the tree, to print."""
+        """Return a printable summary: the size of the tree, both parts of its length, and the tree."""
         self._refuse_unfitted()
         counts = self.tree_.counts[0]
         facts = {

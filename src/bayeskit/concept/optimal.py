@@ -11,20 +11,20 @@ from bayeskit.concept.posterior_classifier import PosteriorClassifier
 
 
 class BayesOptimalClassifier(PosteriorClassifier):
-    r"""Predict the class that all hypotheses together make most probable.
+    r"""Predict the class that is most probable on average over all hypotheses.
 
     .. math:: \operatorname{argmax}_v \sum_h P(v \mid h, x) \, P(h \mid D), \quad
               P(h \mid D) \propto P(h) \prod_i P(d_i \mid h, x_i)
 
-    No classifier with the same hypotheses and the same prior does better on average. Its answer may be one that the
-    most probable hypothesis does not give, and its decisions may be those of no hypothesis at all.
+    No classifier with the same hypotheses and the same prior does better on average. Its prediction may differ from
+    that of the most probable hypothesis, and its decisions may be those of no single hypothesis.
 
     Parameters
     ----------
     hypotheses : list of classifiers or of (name, classifier), BruteForceMAP, or Hypotheses, optional
-        Classifiers of any library with ``predict_proba``: those not fitted yet are weighed by the likelihood of labels
-        in folds that they were not fitted to, and then fitted to all rows. A :class:`~bayeskit.BruteForceMAP` stands
-        for all conjunctions over the table; :class:`~bayeskit.Hypotheses` for functions of a row, which comes as a
+        Classifiers of any library with ``predict_proba``: those not fitted yet are weighted by the likelihood of
+        held-out labels in cross-validation, and then fitted to all rows. A :class:`~bayeskit.BruteForceMAP` gives
+        all conjunctions over the table; :class:`~bayeskit.Hypotheses` gives functions of a row, which is passed as a
         dict. By default NaiveBayes, TAN, AODE and MDLTree.
     prior : mapping of name to probability or array, optional
         P(h) of classifiers; uniform by default.
@@ -34,9 +34,9 @@ class BayesOptimalClassifier(PosteriorClassifier):
         The number of folds.
     noise : float, default 0.0
         The probability that a label was replaced by any class at random: without it, a classifier that gives one label
-        probability 0 is ruled out for good.
+        probability 0 gets posterior 0.
     random_state : int or RandomState, optional
-        Deals the rows out to the folds at random; otherwise in their order.
+        Shuffles the rows before they are split into folds; by default their order is kept.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class BayesOptimalClassifier(PosteriorClassifier):
     hypothesis_names_ : tuple
         The names of the hypotheses.
     log_likelihood_ : array of shape (n_hypotheses,)
-        Σ log P(d_i | h, x_i) over the rows that h had not seen.
+        Σ log P(d_i | h, x_i) over held-out rows.
     classes_, n_features_in_, feature_names_in_
         Classes and columns.
 

@@ -1,4 +1,4 @@
-"""What a hypothesis says of an example: a table of outcomes, or a function of the instance."""
+"""P(d | h) of one hypothesis: a table of outcomes, or a function of the instance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OutcomeTable:
     table: dict[Any, float]
 
     def probability(self, example: Any) -> float:
-        """Return the probability of the outcome; one that is not named has none."""
+        """Return the probability of the outcome; 0 for one that is not named."""
         try:
             return self.table.get(example, 0.0)
         except TypeError:
@@ -43,13 +43,13 @@ class OutcomeTable:
     def outcomes(self, x: Any) -> dict[Any, float]:
         """Return the table."""
         if x is not None:
-            raise BayeskitError(f"the hypothesis {self.name!r} says the same for every x; ask without x.")
+            raise BayeskitError(f"the hypothesis {self.name!r} does not depend on x; leave x out.")
         return self.table
 
 
 @dataclass(frozen=True)
 class OutcomeFunction:
-    """A hypothesis that says an outcome, or a table of outcomes, for each instance x."""
+    """A hypothesis that gives an outcome, or a table of outcomes, for each instance x."""
 
     name: Any
     function: Callable[[Any], Any]
@@ -64,13 +64,13 @@ class OutcomeFunction:
         return self.outcomes(x).get(outcome, 0.0)
 
     def outcomes(self, x: Any) -> dict[Any, float]:
-        """Return what the function says of x, as a table."""
+        """Return P(v | h, x) as a table."""
         said = self.function(x)
         return _distribution(self.name, said) if isinstance(said, Mapping) else {said: 1.0}
 
 
 def read_outcomes(name: Any, says: Any) -> OutcomeModel:
-    """Read what a hypothesis says; refuse, by its name, what is neither a table nor a function.
+    """Read the outcomes of a hypothesis; anything but a table or a function is an error.
 
     Examples
     --------

@@ -31,7 +31,7 @@ from bayeskit.table.schema import Schema
 
 
 class PosteriorClassifier(Classifier, Estimator):
-    """A classifier made of hypotheses whose posterior it computes in ``fit``; see its two kinds for the parameters."""
+    """A classifier made of hypotheses whose posterior it computes in ``fit``; the subclasses list the parameters."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "cv": at_least(2, whole=True),
@@ -57,7 +57,7 @@ class PosteriorClassifier(Classifier, Estimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
-        """Weigh the hypotheses by a table and its labels, or by a table whose column ``target`` holds them.
+        """Compute the posterior from a table and its labels, or from a table whose column ``target`` holds them.
 
         Classifiers that are not fitted yet are fitted too; with ``prefit=True`` the rows are held-out rows, which none
         of them should have seen.
@@ -116,10 +116,10 @@ class PosteriorClassifier(Classifier, Estimator):
         )
 
     def _choose(self, found: HypothesisSet) -> None:
-        """Do what is done once the posterior is known."""
+        """Finish the fit once the posterior is known."""
 
     def _read(self, X: Any) -> Any:
-        """Check the columns of rows to predict, and return them in the kind that they came in."""
+        """Check the columns of rows to predict, and return them as the same type of table."""
         self._refuse_unfitted()
         source = read_table(X)
         if self.target_ is not None and source.named and self.target_ in source.names:
@@ -143,16 +143,16 @@ class PosteriorClassifier(Classifier, Estimator):
             return np.log(self.predict_proba(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the accuracy."""
         if target is not None:
             self._refuse_unfitted()
             y, X = split_target(X, target)[1], without_column(X, target)
         return float(super().score(X, y, sample_weight))
 
     def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
-        """Explain one row: the log-odds of two classes when nothing is known, and how each feature changes them.
+        """Explain one row: the prior log-odds of two classes, and how each feature changes them.
 
-        The hypotheses must accept missing cells, as ours do. :meth:`votes` shows the hypotheses instead.
+        The hypotheses must accept missing cells, as those of bayeskit do. :meth:`votes` shows the hypotheses instead.
         """
         self._refuse_unfitted()
         return explain(self, row, classes, order)
@@ -163,7 +163,7 @@ class PosteriorClassifier(Classifier, Estimator):
         return explain_rows(self, X, classes)
 
     def votes(self, X: Any) -> Votes:
-        """Return what each hypothesis says of one row, given as a table with one row or a dict."""
+        """Return the prediction of each hypothesis for one row, given as a table with one row or a dict."""
         if isinstance(X, dict) and not any(isinstance(value, list | np.ndarray) for value in X.values()):
             X = {name: [value] for name, value in X.items()}
         X = self._read(X)
@@ -173,7 +173,7 @@ class PosteriorClassifier(Classifier, Estimator):
         return Votes(names, tuple(self.classes_.tolist()), self.posterior_[best], proba)
 
     def summary(self) -> ModelSummary:
-        """Return the hypotheses with their posteriors, the most probable first, to print."""
+        """Return a printable summary: the hypotheses with their posteriors, the most probable first."""
         self._refuse_unfitted()
         best = np.argsort(-self.posterior_, kind="stable")[:20].tolist()
         names = tuple(str(self._name(k)) for k in best)
@@ -233,15 +233,17 @@ class PosteriorClassifier(Classifier, Estimator):
         """Return what goes into a model file: fields for JSON, and arrays."""
         self._refuse_unfitted()
         if not isinstance(self._set, ClassifierSet):
-            raise ModelFileError("a set of conjunctions or functions cannot be saved to a file; keep it with pickle.")
+            raise ModelFileError(
+                "conjunctions and functions cannot be saved in a model file; save the model with pickle."
+            )
         meta, arrays = classes_to_parts(self.classes_)
         members = []
         for k, member in enumerate(self._set.members):
             name = type(member).__name__
             if name not in MODELS or type(member) is not model_class(name):
                 raise ModelFileError(
-                    f"the hypothesis {self.hypothesis_names_[k]!r} is a {type(member).__module__}.{name}, which has no "
-                    "safe file; keep the model with pickle."
+                    f"the hypothesis {self.hypothesis_names_[k]!r} is a {type(member).__module__}.{name}, which "
+                    "cannot be saved in a model file; save the model with pickle."
                 )
             own, own_arrays = member.to_parts()
             members.append({"name": self.hypothesis_names_[k], "model": name, "meta": own})
@@ -278,7 +280,7 @@ class PosteriorClassifier(Classifier, Estimator):
             members.append(model_class(name).from_parts(expect_field(item, "meta", dict), own))
         names = tuple(expect_field(item, "name", str) for item in items)
         if not members or len(set(names)) < len(names) or not all(hasattr(m, "predict_proba") for m in members):
-            raise ModelFileError("the hypotheses are not classifiers, each with a name of its own.")
+            raise ModelFileError("the hypotheses are not classifiers with unique names.")
         noise, cv = expect_field(meta, "noise", float), expect_field(meta, "cv", int)
         model = cls(list(zip(names, members, strict=True)), prefit=True, noise=noise, cv=cv)
         refuse_parameters(model, cls._rules)
@@ -288,13 +290,13 @@ class PosteriorClassifier(Classifier, Estimator):
             raise ModelFileError("the posterior is not a distribution.")
         for member in members:
             if not set(np.asarray(member.classes_).tolist()) <= set(classes.tolist()):
-                raise ModelFileError("a hypothesis knows a class that the model does not.")
+                raise ModelFileError("a hypothesis has a class that the model does not have.")
         columns = expect_field(meta, "names", list)
         if not all(isinstance(name, str) for name in columns):
             raise ModelFileError("the columns have no names.")
         model._names, model._named, model.target_ = tuple(columns), expect_field(meta, "named", bool), meta["target"]
         if model.target_ is not None and not isinstance(model.target_, str):
-            raise ModelFileError("the target is no column name.")
+            raise ModelFileError("the target is not a column name.")
         model.n_features_in_ = len(columns)
         if model._named:
             model.feature_names_in_ = np.array(columns, dtype=object)
@@ -306,7 +308,7 @@ class PosteriorClassifier(Classifier, Estimator):
 
 
 def default_hypotheses() -> list[Any]:
-    """Return the classifiers that are weighed when none are given: four ways to read any table."""
+    """Return the classifiers that are used when none are given."""
     from bayeskit.classify.aode import AODE
     from bayeskit.classify.naive import NaiveBayes
     from bayeskit.classify.tan import TAN

@@ -1,4 +1,4 @@
-"""Priors over conjunctions: uniform, by how specific they are, by the length of their code, or given."""
+"""Priors over conjunctions: uniform, by specificity, by code length, or given."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def log_weights(prior: str, space: ConjunctionSpace) -> tuple[list[NDArray[np.fl
     * "specific": P(h) ∝ 1 / (hypotheses that are at most as general as h, without ∅), so that of two hypotheses the
       more specific is more probable; ∅ has twice the weight of those that cover one instance.
     * "simple": P(h) = 2^(−L(h)), where L(h) is the length in bits of a code for h: one bit per attribute says whether
-      it is constrained, and log₂(constraints − 1) bits say how. This code leaves no room for ∅.
+      it is constrained, and log₂(constraints − 1) bits say how. ∅ has no code.
     """
     if prior == "uniform":
         log_size = float(np.log(float(space.size))) if space.size < 1 << 1000 else space.size.bit_length() * np.log(2.0)
@@ -39,7 +39,7 @@ def log_weights(prior: str, space: ConjunctionSpace) -> tuple[list[NDArray[np.fl
 def code_bits(n_constraints: int) -> NDArray[np.float64]:
     """Return the bits of each constraint of one attribute: 1 for ?, and 1 + log₂(n − 1) for any other.
 
-    An attribute with ? alone needs no bit.
+    An attribute whose only constraint is ? needs no bit.
 
     >>> code_bits(5)
     array([1., 3., 3., 3., 3.])
@@ -73,7 +73,7 @@ def log_prior(prior: Prior, space: ConjunctionSpace) -> NDArray[np.float64]:
 
 
 def check_prior(prior: Prior) -> None:
-    """Refuse a prior that is neither a known word, a function nor an array."""
+    """Raise an error for a prior that is neither a known name, a function nor an array."""
     if isinstance(prior, str) and prior not in NAMED:
         raise BayeskitError(
             f"prior must be one of {', '.join(map(repr, NAMED))}, a function or an array; got {prior!r}."

@@ -1,4 +1,4 @@
-"""Probabilities that come from outside: checked one by one, and a prior checked as a whole."""
+"""Checks of probabilities that the user gives: each number, and a prior as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUM_TOLERANCE = 1e-9
 
 
 def as_numbers(values: Any, what: str) -> NDArray[np.float64]:
-    """Return an array of numbers, or say what came instead."""
+    """Return an array of numbers; anything else is an error."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -23,7 +23,7 @@ def as_numbers(values: Any, what: str) -> NDArray[np.float64]:
 
 
 def check_probabilities(values: NDArray[np.float64], what: str, names: Sequence[Any] = ()) -> NDArray[np.float64]:
-    """Return the numbers when each is a probability; otherwise name the first that is none."""
+    """Return the numbers if each is a probability; otherwise the error names the first that is not."""
     bad = ~((values >= 0.0) & (values <= 1.0 + SUM_TOLERANCE))  # NaN fails both comparisons
     if bad.any():
         place = np.argwhere(bad)[0]
@@ -35,7 +35,7 @@ def check_probabilities(values: NDArray[np.float64], what: str, names: Sequence[
 
 
 def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> NDArray[np.float64]:
-    """Return P(h) of each name; without a prior every name has the same.
+    """Return P(h) of each name; uniform without a prior.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> 
     names : sequence
         What the prior is over.
     normalise : bool
-        Divide by the sum instead of refusing a sum other than 1; then any numbers not below 0 will do.
+        Divide by the sum instead of raising an error when it is not 1; any non-negative numbers are then accepted.
 
     Examples
     --------
@@ -79,8 +79,7 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> 
     check_probabilities(values, "the prior", names)
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise BayeskitError(
-            f"the prior sums to {total:.12g}, and the probabilities of all hypotheses together are 1. "
-            "Pass normalise=True to divide them by their sum."
+            f"the prior sums to {total:.12g} and must sum to 1. Pass normalise=True to divide them by their sum."
         )
     return values
 

@@ -4,7 +4,7 @@ A distribution over hypotheses is a mapping of name to probability, or an array.
 entry per hypothesis: a number, the probability of one observation, or a mapping of observation to probability. As an
 array its first axis is the hypothesis.
 
-The cancer test of the textbook, read line by line:
+The textbook's cancer test:
 
 >>> prior = {"cancer": 0.008, "no cancer": 0.992}
 >>> positive = {"cancer": 0.98, "no cancer": 0.03}  # P(+ | h)
@@ -111,13 +111,13 @@ def bayes_rule(likelihood: Any, prior: Any, evidence: float | None = None) -> An
     prior : number, mapping or array
         P(h).
     evidence : float, optional
-        P(D), where one hypothesis alone is asked about; otherwise it is the total probability.
+        P(D), needed for a single hypothesis; otherwise it is the total probability.
 
     Returns
     -------
     float, mapping or array
-        As the prior came; from a table, one posterior for each observation: a mapping of observation to posterior, or
-        an array whose columns sum to 1.
+        Of the type of the prior; for a table, one posterior for each observation: a mapping of observation to
+        posterior, or an array whose columns sum to 1.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _bayes_of_events(likelihood: Any, prior: Any, evidence: float | None) -> flo
     joint = _event(likelihood, "P(D | h)") * _event(prior, "P(h)")
     total = _event(evidence, "P(D)")
     if total == 0.0:
-        raise ImpossibleEvidenceError("P(D) is 0, and evidence that cannot come has no posterior.")
+        raise ImpossibleEvidenceError("P(D) is 0, and impossible evidence has no posterior.")
     if joint > total * (1.0 + SUM_TOLERANCE):
         raise BayeskitError(f"P(D) must be at least P(D ∧ h) = P(D | h) P(h) = {joint:g}; got {total:g}.")
     return min(joint / total, 1.0)
@@ -205,7 +205,7 @@ class _Table:
         if values.ndim == 2 and (values.sum(axis=1) > 1.0 + SUM_TOLERANCE).any():
             row = int(values.sum(axis=1).argmax())
             raise BayeskitError(
-                f"P(d | h) of {names[row]!r} sums to {values[row].sum():g} over the observations; it must not pass 1."
+                f"P(d | h) of {names[row]!r} sums to {values[row].sum():g} over the observations; it must not exceed 1."
             )
         return cls(values, read_prior(prior, names), names, outcomes, isinstance(prior, Mapping))
 
@@ -215,7 +215,7 @@ class _Table:
         return np.asarray(self.conditional * weights)
 
     def named(self, values: NDArray[np.float64]) -> Any:
-        """Return values per hypothesis in the form in which the prior came."""
+        """Return values per hypothesis in the type of the prior."""
         if not self.from_mapping:
             return values
         if self.outcomes is not None:

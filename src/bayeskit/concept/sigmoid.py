@@ -44,14 +44,14 @@ class SigmoidUnit(TableClassifier):
     rule : {"cross-entropy", "squared-error"}, default "cross-entropy"
         What is maximised: the likelihood, or minus the squared error.
     solver : {"gradient", "lbfgs"}, default "gradient"
-        The rule itself, step by step on standardised inputs; or SciPy's L-BFGS on the same objective, which gets to the
-        end where steps are many.
+        Gradient steps on standardised inputs; or SciPy's L-BFGS on the same objective, which converges where plain
+        gradient steps would be many.
     learning_rate : float or "auto", default "auto"
         η; "auto" is 1 over the largest curvature that the objective can have, so that no step lowers it.
     max_iter : int, default 1000
         The most steps.
     tol : float, default 1e-4
-        It stops when no entry of the gradient, divided by the rows, is larger.
+        Stop when no entry of the gradient, divided by the number of rows, is larger.
     kinds : dict of column to kind, or one kind for all, optional
         Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`.
 
@@ -66,7 +66,7 @@ class SigmoidUnit(TableClassifier):
     objective_ : list of arrays
         The objective of each unit, per row, before each step and at the end.
     n_iter_ : int
-        The steps of the unit that took most.
+        The largest number of steps over the units.
 
     References
     ----------
@@ -118,7 +118,7 @@ class SigmoidUnit(TableClassifier):
         return self
 
     def fit_frequencies(self, X: Any, frequency: Any, sample_weight: Any = None) -> Self:
-        """Learn from the share of positive labels at each x: the fit is that to the raw 0-1 rows.
+        """Learn from the share of positive labels at each x; equal to a fit to the raw 0-1 rows.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class SigmoidUnit(TableClassifier):
         frequency : array of shape (n_rows,)
             How often the label was 1 there, between 0 and 1.
         sample_weight : array of shape (n_rows,), optional
-            How many raw rows stand behind each x.
+            The number of raw rows at each x.
         """
         refuse_parameters(self, self._rules)
         source = read_table(X)
@@ -214,7 +214,7 @@ class SigmoidUnit(TableClassifier):
 
         warn_caller(
             f"SigmoidUnit took max_iter={self.max_iter} steps and the gradient is still above tol={self.tol:g}. Where "
-            "the classes can be parted without error there is no maximum: the weights grow for ever. Otherwise raise "
+            "the classes are linearly separable there is no maximum: the weights grow without bound. Otherwise raise "
             "max_iter or pass solver='lbfgs'.",
             ConvergenceWarning,
         )
@@ -249,7 +249,7 @@ class SigmoidUnit(TableClassifier):
         return super().predict_log_proba(X)
 
     def summary(self) -> ModelSummary:
-        """Return the weights of each unit, to print."""
+        """Return a printable summary: the weights of each unit."""
         self._refuse_unfitted()
         names = ("(intercept)", *self.input_names_)
         classes = [str(label) for label in self.classes_.tolist()]
@@ -263,9 +263,7 @@ class SigmoidUnit(TableClassifier):
             "steps": self.n_iter_,
         }
         title = f"SigmoidUnit: {len(self.schema_)} features, {len(classes)} classes"
-        return ModelSummary(
-            title, facts, f"weights of each unit, by the class it stands for\n{listed(names, weights, units)}"
-        )
+        return ModelSummary(title, facts, f"weights of each unit, by its class\n{listed(names, weights, units)}")
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = classes_to_parts(self.classes_)
@@ -286,7 +284,7 @@ class SigmoidUnit(TableClassifier):
         self.n_iter_ = meta["n_iter"]
         self.input_names_ = self._design.names
         if not isinstance(self.n_iter_, int):
-            raise BayeskitError("the number of steps is not a whole number.")
+            raise BayeskitError("the number of steps is not an integer.")
 
 
 def objective(v: Vector, x: Matrix, d: Vector, share: Vector, rule: str) -> tuple[float, Vector]:
@@ -301,7 +299,7 @@ def objective(v: Vector, x: Matrix, d: Vector, share: Vector, rule: str) -> tupl
     x : array of shape (n_rows, n_inputs + 1)
         The inputs.
     d : array of shape (n_rows,)
-        What the unit should say: 0-1 labels, or frequencies.
+        The targets: 0-1 labels, or frequencies.
     share : array of shape (n_rows,)
         The rows' weights, which sum to 1.
     """

@@ -19,7 +19,7 @@ _BLOCK = 1 << 20
 
 
 def exclude(space: ConjunctionSpace, general: Codes, specific: Codes | None, cells: Codes, limit: int) -> Codes:
-    """Return G after a negative example: members that cover it give way to their most general specialisations.
+    """Return G after a negative example: members that cover it are replaced by their most general specialisations.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def exclude(space: ConjunctionSpace, general: Codes, specific: Codes | None, cel
     cells : array of shape (d,)
         The negative example.
     limit : int
-        More members than these are refused.
+        The largest number of members; more are an error.
     """
     covers = space.covers(general, cells)
     if not covers.any():
@@ -69,7 +69,7 @@ def _too_large(before: int, after: int, limit: int) -> TooLargeError:
 
 
 def _below_any(space: ConjunctionSpace, rows: Codes, others: Codes) -> NDArray[np.bool_]:
-    """Say of each row whether another row (not itself) is at least as general."""
+    """Return for each row whether another row is at least as general."""
     below = np.zeros(len(rows), dtype=bool)
     if not len(others):
         return below
@@ -95,9 +95,9 @@ def count(
 ) -> int:
     """Return how many conjunctions lie between S and some member of G, as a whole number of any size.
 
-    One attribute after the other: a constraint leaves those members of G that are at least as general, and conjunctions
-    that leave the same members are counted together. ``known`` keeps what was found for an attribute from one count to
-    the next of the same G.
+    Attribute by attribute: a constraint keeps those members of G that are at least as general, and conjunctions that
+    keep the same members are counted together. ``known`` caches the results for an attribute between counts with
+    the same G.
     """
     if not len(general):
         return 0
@@ -127,7 +127,7 @@ def count(
 
 
 def _masks(part: Attribute, general: Codes, specific: int | None) -> Masks:
-    """Return which members of G stand above a constraint, as bits, and how many constraints each such set has."""
+    """Return which members of G are more general than a constraint, as bits, and how many constraints each set has."""
     constraints = part.all
     if specific is not None:
         constraints = constraints[part.at_least(constraints, specific)]
@@ -138,7 +138,7 @@ def _masks(part: Attribute, general: Codes, specific: int | None) -> Masks:
 
 
 def members(space: ConjunctionSpace, specific: Codes | None, general: Codes) -> Iterator[tuple[int, ...]]:
-    """Give the constraints of every hypothesis of the version space, each once."""
+    """Yield the constraints of every hypothesis of the version space, each once."""
     if specific is None and len(general):
         yield (EMPTY,) * len(space.parts)
     seen: set[tuple[int, ...]] = set()

@@ -1,4 +1,4 @@
-"""What each hypothesis says of one row, and what they say together."""
+"""The prediction of each hypothesis for one row, and their average."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayeskit.explain.rendering import pad, width
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Votes:
-    """What each hypothesis says of one row, and what they say together; prints as text.
+    """The prediction of each hypothesis for one row, and their average; prints as text.
 
     ``proba`` has shape (n_hypotheses, n_classes), ``posterior`` (n_hypotheses,).
     """

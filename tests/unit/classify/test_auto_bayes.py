@@ -159,7 +159,7 @@ def test_batches_are_exact_under_a_frozen_plan_and_said_once():
     assert_allclose(other.predict_proba(X), before, rtol=1e-9)
     both = one.merge(model)
     assert_array_equal(both.counts_.networks, 2 * model.counts_.networks)
-    with pytest.raises(MergeError, match="fitted on their own"):
+    with pytest.raises(MergeError, match="fitted separately"):
         AutoBayes(**FAST).fit(part(X, first), y[first]).merge(AutoBayes(**FAST).fit(part(X, rest), y[rest]))
     with pytest.raises(MergeError, match="never counted"):
         model.unlearn({"height": [0.0] * 300, "width": [0.0] * 300, "colour": ["red"] * 300}, ["in"] * 300)
@@ -202,7 +202,7 @@ def test_rows_without_a_label_are_left_out_and_said():
 
 def test_a_time_budget_stops_with_what_there_is_and_says_so():
     X, y = mixed(200)
-    with pytest.warns(BayeskitWarning, match="max_seconds=1e-06 was over before all Gaussians and trees were learned"):
+    with pytest.warns(BayeskitWarning, match="max_seconds=1e-06 were over before all Gaussians and trees were learned"):
         model = AutoBayes(max_seconds=1e-6).fit(X, y)
     assert list(model.members_) == ["networks"]
     assert model.score(X, y) > 0.6

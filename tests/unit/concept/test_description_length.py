@@ -171,7 +171,7 @@ def test_the_shortest_of_a_set_of_hypotheses_is_its_map(tosses, weights):
         (
             lambda: description_length(BayesianNetwork("A"), {"A": ["no"]}, target="A"),
             BayeskitError,
-            "told with all its variables",
+            "encodes all its variables",
         ),
     ],
 )

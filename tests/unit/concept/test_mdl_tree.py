@@ -176,9 +176,9 @@ def test_other_rows_than_those_of_the_fit_have_no_message():
     heart = datasets.load_heart()
     model = MDLTree().fit(heart, target="disease")
     some = {name: column[:100] for name, column in heart.items()}
-    with pytest.raises(BayeskitError, match="fitted to; these are others"):
+    with pytest.raises(BayeskitError, match="fitted to; got other ones"):
         model.encode(some, target="disease")
-    with pytest.raises(BayeskitError, match="fitted to; these are others"):
+    with pytest.raises(BayeskitError, match="fitted to; got other ones"):
         description_length(model, some, target="disease")
     with pytest.raises(BayeskitError, match="the label 'maybe' was not seen in fit"):
         model.encode(heart | {"disease": ["maybe"] * 303}, target="disease")
@@ -225,9 +225,9 @@ def test_numbers_may_be_parted_by_value():
     [
         (lambda a: a.update(tree_first_child=np.zeros_like(a["tree_first_child"])), "do not make a tree"),
         (lambda a: a.update(tree_feature=a["tree_feature"] + 100), "do not make a tree"),
-        (lambda a: a.update(tree_value=a["tree_value"] + 1000), "asks what its column cannot answer"),
+        (lambda a: a.update(tree_value=a["tree_value"] + 1000), "has a test that does not fit its column"),
         (lambda a: a.update(tree_counts=-a["tree_counts"]), "do not make a tree"),
-        (lambda a: a.update(levels=a["levels"][::-1].copy()), "do not rise"),
+        (lambda a: a.update(levels=a["levels"][::-1].copy()), "not in increasing order"),
         (lambda a: a.update(tree_test=np.full_like(a["tree_test"], 9)), "do not make a tree"),
     ],
 )

@@ -197,7 +197,7 @@ def test_a_classifier_that_rules_out_a_label_is_ruled_out():
     [
         ({"hypotheses": []}, "give at least one classifier"),
         ({"hypotheses": [LinearSVC()]}, "a classifier with predict_proba; 'LinearSVC'"),
-        ({"hypotheses": [("a", TAN()), ("a", AODE())]}, "the name 'a' stands twice"),
+        ({"hypotheses": [("a", TAN()), ("a", AODE())]}, "the name 'a' appears twice"),
         ({"hypotheses": [TAN(), AODE()], "prior": [0.5, 0.4]}, "the prior sums to 0.9"),
         ({"cv": 1}, "'cv' parameter of BayesOptimalClassifier must be"),
         ({"noise": 1.0}, "'noise' parameter of BayesOptimalClassifier must be"),
@@ -212,10 +212,12 @@ def test_bad_input_is_refused(parameters, message):
 def test_only_models_with_a_safe_file_are_saved(tmp_path):
     X, y = numbers()
     model = BayesOptimalClassifier([NaiveBayes(), DecisionTreeClassifier(max_depth=2)], noise=0.01).fit(X, y)
-    with pytest.raises(ModelFileError, match=r"sklearn.tree._classes.DecisionTreeClassifier, which has no safe file"):
+    with pytest.raises(
+        ModelFileError, match=r"sklearn.tree._classes.DecisionTreeClassifier, which cannot be saved in a model file"
+    ):
         model.save(tmp_path / "model.bayes")
     conjunctions = BayesOptimalClassifier(BruteForceMAP()).fit(datasets.load_enjoy_sport(), target="enjoy")
-    with pytest.raises(ModelFileError, match="conjunctions or functions cannot be saved"):
+    with pytest.raises(ModelFileError, match="conjunctions and functions cannot be saved"):
         conjunctions.save(tmp_path / "model.bayes")
 
 
@@ -228,7 +230,7 @@ def test_a_file_of_hypotheses_that_make_no_sense_is_refused(tmp_path):
         (lambda m, a: m.update(drawn=7), "drawn hypothesis must have a number below 2"),
         (lambda m, a: a.update(posterior=np.array([0.5, 0.6])), "the posterior is not a distribution"),
         (lambda m, a: m["members"][0].update(model="os.system"), "is not a model that this bayeskit knows"),
-        (lambda m, a: m.update(members=[]), "each with a name of its own"),
+        (lambda m, a: m.update(members=[]), "classifiers with unique names"),
     ]:
         bad_meta = {**meta, "members": [dict(item) for item in meta["members"]]}
         bad_arrays = dict(arrays)

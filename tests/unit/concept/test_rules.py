@@ -48,7 +48,10 @@ def test_the_sum_rule_takes_the_overlap_once():
     [
         (lambda: product_rule(1.2, 0.5), r"P\(A \| B\) must be a probability between 0 and 1; got 1.2"),
         (lambda: product_rule(0.5, float("nan")), "must be a probability between 0 and 1; got nan"),
-        (lambda: total_probability([0.5, 0.5], [0.5, 0.4]), "the prior sums to 0.9, .* normalise=True"),
+        (
+            lambda: total_probability([0.5, 0.5], [0.5, 0.4]),
+            "the prior sums to 0.9 and must sum to 1. Pass normalise=True",
+        ),
         (lambda: bayes_rule(0.5, 0.5), "one hypothesis alone needs evidence"),
         (lambda: bayes_rule([0.5, 0.5], [0.5, 0.5], 0.5), "evidence is the total probability"),
         (lambda: bayes_rule(0.9, 0.9, 0.5), "at least P"),

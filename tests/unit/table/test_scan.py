@@ -113,7 +113,7 @@ def test_bad_sources_are_refused_by_name(tmp_path):
         scan(3)
     with pytest.raises(TableError, match=r"column 'wnd'.*wind"):
         scan(TABLE, columns=["wnd"])
-    with pytest.raises(TableError, match="query goes with a database connection"):
+    with pytest.raises(TableError, match="query is only for database connections"):
         scan(TABLE, "SELECT 1")
 
 
@@ -144,7 +144,7 @@ def test_a_file_that_is_cut_is_refused_at_once(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(TABLE, path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(TableError, match=r"a.parquet' is no whole Parquet file"):
+    with pytest.raises(TableError, match=r"a.parquet' is not a complete Parquet file"):
         scan(path)
 
 

@@ -1,4 +1,4 @@
-"""What an AutoBayes believes of rows: its members' posteriors, pooled, with hidden cells left out."""
+"""The prediction of AutoBayes: the pooled posterior of its members, with hidden cells summed out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AutoBeliefs:
     def codes(self, columns: Sequence[NDArray[Any]], hidden: NDArray[np.bool_] | None = None) -> NDArray[np.uint8]:
         """Return the levels of rows, of shape (n_features, n_rows).
 
-        A cell is hidden where ``hidden`` (n_rows, n_features) says so, and where it has no level of its own: a missing
+        A cell is hidden where ``hidden`` (n_rows, n_features) is True, and where it has no level of its own: a missing
         cell in a column that never missed one in fit, or a value that was not seen.
         """
         codes = self.plan.levels.encode(columns)
@@ -127,7 +127,7 @@ class AutoBeliefs:
         return log_softmax(total)
 
     def members(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
-        """Return log P(c | x) by each member, cut off far below."""
+        """Return log P(c | x) by each member, clipped from below."""
         threads = n_threads(codes.size * 16)
         plan, weight = self.plan, self.plan.column_weight
         networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
@@ -145,7 +145,7 @@ class AutoBeliefs:
         return [np.maximum(log_softmax(each), LEAST_LOG) for each in found]
 
     def network_terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return what each column adds to the networks' member, of shape (n_rows, n_features, n_classes)."""
+        """Return the term of each column in the score of the networks, of shape (n_rows, n_features, n_classes)."""
         terms = self.plan.networks.kernel.terms(self._networks, codes, n_threads(codes.size * 16))
         return terms * self.plan.column_weight[:-1, None]
 

@@ -1,4 +1,4 @@
-"""What an AutoBayes has counted, under the plan that it has chosen."""
+"""The counts of an AutoBayes, under the plan that it has chosen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayeskit.table.schema import Schema
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is chosen and not counted. Later rows do not change it."""
+    """Everything that is chosen rather than counted. Later rows do not change it."""
 
     schema: Schema
     levels: Levels
@@ -43,7 +43,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """A text that is the same for equal plans only."""
+        """A hash that is equal only for equal plans."""
         sha = hashlib.sha256()
         _feed(sha, self)
         return sha.hexdigest()
@@ -72,7 +72,7 @@ def _feed(sha: Any, value: Any) -> None:
 
 @dataclass(frozen=True)
 class AutoCounts:
-    """Counts of some rows under a plan: integers, or sums of weights. They add and subtract where the plans are one."""
+    """Counts of some rows under a plan: integers, or sums of weights. Those of equal plans add and subtract."""
 
     plan: Plan
     classes: NDArray[Any]  # (n_classes,)
@@ -84,7 +84,7 @@ class AutoCounts:
 
     @classmethod
     def of(cls, plan: Plan, rows: Rows, classes: NDArray[Any], whole: bool) -> AutoCounts:
-        """Count rows under a plan; ``whole`` says that the weights are whole numbers."""
+        """Count rows under a plan; ``whole`` says that the weights are integers."""
         arguments = rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads
         n_class = np.bincount(rows.y, weights=rows.weight, minlength=rows.n_classes)
         counts = cls(
@@ -147,8 +147,8 @@ class AutoCounts:
     def _aligned(self, other: AutoCounts) -> tuple[AutoCounts, AutoCounts]:
         if self.plan is not other.plan and self.plan.digest != other.plan.digest:
             raise MergeError(
-                "these AutoBayes models were fitted on their own: each chose other bins, structures and weights, so "
-                "their counts are not of the same things. Call partial_fit on copies of one model, and merge those; or "
+                "these AutoBayes models were fitted separately: each chose its own bins, structures and weights, so "
+                "their counts cannot be added. Call partial_fit on copies of one model, and merge those; or "
                 "fit on all rows."
             )
         classes = np.union1d(self.classes, other.classes)
@@ -191,7 +191,7 @@ class AutoCounts:
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
         from bayeskit.classify.auto.files import counts_from_parts
 
         return counts_from_parts(meta, arrays)  # type: ignore[return-value]
@@ -202,5 +202,5 @@ def _less(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
     # Sums of weights are rounded; what they leave near zero is rounding, not a row too many.
     slack = 0.0 if rest.dtype.kind == "i" else 1e-9
     if (rest < -slack * ours).any():
-        raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+        raise MergeError("cannot subtract rows that were never counted: a count would become negative.")
     return np.where(rest <= slack * ours, 0, rest) if slack else rest

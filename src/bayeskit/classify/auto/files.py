@@ -1,4 +1,4 @@
-"""The counts and the plan of an AutoBayes as the parts of a file, and back; a file may come from a stranger."""
+"""The counts and the plan of an AutoBayes as the parts of a file, and back; a file may be untrusted."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _read_levels(schema: Schema, arrays: Arrays) -> Levels:
         raise ModelFileError("a level of the file is out of range.")
     cut = tuple(np.split(edges, np.cumsum(n_edges)[:-1]))
     if any((np.diff(each) <= 0).any() for each in cut):
-        raise ModelFileError("the edges of a column do not rise.")
+        raise ModelFileError("the edges of a column are not in increasing order.")
     return Levels(cut, tuple(np.split(places, np.cumsum(sizes)[:-1])), ordered)
 
 

@@ -1,4 +1,4 @@
-"""How an AutoBayes chooses: bins, networks, Gaussians, trees, and the weights of the pool, all on rows left out."""
+"""How an AutoBayes chooses: bins, networks, Gaussians, trees, and the weights of the pool, all on held-out rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_CELLS = 1 << 25
 
 @dataclass(frozen=True)
 class Effort:
-    """How much of each member."""
+    """How many networks and trees."""
 
     n_networks: int
     n_trees: int  # of each of the two sorts
@@ -39,20 +39,20 @@ EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 60), "thorough": Effort(1
 
 
 class Clock:
-    """Says when the time is over, and what had to be left out."""
+    """Tells when the time limit is reached, and which members were left out."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self.left_out: list[str] = []
 
     def is_over(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time limit is reached."""
         return self._end is not None and time.monotonic() > self._end
 
 
 @dataclass(frozen=True)
 class _Members:
-    """The members as they are learned, with log P(c | x) of each on the rows left out."""
+    """The members as they are learned, with log P(c | x) of each on the held-out rows."""
 
     gaussians: list[GaussianPlan]
     sums: list[NDArray[np.float64]]
@@ -118,7 +118,7 @@ def _weigh_networks(
     sample: Rows,
     spread: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of the columns and of the prior, biases, and log P(c | x) of the rows left out."""
+    """Return the weights of the columns and of the prior, biases, and log P(c | x) of the held-out rows."""
     n, k = networks.sizes.shape[1], sample.n_classes
     n_groups = int(min(n, MOST_WEIGHTS, max(1, MOST_SCORES // (sample.n_rows * k))))
     # Where there are too many columns for a weight each, all but the best share the last one.
@@ -163,7 +163,7 @@ def _learn_gaussians(
 
 
 def _spread(plain: NetworkPlan, n_level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far the levels of each column differ between the classes: Σ n² / (n_level n_class)."""
+    """Return how much the levels of each column differ between the classes: Σ n² / (n_level n_class)."""
     at = plain.level_at
     n_class = np.maximum(n_level[at[0] : at[1]].sum(axis=0), 1e-300)
     each = (n_level**2 / n_class).sum(axis=1) / np.maximum(n_level.sum(axis=1), 1e-300)

@@ -111,7 +111,7 @@ class GaussianBeliefs:
         known: NDArray[np.bool_] | None = None,
         rows: Rows | None = None,
     ) -> NDArray[np.float64]:
-        """Return log p(z | c), of shape (n_rows, n_classes), up to what all classes share.
+        """Return log p(z | c), of shape (n_rows, n_classes), up to a constant that all classes share.
 
         ``known`` marks the columns that take part; the others are summed out. With ``rows``, each row is left out.
         """
@@ -129,7 +129,7 @@ def learn_gaussians(
 ) -> tuple[GaussianPlan, NDArray[np.float64], NDArray[np.float64]]:
     """Choose the shrinkage; return the plan with the sums, and log p(z | c) of the sample's rows left out.
 
-    ``offset`` (n_sample, n_classes) is what else is known of the classes of these rows.
+    ``offset`` (n_sample, n_classes) holds the log-scores of these rows from other sources.
     """
     sums = plan.sums(rows)
     few = sample.first(ROWS_TO_CHOOSE)

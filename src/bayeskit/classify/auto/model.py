@@ -37,14 +37,14 @@ def _is_seed(value: Any) -> bool:
 
 
 class AutoBayes(BayesClassifier):
-    r"""The automatic classifier: networks, Gaussians and trees that learn from counts, pooled on rows left out.
+    r"""The automatic classifier: networks, Gaussians and trees that learn from counts, pooled on held-out rows.
 
     .. math:: \log P(c \mid x) = \sum_m w_m \log P_m(c \mid x) + b_c - \log Z, \qquad
               P \leftarrow \frac{N P + 2 \pi}{N + 2}
 
     The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
     *Gaussians* of the numeric columns and of their normal scores, and two sorts of *context trees*. Each is scored on
-    rows that are left out of it, and the weights are those with the least log-loss there. The last step mixes in two
+    rows left out of its counts, and the weights minimise the log-loss there. The last step mixes in two
     rows of the class shares π, so that no class is ruled out.
 
     In a column that had missing cells in the fit, a missing cell is a level of its own. One that is *hidden* (left out
@@ -58,13 +58,13 @@ class AutoBayes(BayesClassifier):
         How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 2 × 60, "thorough" 16 and
         2 × 150.
     max_seconds : float, optional
-        When this time is over, members that are not learned yet are left out, and a warning says which.
+        The time limit of ``fit``: members that are not learned by then are left out, and a warning names them.
     max_nodes : int, default 1000000
-        The most contexts, values and leaves in all; each holds one count per class.
+        The largest total number of contexts, values and leaves; each holds one count per class.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell: "numeric" or "categorical".
+        Overrides the dtype: "numeric" or "categorical", for all columns or by name.
     random_state : int or None, default 0
-        The seed; None draws one.
+        The seed; None draws a random one.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class AutoBayes(BayesClassifier):
     Notes
     -----
     ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures and weights stay those of
-    the first call. Only models of one plan can be merged: copies of one fitted model.
+    the first call. Only models with the same plan can be merged: copies of one fitted model.
 
-    Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of so many rows,
-    and a second pass counts all of them.
+    Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of that many
+    rows, and a second pass counts all rows.
 
     Examples
     --------
@@ -133,11 +133,11 @@ class AutoBayes(BayesClassifier):
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:
-        """Say whether ``kinds`` may give a column this kind."""
+        """Return whether ``kinds`` may give a column this kind."""
         return kind in ("numeric", "categorical", "gaussian")
 
     def counted_as(self) -> tuple[Any, ...] | None:
-        """Say that the counts depend on the rows."""
+        """Return None: the counts depend on the rows."""
         return None
 
     # -- learning ---------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ class AutoBayes(BayesClassifier):
         if clock.left_out:
             what = " and ".join(dict.fromkeys(clock.left_out))
             warn_caller(
-                f"max_seconds={self.max_seconds:g} was over before all {what} were learned; the model has the rest."
+                f"max_seconds={self.max_seconds:g} were over before all {what} were learned; the model has the rest."
             )
         return counts
 
@@ -186,7 +186,7 @@ class AutoBayes(BayesClassifier):
         return passes(self, plan)
 
     def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> ScanPlan:
-        """Refuse: bins, structures and weights are chosen on rows, so there is no plan before a first fit."""
+        """Raise an error: bins, structures and weights are chosen on rows, so there is no plan before a first fit."""
         raise BayeskitError(
             "AutoBayes chooses its plan (bins, structures and weights) on rows. Call fit on a scan of all of them; or "
             "fit one part, send the model, and let each call count on its own part: these counts add."
@@ -250,12 +250,12 @@ class AutoBayes(BayesClassifier):
     # -- hidden cells -----------------------------------------------------------------------------------------------
 
     def log_posterior_hiding(self, X: Any, hidden: NDArray[np.bool_], *, floor: bool = True) -> NDArray[np.float64]:
-        """Return log P(c | x) of rows with hidden cells: not asked for yet, rather than recorded as missing.
+        """Return log P(c | x) of rows with hidden cells: not observed yet, rather than recorded as missing.
 
         Parameters
         ----------
         X : table
-            The rows; what stands in a hidden cell does not matter.
+            The rows; the content of a hidden cell does not matter.
         hidden : bool array of shape (n_rows, n_features)
             Which cells are hidden.
         floor : bool
@@ -274,9 +274,9 @@ class AutoBayes(BayesClassifier):
         return np.ascontiguousarray(model._beliefs.codes(model._encode(X)).T != 255)
 
     def explain_members(self, row: Any, classes: tuple[Any, Any] | None = None) -> list[MemberPart]:
-        """Return what each member adds to the log-odds of two classes; the parts sum to them exactly.
+        """Return the part of each member in the log-odds of two classes; the parts sum to the log-odds exactly.
 
-        The part of the networks splits into one term per feature, in no order; see :class:`MemberPart`.
+        The part of the networks is a sum of one term per feature, whatever the order; see :class:`MemberPart`.
         """
         model = self._now()
         read = read_row(model, row)
@@ -285,7 +285,7 @@ class AutoBayes(BayesClassifier):
         return explain_members(model._beliefs, columns, read.absent[None, :], classes)
 
     def domains(self) -> list[Domain]:
-        """Return the values that each column can take: of a numeric one up to 25 that stand for equally many rows."""
+        """Return the values that each column can take: for a numeric one up to 25 quantiles."""
         self._refuse_unfitted()
         return auto_domains(self._beliefs)
 

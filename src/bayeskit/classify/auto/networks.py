@@ -1,4 +1,4 @@
-"""Evidence networks: which bins, which parents and which strengths of back-off each of them has."""
+"""Evidence networks: the bins, parents and back-off strengths of each."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def learn_networks(
     n_level : float64 array of shape (n_levels, n_classes)
         How often each level came with each class.
     n_networks : int
-        How many networks.
+        The number of networks.
     most_values : int
-        How many values of nodes all networks may have together.
+        The largest total number of node values over all networks.
     rng : Generator
-        Draws the bins and orders, and leaves columns out as parents.
+        Draws the bins, the orders, and the columns that may be parents.
     """
     bins, sizes, parents = [], [], []
     gains = candidates = None
@@ -157,7 +157,7 @@ def _draw_bins(
 def _information(
     bins: NDArray[np.uint8], sizes: NDArray[np.int32], levels: Levels, n_level: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the mutual information of each column's bins and the class, less its bias, in nats."""
+    """Return the mutual information of each column's bins and the class, minus its bias, in nats."""
     starts = np.concatenate([[0], np.cumsum(sizes)])
     counts = np.zeros((int(starts[-1]), n_level.shape[1]))
     np.add.at(counts, starts[levels.feature_of] + bins, n_level)

@@ -1,4 +1,4 @@
-"""What an AutoBayes says of itself: the parts of its members, the values of its columns, and a summary."""
+"""Explanations of AutoBayes: the parts of its members, the values of its columns, and a summary."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_VALUES_SHOWN = 25
 
 @dataclass(frozen=True, eq=False)
 class MemberPart:
-    """What one member adds to the log-odds of two classes: its weight times its own log-odds.
+    """The part of one member in the log-odds of two classes: its weight times its own log-odds.
 
-    For the networks ``terms`` holds what each feature adds, whatever the order, and ``rest`` what is left: the prior,
-    the biases, and what was cut off far below.
+    For the networks ``terms`` holds the term of each feature, whatever the order, and ``rest`` the remainder: the
+    prior, the biases, and what clipping changed.
     """
 
     member: str
@@ -62,7 +62,7 @@ def explain_members(
 
 
 def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
-    """Return the values that each column can take; a value of a numeric column stands for the levels around it."""
+    """Return the values that each column can take; a value of a numeric column represents the levels around it."""
     levels, n_level = beliefs.plan.levels, beliefs.counts.n_level.sum(axis=1)
     found = []
     for j, variable in enumerate(beliefs.plan.schema):
@@ -100,7 +100,7 @@ def _inside(edges: NDArray[np.float64], bin_: int) -> float:
 
 @dataclass(frozen=True)
 class AutoSummary(Summary):
-    """A summary that names what each member adds and which columns matter."""
+    """A summary with the weight of each member and the most important columns."""
 
     members: tuple[tuple[str, float, float], ...] = ()  # name, weight, log-loss on rows left out
     pool_loss: float = 0.0
@@ -114,7 +114,7 @@ class AutoSummary(Summary):
         shown = ", ".join(f"{name} {value:.3f}" for name, value in self.importance[:10])
         return [
             *lines,
-            f"columns that matter most (weight × mutual information, nats): {shown}",
+            f"most important columns (weight × mutual information, nats): {shown}",
             f"nodes: {self.n_nodes}",
         ]
 

@@ -1,4 +1,4 @@
-r"""The log-linear pool: weights of members (or of columns) by their loss on rows that were left out.
+r"""The log-linear pool: weights of members (or of columns) by their loss on held-out rows.
 
 .. math:: \log P(c \mid x) = \sum_m w_m F_m(c) + b_c - \log Z, \qquad w \ge 0
 """
@@ -33,7 +33,7 @@ def fit_pool(
 ) -> NDArray[np.float64]:
     """Return the weights w >= 0, then the biases b, with the least log-loss + ½ penalty ‖w − around‖² + ½ ‖b‖².
 
-    ``scores`` (n_members, n_classes, n_rows) are log-probabilities or parts of them, of rows that were left out.
+    ``scores`` (n_members, n_classes, n_rows) are log-probabilities or parts of them, of held-out rows.
     """
     if start is None:
         start = np.concatenate([around, np.zeros(scores.shape[1])])
@@ -49,9 +49,10 @@ def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[n
 def weigh_columns(
     scores: NDArray[np.float32], y: NDArray[np.uint32], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights of columns, biases, and log P(c | x) of the rows, by weights that have not seen them if few.
+    """Return weights of columns, biases, and log P(c | x) of the rows (cross-validated if there are few rows).
 
-    All columns share one temperature of at most 1; how far their weights may leave it is decided on other folds.
+    All columns share one temperature of at most 1; how far their weights may differ from it is chosen by
+    cross-validation.
     """
     n, k, n_rows = scores.shape
     whole = scores.sum(axis=0, keepdims=True)

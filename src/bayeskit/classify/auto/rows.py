@@ -1,4 +1,4 @@
-"""The rows that a plan is made of: each different row once, with its weight, in an order of their own."""
+"""The rows that a plan is chosen on: each distinct row once, with its weight, in the order of their hashes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayeskit.classify.auto.levels import Levels
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to choose from and to count, with the rows that are left out one by one to choose weights."""
+    """The rows to choose from and to count, and those that are left out one at a time to choose weights."""
 
     columns: list[NDArray[Any]]  # as the schema reads them, in the order in which they came: they are not copied
     order: NDArray[np.int64]  # (n_rows,): where each row stands there
@@ -25,17 +25,17 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
-        """Different rows."""
+        """The number of distinct rows."""
         return len(self.y)
 
     @property
     def own(self) -> NDArray[np.float64]:
-        """How much of each row is left out: one copy, or all of a row that weighs less."""
+        """The weight of each row that is left out: 1, or the whole weight of a row if it is less."""
         return np.minimum(self.weight, 1.0)
 
     @property
     def threads(self) -> int:
-        """Threads that pay for themselves on this table, whose every cell is looked at several times."""
+        """The number of threads that is worth starting for this table, whose cells are read several times."""
         return n_threads(self.codes.size * 16)
 
     def numbers(self, feature: int, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ class Rows:
         return np.asarray(self.columns[feature][self.order[begin:end]], dtype=np.float64)
 
     def first(self, n: int) -> Rows:
-        """Return the first rows, which are a random sample: rows stand in the order of their hashes."""
+        """Return the first rows, which are a random sample: rows are in the order of their hashes."""
         if n >= self.n_rows:
             return self
         return Rows(
@@ -59,7 +59,7 @@ class Rows:
 def different_rows(
     columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
-    """Return the place of each different row, once, its class, and the sum of the weights of its copies."""
+    """Return the position of each distinct row, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = np.ones(len(codes)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
     rows, weights = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
@@ -79,14 +79,14 @@ def coded_rows(
 
 
 def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return scores less the log of the sum of their exponentials, along the last axis."""
+    """Return scores minus the log of the sum of their exponentials, along the last axis."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     normalised: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return normalised
 
 
 def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
-    """Return log P(c), with half a row more of each class."""
+    """Return log P(c), with half a row added to each class."""
     shares: NDArray[np.float64] = np.log((n_class + 0.5) / (n_class.sum() + 0.5 * len(n_class)))
     return shares
 

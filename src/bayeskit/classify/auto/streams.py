@@ -28,8 +28,8 @@ MOST_ROWS, FEWEST_ROWS, MOST_CELLS = 1 << 16, 2000, 1 << 26
 class Reservoir:
     """The rows with the smallest keys, as Arrow gave them, and how many rows there were.
 
-    A row's key depends on the seed, the piece and its place there. So the rows that are kept are the same for any
-    number of workers, and any order in which their parts are merged.
+    A row's key depends on the seed, the piece and its position there. So the sample is the same for any number of
+    workers and any order in which their parts are merged.
     """
 
     most: int
@@ -39,7 +39,7 @@ class Reservoir:
     n_unlabelled: int = 0
 
     def plus(self, other: Reservoir) -> Reservoir:
-        """Return both together."""
+        """Return the union of both."""
         if self.rows is None or other.rows is None:
             kept, rest = (other, self) if self.rows is None else (self, other)
             return replace(kept, n_rows=kept.n_rows + rest.n_rows, n_unlabelled=kept.n_unlabelled + rest.n_unlabelled)
@@ -59,7 +59,7 @@ class Reservoir:
         return both.kept()
 
     def kept(self) -> Reservoir:
-        """Return it with no more rows than it may have."""
+        """Return it cut to its largest size."""
         if self.rows is None or self.keys is None or len(self.keys) <= self.most:
             return self
         best = np.sort(np.argpartition(self.keys, self.most)[: self.most])
@@ -95,7 +95,7 @@ class _Sample:
 
 
 def passes(model: Any, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
-    """Say what is done with the rows of a scan; where the sample holds them all, one pass is enough."""
+    """Return the passes over a scan; where the sample holds all rows, one pass is enough."""
     most = int(np.clip(MOST_CELLS // len(plan.schema), FEWEST_ROWS, MOST_ROWS))
     seed = 0 if model.random_state is None else int(model.random_state)
     seen: Reservoir = yield _Sample(plan, seed, most), Reservoir.plus

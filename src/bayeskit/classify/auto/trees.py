@@ -59,10 +59,10 @@ def learn_trees(
     seed: int,
     out_of_time: Callable[[], bool],
 ) -> tuple[TreePlan, NDArray[np.float64], NDArray[np.float64]] | None:
-    """Grow trees and choose their shrinkage; None where there was no time for any.
+    """Grow trees and choose their shrinkage; None if the time limit was reached before the first.
 
-    Returns the trees, their counts, and log P(c | x) of the sample's rows by the trees that have not seen them, without
-    the row itself.
+    Returns the trees, their counts, and log P(c | x) of the sample's rows by the trees that were not grown on them,
+    without the row itself.
     """
     share = min(0.5, MOST_STRUCTURE_ROWS / rows.n_rows)
     most_each = max(2, most_leaves // n_trees)
@@ -106,7 +106,7 @@ def learn_trees(
 
 
 def _joined(levels: Levels, parts: list[tuple[NDArray[Any], ...]]) -> TreePlan:
-    """Return the trees of several calls as one list, in which leaves are numbered on."""
+    """Return the trees of several calls as one list; leaves are renumbered."""
     tree_at, feature, test, value, next_ = (list(each) for each in zip(*parts, strict=True))
     nodes = leaves = 0
     for k in range(len(parts)):

@@ -1,1 +1,1 @@
-"""Minimum description length for decision trees: the code, its lengths, the cutting back, encoder and decoder."""
+"""Minimum description length for decision trees: the code, its lengths, pruning, encoder and decoder."""

@@ -1,4 +1,4 @@
-"""How the columns of a table become the whole numbers that a tree is told with."""
+"""How the columns of a table become the integers that a tree is encoded with."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bayeskit.table.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """Values of discrete columns by their place in the schema, numbers by their rank among those of the fit.
+    """Values of discrete columns by their position in the schema, numbers by their rank among those seen in fit.
 
-    ``levels`` holds the different numbers of each numeric column in rising order, and None for the others.
+    ``levels`` holds the distinct numbers of each numeric column in increasing order, and None for the others.
     """
 
     schema: Schema
@@ -28,7 +28,7 @@ class Coding:
 
     @classmethod
     def learn(cls, source: Source, schema: Schema) -> Coding:
-        """Take the different numbers of each numeric column."""
+        """Collect the distinct numbers of each numeric column."""
         levels: list[NDArray[np.float64] | None] = []
         for variable, column in zip(schema, encode(source, schema), strict=True):
             if not variable.is_numeric:
@@ -41,19 +41,19 @@ class Coding:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many values, or different numbers, each column has."""
+        """The number of values, or of distinct numbers, of each column."""
         pairs = zip(self.schema, self.levels, strict=True)
         return np.array([v.n_values if own is None else len(own) for v, own in pairs], dtype=np.int64)
 
     @property
     def ordered(self) -> NDArray[np.int64]:
-        """1 for columns of numbers."""
+        """1 for numeric columns."""
         return np.array([own is not None for own in self.levels], dtype=np.int64)
 
     def table(self, source: Source) -> CodedTable:
         """Read a table: a missing cell has the code ``size``, an unknown value ``size + 1``.
 
-        A number that the fit did not have takes the rank of the nearest one: cuts lie half-way between two ranks.
+        A number that was not seen in fit takes the rank of the nearest one: thresholds lie half-way between two ranks.
         """
         codes = np.empty((len(self.schema), source.n_rows), dtype=np.uint32)
         sizes = self.sizes
@@ -72,7 +72,7 @@ class Coding:
         return CodedTable(codes, sizes, self.ordered)
 
     def threshold(self, j: int, rank: int) -> float:
-        """Return where a cut after a rank lies."""
+        """Return the threshold that follows a rank."""
         levels = self.levels[j]
         assert levels is not None
         return float(_middles(levels)[rank])
@@ -98,10 +98,10 @@ class Coding:
         levels: list[NDArray[np.float64] | None] = []
         for variable, own in zip(schema, n.tolist(), strict=True):
             if (own >= 0) != variable.is_numeric:
-                raise ValueError(f"column '{variable.name}' has numbers where it has values")
+                raise ValueError(f"column '{variable.name}' is categorical but has a list of numbers")
             part = None if own < 0 else numbers[:own]
             if part is not None and not (np.isfinite(part).all() and (np.diff(part) > 0).all()):
-                raise ValueError(f"the numbers of column '{variable.name}' do not rise")
+                raise ValueError(f"the numbers of column '{variable.name}' are not in increasing order")
             levels.append(part)
             numbers = numbers[max(own, 0) :]
         return cls(schema, tuple(levels))

@@ -1,4 +1,4 @@
-"""The receiver's side: a tree and its labels rebuilt from a message and the table without labels.
+"""The decoder: rebuilds a tree and the labels from a message and the table without labels.
 
 Written from the description in `lengths` alone. It shares no code with the encoder, so that what it rebuilds proves the
 length of the message to be real.
@@ -28,7 +28,7 @@ class DecodedNode:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a message told: the tree, and the label of every row as a code."""
+    """The content of a message: the tree, and the label of every row as a code."""
 
     root: DecodedNode
     labels: NDArray[np.int64]  # (n_rows,)
@@ -50,7 +50,7 @@ def decode(
     codes : array of shape (n_features, n_rows)
         The table: codes of values or ranks of numbers, and ``sizes[j]`` where a cell of column j is missing.
     sizes, ordered : arrays of shape (n_features,)
-        How many values each column has, and 1 for columns of numbers.
+        The number of values of each column, and 1 for numeric columns.
     n_classes : int
         The number of classes.
     """
@@ -59,7 +59,7 @@ def decode(
     labels = np.full(codes.shape[1], -1, dtype=np.int64)
     root = reader.read_node(list(range(codes.shape[1])), labels)
     if reader.rest:
-        raise ValueError("the message is longer than the tree and the labels that it tells.")
+        raise ValueError("the message is longer than the tree and the labels that it encodes.")
     return Decoded(root, labels)
 
 

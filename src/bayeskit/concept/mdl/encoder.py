@@ -20,7 +20,7 @@ from bayeskit.errors import BayeskitError
 
 @dataclass(frozen=True)
 class Message:
-    """The bits that tell a tree and the labels of its rows to somebody who has the table without labels."""
+    """The bits that encode a tree and the labels of its rows, for a receiver who has the table without labels."""
 
     data: bytes
     n_bits: int
@@ -41,7 +41,7 @@ def encode(tree: Tree, table: CodedTable, y: NDArray[np.uint32], splits: str) ->
     y : array of shape (n_rows,)
         The labels as codes.
     splits : {"values", "one-value", "groups"}
-        Which tests the code has of columns of values; one choice of three in the message.
+        The tests of categorical columns in the code; one choice of three in the message.
     """
     writer = _Writer(tree, table, np.asarray(y, dtype=np.int64), splits)
     writer.put(SPLITS.index(splits), len(SPLITS))
@@ -61,16 +61,16 @@ class _Writer:
         self.choices: list[tuple[int, int]] = []
 
     def put(self, choice: int, n: int) -> None:
-        """Write one choice of n; a choice of one needs no room."""
+        """Write one choice of n; a single choice takes no bits."""
         assert 0 <= choice < n
         if n > 1:
             self.choices.append((choice, n))
 
     def node(self, node: int, rows: NDArray[np.int64]) -> None:
-        """Write a node and all below it."""
+        """Write a node and its subtree."""
         tree = self.tree
         if not np.array_equal(np.bincount(self.y[rows], minlength=self.n_classes), tree.counts[node]):
-            raise BayeskitError("a tree is written with the rows and labels that it was fitted to; these are others.")
+            raise BayeskitError("a tree is encoded with the rows and labels that it was fitted to; got other ones.")
         usable = [j for j in range(len(self.table.sizes)) if self._n_known(j, rows) > 1]
         test = Test(int(tree.test[node]))
         if usable:
@@ -87,7 +87,7 @@ class _Writer:
             self.node(child, rows[sides == k])
 
     def _n_known(self, j: int, rows: NDArray[np.int64]) -> int:
-        """Count the different cells of a column among some rows; in a column of numbers missing ones do not part."""
+        """Count the distinct cells of a column among some rows; in a numeric column missing ones are not counted."""
         cells = np.unique(self.table.codes[j][rows])
         return len(cells[cells < self.table.sizes[j]]) if self.table.ordered[j] else len(cells)
 
@@ -126,7 +126,7 @@ class _Writer:
                 left = left[left != c]
 
     def _subset(self, places: Sequence[int], n: int) -> None:
-        """Write which places of n are taken, by the subset's number among all of its size."""
+        """Write a subset of n positions, by its rank among all subsets of its size."""
         size = len(places)
         if size == 0 or size == n:
             return

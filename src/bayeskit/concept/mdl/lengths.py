@@ -3,14 +3,14 @@ r"""How many bits a decision tree and the labels given the tree take (Quinlan & 
 Sender and receiver know the table without its labels. The sender writes the tree from the root down, and with each leaf
 the labels of its rows; every item is one of N equally long choices and takes :math:`\log_2 N` bits.
 
-* First of all: N = 3, whether a column of values is parted into all its values, into one value and the others, or into
+* First of all: N = 3, whether a categorical column is split into all its values, into one value and the others, or into
   two groups of values.
-* Leaf or test: N = 2. Nothing is written where no column parts the rows.
-* Test: which of the columns that part the rows of the node; then, for a column of numbers, which cut between two of the
-  m different numbers that occur, N = m − 1, and to which side missing cells go where there are any, N = 2; for a column
-  of values that is parted into one value and the others, which of its m values, N = m (1 where m = 2); for two groups,
-  which of the ways to part m values in two, :math:`N = 2^{m-1} - 1`. (Columns of 62 values or more have no groups; they
-  are parted into one value and the others.)
+* Leaf or test: N = 2. Nothing is written where no column splits the rows.
+* Test: which of the columns that split the rows of the node; then, for a numeric column, which threshold between two of
+  the m distinct numbers that occur, N = m − 1, and to which side missing cells go where there are any, N = 2; for a
+  categorical column that is split into one value and the others, which of its m values, N = m (1 where m = 2); for two
+  groups, which of the ways to split m values in two, :math:`N = 2^{m-1} - 1`. (Columns of 62 values or more have no
+  groups; they are split into one value and the others.)
 * Leaf: its class, N = K.
 * Labels: the number e of exceptions, rows of another class than the leaf's, :math:`0 \le e \le b = n - \lceil n/K
   \rceil`; which of the n rows they are, :math:`\binom{n}{e}`; and for K > 2 how many exceptions have each of the other
@@ -34,7 +34,7 @@ SPLITS_BITS = float(np.log2(len(SPLITS)))
 
 
 def log2_factorial(n: NDArray[np.float64] | float) -> Bits:
-    """Return log₂ n!, for weights that are no whole numbers by the gamma function."""
+    """Return log₂ n!, by the gamma function where weights are not integers."""
     return np.asarray(gammaln(n + 1.0) / np.log(2.0))
 
 
@@ -60,12 +60,12 @@ def label_bits(counts: NDArray[np.float64]) -> Bits:
 
 
 def leaf_bits(tree: Tree) -> Bits:
-    """Return what each node adds to L(h) as a leaf: one bit for "leaf" where it could be a test, and its class."""
+    """Return the bits of each node in L(h) as a leaf: one bit for "leaf" where it could be a test, and its class."""
     return np.asarray((tree.n_usable > 0) + np.log2(tree.counts.shape[1]))
 
 
 def test_bits(tree: Tree) -> Bits:
-    """Return what each node adds to L(h) as a test, its children not counted; 0 for leaves."""
+    """Return the bits of each node in L(h) as a test, without its children; 0 for leaves."""
     bits = 1.0 + np.log2(np.maximum(tree.n_usable, 1)) + np.log2(tree.n_choices.astype(np.float64))
     return np.where(tree.test == Test.LEAF, 0.0, bits)
 

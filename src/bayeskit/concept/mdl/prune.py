@@ -1,4 +1,4 @@
-"""Cutting a tree back to the one of shortest description, with both parts of the length before and after each cut."""
+"""Pruning a tree to the shortest description, with both parts of the length before and after each cut."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """A tree cut back, and how: the nodes that were cut, in their order, and the lengths of the whole tree.
+    """A pruned tree, the nodes that were pruned, in order, and the lengths of the whole tree.
 
     ``lengths`` has shape (n_cuts + 1, 2): L(h) and L(D | h) of the grown tree, then after each cut.
     """
@@ -43,10 +43,10 @@ class Pruned:
 
 
 def prune(tree: Tree) -> Pruned:
-    """Cut from the leaves up wherever a leaf is not longer than the test with all below it.
+    """Prune from the leaves up wherever a leaf is not longer than the test with its subtree.
 
-    What is below a node does not change what is beside it, so that this finds the shortest of all trees that can be cut
-    from the one given.
+    A subtree does not change the length of its siblings, so this finds the shortest of all prunings of the given tree.
+
     """
     as_leaf = np.stack([leaf_bits(tree), label_bits(tree.counts)], axis=1)  # (n_nodes, 2): L(h), L(D | h)
     as_test = test_bits(tree)

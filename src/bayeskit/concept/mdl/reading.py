@@ -12,7 +12,7 @@ from bayeskit.concept.mdl.tree import Test, Tree
 
 
 def branch_text(tree: Tree, coding: Coding, node: int, child: int) -> str:
-    """Return what a row has to meet at a node to go to one of its children."""
+    """Return the condition under which a row goes from a node to one of its children."""
     j = int(tree.feature[node])
     name = coding.schema.names[j]
     first = child == tree.first_child[node]

@@ -1,4 +1,4 @@
-"""The arrays of a tree in a model file, checked when they come back."""
+"""The arrays of a tree in a model file, checked when they are read."""
 
 from __future__ import annotations
 
@@ -62,4 +62,4 @@ def _check(tree: Tree, sizes: NDArray[np.int64], ordered: NDArray[np.int64]) -> 
         else:
             fits = fits and 0 <= tree.value[node] <= last and len(branches) == 2
         if not fits:
-            raise ValueError(f"node {node} asks what its column cannot answer")
+            raise ValueError(f"node {node} has a test that does not fit its column")

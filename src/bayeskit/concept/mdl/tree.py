@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from bayeskit._kernels import grow_tree
 
 SPLITS = ("values", "one-value", "groups")
-# A group of values is a number with one bit per value; a wider column is parted into one value and the others.
+# A group of values is a number with one bit per value; a wider column is split into one value and the others.
 WIDEST_GROUP = 62
 Rows = NDArray[np.int64]
 
 
 class Test(IntEnum):
-    """What a node asks of its column."""
+    """The kinds of test of a node."""
 
     LEAF = 0  # nothing
     EVERY_VALUE = 1  # one child for each value that occurs, a missing cell being a value too
@@ -29,9 +29,9 @@ class Test(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A table as both sender and receiver of a tree know it: whole numbers, the labels left out.
+    """A table as both sender and receiver of a tree have it: integers, without the labels.
 
-    A column of values holds codes 0 … size − 1; a column of numbers holds their ranks among its different numbers. The
+    A categorical column holds codes 0 … size − 1; a numeric column holds ranks among its distinct numbers. The
     code ``size`` marks a missing cell.
     """
 
@@ -71,7 +71,7 @@ class Tree:
         n_classes: int,
         splits: str,
     ) -> Tree:
-        """Grow a tree until every leaf is pure or no column parts its rows."""
+        """Grow a tree until every leaf is pure or no column splits its rows."""
         return cls(**grow_tree(table.codes, table.sizes, table.ordered, y, weight, n_classes, SPLITS.index(splits)))
 
     @property
@@ -86,19 +86,19 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """The most tests from the root to a leaf."""
+        """The largest number of tests from the root to a leaf."""
         depth = np.zeros(self.n_nodes, dtype=np.int64)
         for node in np.flatnonzero(self.test).tolist():
             depth[self.children(node)] = depth[node] + 1
         return int(depth.max())
 
     def children(self, node: int) -> slice:
-        """Return where the children of a node stand."""
+        """Return the range of a node's children."""
         first = int(self.first_child[node])
         return slice(first, first + int(self.n_children[node]))
 
     def sides(self, node: int, cells: NDArray[Any], missing: int) -> Rows:
-        """Return which child each cell leads to, or −1 where none does: an unknown value, or a missing cell.
+        """Return the child of each cell, or −1 where there is none: an unknown value, or a missing cell.
 
         ``missing`` is the code of a missing cell; unknown values have any code above it.
         """
@@ -119,7 +119,7 @@ class Tree:
         return np.asarray(np.where(cells >= missing, lost, np.where(cells <= self.value[node], 0, 1)))
 
     def cut_back(self, is_leaf: NDArray[np.bool_]) -> Tree:
-        """Return the tree in which some nodes are leaves, without what was below them."""
+        """Return the tree in which some nodes have become leaves."""
         keep = np.zeros(self.n_nodes, dtype=bool)
         keep[0] = True
         for node in range(self.n_nodes):

@@ -1,4 +1,4 @@
-"""Tables of any size: described as pieces, read batch by batch where they lie."""
+"""Tables of any size: described as pieces, read batch by batch from where they are stored."""
 
 from bayeskit.table.scan.open import scan
 from bayeskit.table.scan.pieces import Piece, Scan

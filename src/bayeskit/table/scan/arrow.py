@@ -45,7 +45,7 @@ class TablePiece:
         return int(self.table.num_rows)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Give the table's own batches; no cell is copied."""
+        """Yield the table's own batches; no cell is copied."""
         return iter(self.table.select(list(columns)).to_batches(ROWS_AT_ONCE))
 
 
@@ -63,7 +63,9 @@ class StreamPiece:
             yield batch.select(list(columns))
 
     def __reduce__(self) -> Any:
-        raise TableError(f"{self.name} cannot be sent to another process; give files, or count it here.")
+        raise TableError(
+            f"{self.name} cannot be sent to another process; pass files instead, or count in this process."
+        )
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class FragmentPiece:
         return None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read the fragment; at most two batches wait to be read."""
+        """Read the fragment; at most two batches are read ahead."""
         batches = self.fragment.to_batches(
             schema=self.schema, columns=list(columns), batch_size=ROWS_AT_ONCE, batch_readahead=2, fragment_readahead=1
         )

@@ -19,7 +19,7 @@ def is_connection(source: Any) -> bool:
 
 
 def open_scan(connection: Any, what: str) -> Scan:
-    """Describe a table by its name, or a query: anything with a blank that begins with SELECT or WITH."""
+    """Describe a table by its name, or a query: text that begins with SELECT or WITH and a blank."""
     words = what.split(None, 1)
     is_query = len(words) == 2 and words[0].lower() in ("select", "with", "values", "table")
     query = what.rstrip().rstrip(";") if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
@@ -34,7 +34,7 @@ def open_scan(connection: Any, what: str) -> Scan:
 
 
 def quote(name: str) -> str:
-    """Return an identifier as SQL writes it, whatever is in it.
+    """Return a quoted SQL identifier.
 
     >>> quote('a "b"')
     '"a ""b""\"'
@@ -44,7 +44,7 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True)
 class QueryPiece:
-    """A query, run anew for each pass; the database sends only the columns that are asked for."""
+    """A query, run again for each pass; the database sends only the requested columns."""
 
     connection: Any
     query: str
@@ -63,7 +63,7 @@ class QueryPiece:
             raise _refusal(self.name, error) from error
 
     def __reduce__(self) -> Any:
-        raise TableError("a database connection belongs to this process; count it here.")
+        raise TableError("a database connection cannot be sent to another process; count in this process.")
 
 
 def _refusal(name: str, error: Exception) -> TableError:

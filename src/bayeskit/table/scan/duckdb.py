@@ -24,7 +24,7 @@ def open_scan(source: Any) -> Scan | None:
 
 @dataclass(frozen=True)
 class RelationPiece:
-    """A relation, run anew for each pass; only the columns that are asked for are computed."""
+    """A relation, run again for each pass; only the requested columns are computed."""
 
     relation: Any
     name: str = "the DuckDB relation"
@@ -36,4 +36,6 @@ class RelationPiece:
         return iterate(self.relation.project(quoted).to_arrow_reader(ROWS_AT_ONCE), self.name)
 
     def __reduce__(self) -> Any:
-        raise TableError("a DuckDB relation belongs to this process; give files, or count it here.")
+        raise TableError(
+            "a DuckDB relation cannot be sent to another process; pass files instead, or count in this process."
+        )

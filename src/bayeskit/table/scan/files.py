@@ -18,7 +18,7 @@ _ENDINGS = (*parquet_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in 
 
 
 def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **options: Any) -> Scan:
-    """Describe a file, the files that a glob names, those of a folder, or a list of them."""
+    """Describe a file, the files that match a glob, those of a folder, or a list of these."""
     import pyarrow as pa
 
     paths = _list(source)
@@ -30,7 +30,7 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         else:
             if keys[path]:
                 raise TableError(
-                    f"'{path}' lies in folders named key=value, which are read as columns of Parquet files."
+                    f"'{path}' lies in folders named key=value, which become columns only for Parquet files."
                 )
             schema, piece = text_files.open_file(path, types, options)
             types, more = dict(piece.types), [piece]  # type: ignore[list-item]
@@ -71,7 +71,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _folder_columns(paths: list[Path]) -> dict[Path, tuple[tuple[str, Any], ...]]:
-    """Return name and value of each folder named key=value above a file; a column of whole numbers is numbers."""
+    """Return name and value of each folder named key=value above a file; whole numbers become a numeric column."""
     found = {path: dict(part.split("=", 1) for part in path.parts[:-1] if "=" in part) for path in paths}
     names = list(dict.fromkeys(name for pairs in found.values() for name in pairs))
     values = {name: [pairs.get(name) for pairs in found.values()] for name in names}

@@ -29,7 +29,7 @@ def _open(source: Any, query: str | None, encoding: str | None) -> Scan:
             raise TableError("a database connection needs the name of a table or a query: scan(connection, 'days').")
         return database.open_scan(source, query)
     if query is not None:
-        raise TableError(f"query goes with a database connection; got a {type(source).__name__}.")
+        raise TableError(f"query is only for database connections; got a {type(source).__name__}.")
     if isinstance(source, str | os.PathLike) or _is_list_of_paths(source):
         return files.open_scan(source, **({} if encoding is None else {"encoding": encoding}))
     for kind in type(source).__mro__:

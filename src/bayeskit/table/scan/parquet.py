@@ -1,4 +1,4 @@
-"""Parquet files as scans: a piece is a run of row groups; text is read in dictionary form."""
+"""Parquet files as scans: a piece is a range of row groups; text is read as dictionary columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROWS_OF_A_PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class ParquetPiece:
-    """Some row groups of a file: a few words, which any worker that sees the file can read."""
+    """Some row groups of a file: a small description, from which any worker with access to the file can read them."""
 
     path: str
     row_groups: tuple[int, ...]
@@ -42,7 +42,7 @@ class ParquetPiece:
         return dict(self.folders)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read the row groups, with text in dictionary form: each value is decoded once, not each cell."""
+        """Read the row groups, with text as dictionary columns: each value is decoded once, not each cell."""
         try:
             yield from iterate(self._read(columns), self.name)
         except TableError as error:
@@ -97,7 +97,7 @@ def open_file(
         with pq.ParquetFile(path) as file:
             metadata, schema = file.metadata, file.schema_arrow
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"'{path}' is no whole Parquet file: {str(error).splitlines()[0]}") from error
+        raise TableError(f"'{path}' is not a complete Parquet file: {str(error).splitlines()[0]}") from error
     for name, value in folders:
         if name not in schema.names:
             schema = schema.append(pa.field(name, _repeated(value, 0).type))

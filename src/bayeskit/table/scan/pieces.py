@@ -1,4 +1,4 @@
-"""A table that is read in pieces: its columns, its pieces, and who reads them."""
+"""A table that is read in pieces: its columns, its pieces, and the engine that reads them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Piece(Protocol):
 
     @property
     def name(self) -> str:
-        """Where the rows lie, for messages."""
+        """The location of the rows, for messages."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class Conversion(Protocol):
         ...
 
     def convert(self, batch: pa.RecordBatch, names: Sequence[str], place: str) -> pa.RecordBatch:
-        """Return these columns of the result; ``place`` says where the rows lie, for messages."""
+        """Return these columns of the result; ``place`` is the location of the rows, for messages."""
         ...
 
 
@@ -65,12 +65,12 @@ Merge = Callable[[T, T], T]
 
 
 class Engine(Protocol):
-    """Who reads the pieces."""
+    """Reads the pieces: in this process, or on workers."""
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Give all pieces to ``task``, in one call or several, and merge the results in the order of the pieces.
+        """Pass all pieces to ``task``, in one call or several, and merge the results in the order of the pieces.
 
-        ``on_rows`` is told of rows that were read.
+        ``on_rows`` is called with the number of rows that were read.
         """
         ...
 
@@ -85,7 +85,7 @@ class Here:
 
 @dataclass(frozen=True)
 class _Converted:
-    """A task whose batches are converted first, by whoever reads them."""
+    """A task whose batches are converted first, in the process that reads them."""
 
     task: Task[Any]
     conversion: Conversion
@@ -123,7 +123,7 @@ class _Watched(PieceReader):
 
 
 def merge_tree(parts: Iterable[T], merge: Merge[T]) -> T | None:
-    """Merge parts pairwise, in order, as they come: n parts are merged log n deep and few wait; None for no part.
+    """Merge parts pairwise, in order, as they arrive: depth log n, and few are held at a time; None for no part.
 
     >>> merge_tree(["a", "b", "c", "d", "e"], lambda a, b: f"({a}{b})")
     '(((ab)(cd))e)'
@@ -142,10 +142,10 @@ def merge_tree(parts: Iterable[T], merge: Merge[T]) -> T | None:
 
 @dataclass(frozen=True)
 class Scan:
-    """A table of any size, which ``fit`` and its kin take as they take a frame. Made by :func:`bayeskit.scan`.
+    """A table of any size; ``fit`` and similar methods accept it like a frame. Made by :func:`bayeskit.scan`.
 
-    Nothing is read before a model asks. A model sees the table batch by batch, so memory is bounded by its counts and a
-    few batches.
+    It is read lazily, when a model needs it, and batch by batch, so memory is bounded by the model's counts and a few
+    batches.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Scan:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, where every piece knows it."""
+        """The number of rows, or None where a piece does not know it."""
         known = [piece.n_rows for piece in self.pieces]
         return None if any(n is None for n in known) else sum(n for n in known if n is not None)
 
@@ -205,7 +205,7 @@ class Scan:
         return self.select([name for name in self.names if name not in set(columns)])
 
     def run(self, task: Task[T], merge: Merge[T], progress: Progress | None = None) -> T:
-        """Let the engine give the batches of all pieces to ``task`` and merge what it returns."""
+        """Run ``task`` on the batches of all pieces, and merge the results."""
         n_read, n_rows = 0, self.n_rows
 
         def on_rows(n: int) -> None:
@@ -233,7 +233,7 @@ class Scan:
                 yield self.conversion.convert(batch, self.names, piece.name)
 
     def with_types(self, types: Mapping[str, pa.DataType | None]) -> Scan:
-        """Return the same table, whose text files are read in these types; None is text as it is written."""
+        """Return the same table, whose text files are read with these types; None keeps the text as written."""
         pieces = tuple(p.with_types(types) if hasattr(p, "with_types") else p for p in self.pieces)
         return replace(self, pieces=pieces)
 
@@ -250,7 +250,7 @@ class Scan:
 
 
 def sort_of(kind: pa.DataType) -> Any:
-    """Say what the cells of an Arrow type are: "text", "truth", "number", "nothing" or the type itself."""
+    """Return what the cells of an Arrow type are: "text", "truth", "number", "nothing" or the type itself."""
     import pyarrow as pa
 
     types = pa.types
@@ -266,7 +266,7 @@ def sort_of(kind: pa.DataType) -> Any:
 
 
 def refuse_other_columns(first: pa.Schema, where: str, other: pa.Schema, there: str) -> None:
-    """Refuse two parts of one table whose columns differ in name or sort, by name."""
+    """Raise an error if two parts of one table have columns of different names or sorts."""
     absent, new = [n for n in first.names if n not in other.names], [n for n in other.names if n not in first.names]
     if absent or new:
         what = f"has no column {absent[0]!r}" if absent else f"has the column {new[0]!r}"
@@ -280,7 +280,7 @@ def refuse_other_columns(first: pa.Schema, where: str, other: pa.Schema, there: 
 
 
 def iterate(batches: Iterable[Any], name: str) -> Iterator[Any]:
-    """Go through batches; what fails below is said with the name of the piece."""
+    """Iterate over batches; an error is raised again with the name of the piece."""
     import pyarrow as pa
 
     try:

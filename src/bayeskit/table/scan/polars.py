@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def open_scan(source: Any) -> Scan | None:
-    """Describe a frame; of a lazy one nothing is computed but the names and types of its columns."""
+    """Describe a frame; for a lazy one, only the names and types of its columns are computed."""
     import polars as pl
 
     if isinstance(source, pl.DataFrame):
@@ -28,14 +28,14 @@ def open_scan(source: Any) -> Scan | None:
 
 @dataclass(frozen=True)
 class LazyPiece:
-    """A lazy frame, run by polars' streaming engine; only the columns that are asked for are computed."""
+    """A lazy frame, run by polars' streaming engine; only the requested columns are computed."""
 
     frame: Any
     name: str = "the LazyFrame"
     n_rows: int | None = None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Run the frame and read what it gives, batch by batch."""
+        """Run the frame and read the result batch by batch."""
         for part in self.frame.select(columns).collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True):
             yield from _as_arrow(part).to_batches()
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 def row_keys(seed: int, piece: int, first: int, n: int) -> NDArray[np.uint64]:
     """Return a random number for each of ``n`` rows of a piece, from row ``first`` on (splitmix64).
 
-    It depends on seed, piece and row and on nothing else. So what is chosen by it, a sample or a fold, is the same for
-    any number of workers and any order in which they read.
+    It depends only on seed, piece and row. So a sample or a fold chosen by it is the same for any number of workers and
+    any order in which they read.
 
     >>> bool((row_keys(0, 3, 0, 10)[4:] == row_keys(0, 3, 4, 6)).all())
     True

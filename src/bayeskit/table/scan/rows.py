@@ -1,4 +1,4 @@
-"""A scan read as a file is: some columns batch by batch, each in the type that a model needs."""
+"""A scan read like a file: some columns batch by batch, each in the type that a model needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ScannedRows:
 
     @property
     def name(self) -> str:
-        """What is shown of the table."""
+        """The name of the table."""
         return self.scan.shown.strip("'")
 
     @property
@@ -45,11 +45,11 @@ class ScannedRows:
         return -(-(self.scan.n_rows or 0) // ROWS_AT_ONCE)
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Refuse, with the nearest names, a column that is not in the table."""
+        """Raise an error, with similar names, for a column that is not in the table."""
         refuse_absent(self, wanted, who)
 
     def place(self, row: int) -> str:
-        """Return the piece in which a row lies, and which of its rows it is, for messages; the first row is 0."""
+        """Return the piece that holds a row and the row's number there, for messages; the first row is 0."""
         at = bisect_right([first for first, _ in self._begun], row) - 1
         if at < 0:
             return f"{self.shown}, row {row + 1}"
@@ -57,7 +57,7 @@ class ScannedRows:
         return f"{name}, row {row - first + 1}"
 
     def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
-        """Read some columns, each in its type; None is the type in which the table holds it."""
+        """Read some columns, each in its type; None keeps the table's own type."""
         import pyarrow as pa
 
         self._begun.clear()

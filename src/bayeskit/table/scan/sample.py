@@ -69,7 +69,7 @@ def draw_sample(
 
 
 def sample_size(n_columns: int) -> int:
-    """Return how many rows a sample of a table with so many columns has at the most."""
+    """Return the largest number of rows of a sample, given the number of columns."""
     return max(2000, min(MOST_ROWS, MOST_CELLS // max(1, n_columns)))
 
 
@@ -80,7 +80,7 @@ def sampling(target: str, seed: int, most: int) -> tuple[Task[Drawn], Merge[Draw
 
 @dataclass
 class Drawn:
-    """A growing sample: parts that wait to be cut to size, and the key that a row must stay below."""
+    """A growing sample: parts that are still to be cut to size, and the largest key that is kept."""
 
     most: int
     parts: list[tuple[Any, NDArray[np.uint64], NDArray[np.uint64]]] = field(default_factory=list)
@@ -90,14 +90,14 @@ class Drawn:
     n_unlabelled: int = 0
 
     def add(self, table: Any, keys: NDArray[np.uint64], fold_keys: NDArray[np.uint64]) -> None:
-        """Take rows in, which may be cut away again."""
+        """Add rows; some may be dropped again."""
         self.parts.append((table, keys, fold_keys))
         self.waiting += len(keys)
         if self.waiting > 2 * self.most:
             self.compact()
 
     def compact(self) -> Drawn:
-        """Keep the rows with the smallest keys, in the order in which they came."""
+        """Keep the rows with the smallest keys, in the order of the table."""
         import pyarrow as pa
 
         if not self.parts or (len(self.parts) == 1 and self.waiting <= self.most):
@@ -112,7 +112,7 @@ class Drawn:
         return self
 
     def sample(self, shown: str, target: str) -> Sample:
-        """Return the sample; a table without rows, or without any label, is refused."""
+        """Return the sample; a table without rows, or without any label, is an error."""
         if not self.n_class and not self.n_unlabelled:
             raise TableError(f"{shown} has no rows, so there is nothing to learn from.")
         if not self.n_class:
@@ -171,7 +171,7 @@ class _Draw:
 
 
 def fold_keys(seed: int, piece: int, first: int, n: int) -> NDArray[np.uint64]:
-    """Return the random numbers by which the rows of a batch are dealt into folds, as those of the sample were."""
+    """Return the random numbers by which the rows of a batch are assigned to folds, as those of the sample were."""
     return row_keys(seed + _FOLDS, piece, first, n)
 
 

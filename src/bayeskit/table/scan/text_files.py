@@ -33,13 +33,13 @@ class FilePiece:
         return f"'{self.path}'"
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read the file batch by batch; a cell that does not fit the type of its column is refused with its line."""
+        """Read the file batch by batch; a cell that does not fit the type of its column is an error with its line."""
         types = dict(self.types)
         file = TableFile.open(self.path, **dict(self.options))
         return iterate(file.batches({name: types[name] for name in columns}), self.name)
 
     def with_types(self, types: Mapping[str, Any]) -> FilePiece:
-        """Return the same file, read in other types; None is the type in which it holds a column, in CSV text."""
+        """Return the same file, read with other types; None keeps the file's own type (text for CSV)."""
         return replace(self, types=tuple({**dict(self.types), **types}.items()))
 
 
@@ -55,7 +55,7 @@ def open_file(path: Path, types: dict[str, Any] | None, options: dict[str, Any])
 
 
 def _infer(file: TableFile) -> dict[str, Any]:
-    """Return a type of each column that fits the first rows: doubles for numbers, since later ones may have digits."""
+    """Return a type for each column from the first rows: doubles for numbers, since later ones may have decimals."""
     import pyarrow as pa
 
     text: dict[str, Any] = dict.fromkeys(file.names)
