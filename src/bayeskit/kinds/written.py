@@ -142,7 +142,9 @@ def _labels(column: Any) -> Any:
     if pc.all(pc.match_substring_regex(different, _AS_WRITTEN)).as_py():
         return pc.cast(column, pa.int64())
     if pc.all(pc.match_substring_regex(different, r"^-?\d+\.\d+$")).as_py():
-        return pc.cast(column, pa.float64())
+        numbers = pc.cast(column, pa.float64())
+        written = [str(number) for number in pc.unique(numbers.drop_null()).to_pylist()]
+        return numbers if set(written) == set(different.to_pylist()) else column
     return column
 
 

@@ -35,8 +35,9 @@ _PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)" + _EXPONENT
 _INFINITE = r"^[+-]?([iI]nf(inity)?|INF)$"
 _WHOLE = r"^[+-]?\d+$"
 _PADDED = r"^[+-]?0\d+$"
-_POINT = rf"^[+-]?(\d+|[1-9]\d{{0,2}}([, {_SPACES}]\d{{3}})+)?(\.\d*)?" + _EXPONENT
-_COMMA = rf"^[+-]?(\d+|[1-9]\d{{0,2}}([. {_SPACES}]\d{{3}})+)?(,\d+)?" + _EXPONENT
+# Nobody writes thousands separators and an exponent in one number.
+_POINT = rf"^[+-]?(\d*(\.\d*)?{_EXPONENT}|[1-9]\d{{0,2}}([, {_SPACES}]\d{{3}})+(\.\d*)?$)"
+_COMMA = rf"^[+-]?(\d*(,\d+)?{_EXPONENT}|[1-9]\d{{0,2}}([. {_SPACES}]\d{{3}})+(,\d+)?$)"
 _SOME_DIGIT = r"\d"
 
 
@@ -124,9 +125,9 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
     column : pyarrow.ChunkedArray of strings
         The cells as they were written; null is missing.
     decimal : {".", ","}, optional
-        The decimal separator; decided from the cells when it is not given.
+        The decimal separator where the cells could be read with either; where only one fits, that one is taken.
     order : {"dmy", "mdy", "ymd"}, optional
-        The order of day, month and year; decided from the cells when it is not given.
+        The order of day, month and year, likewise.
     number : bool
         Whether the column is known to be numeric: then leading zeros do not make it text.
 
@@ -146,15 +147,16 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
         return Reading(column)
     values = pc.utf8_trim_whitespace(counted.field("values"))
     cells = _Cells(values, np.asarray(counted.field("counts")))
-    if cells.all(_WHOLE) and (decimal is None or number):
+    if cells.all(_WHOLE):
         if cells.any(_PADDED) and not number:
             return Reading(column, said="digits with leading zeros", settled_by="kinds")
         if cells.longest <= 18:
             text = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^\+", "")
-            return Reading(pc.cast(text, pa.int64()))
+            told = None if decimal is None else Convention("number", decimal, lenient=True)
+            return Reading(pc.cast(text, pa.int64()), told)
         if not number:
             return Reading(column, said="digits too long for a number")
-    if cells.all(f"{_PLAIN}|{_INFINITE}") and decimal != ",":
+    if cells.all(f"{_PLAIN}|{_INFINITE}") and (decimal != "," or cells.share(cells.match(_COMMA)) < ENOUGH):
         return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
     if cells.all("^(?i:true|false)$"):
         return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
@@ -188,7 +190,8 @@ class _Cells:
     def __init__(self, values: Any, counts: NDArray[Any]) -> None:
         import pyarrow.compute as pc
 
-        self.values, self.counts, self.n = values, counts, int(counts.sum())
+        self.values, self.counts = values, counts
+        self.markers = np.array([text.casefold() in MARKERS for text in values.to_pylist()], dtype=bool)
         self.longest = int(pc.max(pc.utf8_length(values)).as_py())
 
     def match(self, pattern: str) -> NDArray[np.bool_]:
@@ -204,6 +207,11 @@ class _Cells:
     def any(self, pattern: str) -> bool:
         """Say whether some cell matches."""
         return bool(self.match(pattern).any())
+
+    def share(self, fits: NDArray[np.bool_]) -> float:
+        """Return the share of cells that fit, among those that are not a known marker for a missing one."""
+        others = self.counts[~self.markers | fits].sum()
+        return float(self.counts[fits].sum() / others) if others else 0.0
 
     def rest(self, known: NDArray[np.bool_]) -> str:
         """Say how many cells are not known and give one of them."""
@@ -222,12 +230,12 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
         return None
     some = cells.match(_SOME_DIGIT)
     point, comma = cells.match(_POINT) & some, cells.match(_COMMA) & some
-    markers = np.array([text.casefold() in MARKERS for text in cells.values.to_pylist()], dtype=bool)
-    share = {sign: _share(fits, markers, cells) for sign, fits in ((".", point), (",", comma))}
-    able = [sign for sign in (".", ",") if share[sign] >= ENOUGH and (decimal in (None, sign))]
+    able = [sign for sign, fits in ((".", point), (",", comma)) if cells.share(fits) >= ENOUGH]
     if not able:
         return None
-    if len(able) == 2:
+    if decimal in able:
+        able = [decimal]
+    elif len(able) == 2:
         only = {".": (point & ~comma).any(), ",": (comma & ~point).any()}
         if only["."] != only[","]:
             able = ["." if only["."] else ","]
@@ -237,7 +245,7 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
             able = ["."]
     sign = able[0]
     known = point if sign == "." else comma
-    if not forced and not (known | markers).all() and pc.count_distinct(column).as_py() <= FEW_VALUES:
+    if not forced and not (known | cells.markers).all() and pc.count_distinct(column).as_py() <= FEW_VALUES:
         return None  # codes such as 1, 2, 3, A: as text they lose nothing
     if cells.counts[known].sum() < 2:
         return None
@@ -251,14 +259,8 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
     return Reading(parsed, convention, ", ".join(filter(None, words)))
 
 
-def _share(fits: NDArray[np.bool_], markers: NDArray[np.bool_], cells: _Cells) -> float:
-    """Return the share of numbers among the cells that are not a known marker for a missing one."""
-    others = cells.counts[~markers | fits].sum()
-    return float(cells.counts[fits].sum() / others) if others else 0.0
-
-
 def _date(column: Any, cells: _Cells, order: str | None) -> Reading | None:
-    found, known = find_order(cells.values, cells.counts, order, ENOUGH)
+    found, known = find_order(cells.values, np.where(cells.markers, 0, cells.counts), order, ENOUGH)
     if found is None:
         return None
     if found == "":

@@ -31,9 +31,9 @@ def find_order(
     texts : pyarrow.Array of strings
         The different cells.
     counts : array of shape (n_texts,)
-        How often each came.
+        How often each came; 0 for a marker of a missing cell.
     order : str, optional
-        The order that the user gave.
+        The order that the user gave, which is taken where it fits.
     enough : float
         The share of cells that must be dates.
 
@@ -46,10 +46,12 @@ def find_order(
     import pyarrow.compute as pc
 
     fitting: dict[str, NDArray[np.bool_]] = {}
-    for name in ORDERS if order is None else (order,):
+    for name in ORDERS:
         known = np.asarray(pc.is_valid(dates_of(texts, name)))
-        if counts[known].sum() >= enough * counts.sum():
+        if known.any() and counts[known].sum() >= enough * counts.sum():
             fitting[name] = known
+    if order in fitting:
+        return order, fitting[order]
     if not fitting:
         return None, np.zeros(len(texts), dtype=bool)
     dotted = np.asarray(pc.match_substring_regex(texts, r"^\d{1,2}\.")).any()

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import read_columns
-from bayeskit.table.conventions import Convention, read_written
+from bayeskit.table.conventions import Convention, numbers_of, read_written
 from bayeskit.table.dates import parts_of_dates
 
 MANY = [f"{i}.25" for i in range(40)]
@@ -66,6 +66,39 @@ def test_the_user_settles_what_the_cells_do_not():
     days = [datetime.datetime(2019, 3, 2), datetime.datetime(2019, 5, 4)]
     assert read(["2/3/2019", "4/5/2019"], order="dmy").column.to_pylist() == days
     assert read(["007", "012"], number=True).column.to_pylist() == [7, 12]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1234.56", "7.5"],
+        ["2.030e+03", "1.5e3"],
+        ["1,234,567.5", "2"],
+        ["12345678901234567890", "22345678901234567890"],
+        ["007", "012", "123"],
+        ["2019-02-16", "2019-03-01"],
+        ["2/16/2019", "3/1/2019"],
+    ],
+)
+def test_an_option_settles_no_column_whose_cells_are_clear(cells):
+    told, alone = read(cells, decimal=",", order="dmy"), read(cells)
+    assert told.column.to_pylist() == alone.column.to_pylist()
+    assert told.settled_by == alone.settled_by
+
+
+def test_a_number_with_an_exponent_has_no_thousands_separator():
+    assert numbers_of(pa.array(["2.030e+03", "2,03e3", "2.030,5"]), ",").to_pylist() == [None, 2030.0, 2030.5]
+    assert numbers_of(pa.array(["2,030e+03", "2.03e3"]), ".").to_pylist() == [None, 2030.0]
+
+
+def test_markers_among_dates_are_missing():
+    cells = ["16.02.2019", "1.3.2019", "-", "n/k", None]
+    found = read(cells)
+    assert found.convention.order == "dmy"
+    assert [day and day.month for day in found.column.to_pylist()] == [2, 3, None, None, None]
+    assert found.said == "2 cells such as '-' read as missing"
+    assert read(["-", "n/k", "16.02.2019"]).convention is not None
+    assert read(["-", "."]).convention is None
 
 
 @pytest.mark.parametrize(
@@ -130,6 +163,8 @@ def test_a_kind_that_does_not_fit_is_refused_with_the_first_cell(kind, cells, me
         (["+1", "-1"], ["+1", "-1"]),
         (["0", "1"], [0, 1]),
         (["-1", "1"], [-1, 1]),
+        (["1.0", "2.0"], [1.0, 2.0]),
+        (["1.00", "2.00"], ["1.00", "2.00"]),
     ],
 )
 def test_labels_come_back_as_they_were_written(labels, values):
