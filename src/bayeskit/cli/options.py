@@ -87,6 +87,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 __all__ = ["refuse_overwriting"]
 
 
+def table_output(output: Path | None, json: bool) -> tuple[Path | None, Path]:
+    """Return the table to write, None for standard output, and a name whose extension says its format.
+
+    >>> table_output(Path("-"), True)
+    (None, PosixPath('rows.jsonl'))
+    """
+    from bayeskit.table.formats import format_named
+
+    lines = Path("rows.jsonl")
+    place = None if output is None or str(output) == "-" else output
+    name = place or (lines if json else Path("rows.csv"))
+    if json and format_named(name) is not format_named(lines):
+        raise typer.BadParameter(f"--json writes JSON Lines, but {str(place)!r} names another format.")
+    format_named(name)
+    return place, name
+
+
 def load_classifier(path: Path, target: str | None = None) -> TrainedModel:
     """Load a classifier, or a network with its target; a file that holds something else is refused by name."""
     from bayeskit.workflow.trained import TrainedModel

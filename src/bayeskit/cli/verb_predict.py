@@ -25,6 +25,7 @@ from bayeskit.cli.options import (
     load_predictor,
     read_loss_file,
     refuse_overwriting,
+    table_output,
 )
 from bayeskit.cli.tables import inputs, is_many, scan_of
 
@@ -37,7 +38,7 @@ def predict(
         typer.Option(
             "--output",
             "-o",
-            help="Output file: .csv, .jsonl, .parquet or .xlsx, or .csv.gz; standard output by default.",
+            help="Output file: .csv, .jsonl, .parquet or .xlsx, or .csv.gz; - is standard output, the default.",
             show_default=False,
         ),
     ] = None,
@@ -73,15 +74,13 @@ def predict(
     """
     from bayeskit.io.container import atomic_write
     from bayeskit.table.files import TableFile
-    from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.table.formats import open_writer
     from bayeskit.table.scan.rows import ScannedRows
     from bayeskit.workflow.model_columns import ModelColumns
     from bayeskit.workflow.prediction import Predictions
     from bayeskit.workflow.wording import count
 
-    # The extension of the output names its format; JSON means one object per line.
-    name = Path("rows.jsonl") if json else output or Path("rows.csv")
-    format_named(name)
+    place, name = table_output(output, json)
     classifier = load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     if is_text and len(data) > 1:
@@ -89,8 +88,7 @@ def predict(
     many = not is_text and is_many(data)
     words = (*classifier.missing, *(missing or ()))
     scan = scan_of(data, None, encoding, delimiter, words) if many else None
-    if output is not None:
-        refuse_overwriting(output, (*inputs(data, scan), model, loss))
+    refuse_overwriting(place, (*inputs(data, scan), model, loss))
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
     columns: ModelColumns | None = None
     if is_text:
@@ -100,17 +98,17 @@ def predict(
         rows = TableFile.open(data[0], *options, missing=words) if scan is None else ScannedRows(scan)
         columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
         predictions = Predictions(columns, keep or [], costs, digits)
-    if output is None:
+    if place is None:
         with open_writer(name, sys.stdout.buffer) as writer:
             predictions.write(writer)
         sys.stdout.buffer.flush()
     else:
         with (
-            atomic_write(output.absolute()) as stream,
+            atomic_write(place.absolute()) as stream,
             open_writer(name, stream) as writer,
             screen.progress() as progress,
         ):
             n_rows = predictions.write(writer, progress)
-        screen.note(f"{output}: {count(n_rows, 'row')}")
+        screen.note(f"{place}: {count(n_rows, 'row')}")
     if columns is not None:
         columns.warn()

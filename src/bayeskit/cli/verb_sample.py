@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli.networks import read_network
-from bayeskit.cli.options import Network, RandomState, refuse_overwriting
+from bayeskit.cli.options import Network, RandomState, refuse_overwriting, table_output
 
 if TYPE_CHECKING:
     from bayeskit.table.formats import TableWriter
@@ -39,24 +39,22 @@ def sample(
 
     Example: bayeskit sample asia.bif -n 1000 -o cases.csv
     """
-    from bayeskit.table.formats import format_named, open_writer
+    from bayeskit.table.formats import open_writer
     from bayeskit.workflow.wording import count
 
-    name = Path("rows.jsonl") if json else output or Path("rows.csv")
-    format_named(name)
-    if output is not None:
-        refuse_overwriting(output, (source,))
+    place, name = table_output(output, json)
+    refuse_overwriting(place, (source,))
     net = read_network(source)
-    if output is None:
+    if place is None:
         with open_writer(name, sys.stdout.buffer) as writer:
             _write(net, n, random_state, writer)
         sys.stdout.buffer.flush()
         return
     from bayeskit.io.container import atomic_write
 
-    with atomic_write(output.absolute()) as file, open_writer(name, file) as writer:
+    with atomic_write(place.absolute()) as file, open_writer(name, file) as writer:
         _write(net, n, random_state, writer)
-    typer.echo(f"{output}: {count(n, 'case')} of {count(len(net.names), 'variable')}")
+    typer.echo(f"{place}: {count(n, 'case')} of {count(len(net.names), 'variable')}")
 
 
 def _write(net: Any, n: int, random_state: int, writer: TableWriter) -> None:

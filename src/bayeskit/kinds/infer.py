@@ -130,7 +130,7 @@ def _note(column: Any, name: str, target: str, ignored: bool, forced: str | None
     known = column.drop_null()
     example = str(known[0].as_py()) if n_known else ""
     if name == target:
-        kind, why = "target", f"{n_values} classes"
+        kind, why = "target", "1 class" if n_values == 1 else f"{n_values} classes"
     elif ignored:
         kind, why = "left out", "you said so"
     elif forced is not None:

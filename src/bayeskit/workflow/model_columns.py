@@ -281,4 +281,6 @@ def least_certain_rows(columns: ModelColumns, most: int) -> list[tuple[int, dict
         found += [(float(confidence[i]), done + i + 1, table.slice(i, 1).to_pylist()[0]) for i in here]
         found = sorted(found, key=lambda item: item[:2])[:most]
         done += len(table)
+    if not done:
+        raise TableError(f"{columns.file.shown} has no rows.")
     return [(number, cells) for _, number, cells in found]

@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -65,6 +67,36 @@ def test_standard_input_is_an_input_too(trained, capsys, monkeypatch):
     with open("heart.csv", "rb") as file:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
         assert "is the input '-'" in refused(capsys, "predict", "disease.bayes", "-", "-o", "heart.csv")
+
+
+def test_an_appended_standard_output_is_an_output_too(trained):
+    before = (trained / "heart.csv").read_bytes()
+    with open("heart.csv", "ab") as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "bayeskit.cli", "predict", "disease.bayes", "heart.csv"],
+            stdout=file,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert "standard output is the input 'heart.csv'" in done.stderr
+    assert (trained / "heart.csv").read_bytes() == before
+
+
+def test_a_dash_is_standard_output(trained, capsysbinary):
+    assert run(["predict", "disease.bayes", "heart.csv", "-o", "-"]) == 0
+    dash = capsysbinary.readouterr().out
+    assert run(["predict", "disease.bayes", "heart.csv"]) == 0
+    assert dash == capsysbinary.readouterr().out
+    assert not (trained / "-").exists()
+
+
+@pytest.mark.parametrize("arguments", [["predict", "disease.bayes", "heart.csv"], ["sample", "asia.bif"]])
+def test_json_and_an_extension_that_names_another_format_are_not_both_obeyed(trained, capsys, arguments):
+    assert run([*arguments, "--json", "-o", "out.csv"]) == 2
+    assert "--json writes JSON Lines, but 'out.csv' names another format" in " ".join(capsys.readouterr().err.split())
+    assert not (trained / "out.csv").exists()
 
 
 def test_a_network_is_not_converted_onto_itself(tmp_path, monkeypatch, capsys):
@@ -197,9 +229,9 @@ def test_an_infinite_number_is_refused_with_its_line(trained, capsys):
     assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "train", "new.csv", "-t", "disease")
 
 
-@pytest.mark.parametrize("name", ["out.csv.gz", "out.jsonl", "out.jsonl.gz", "out.parquet", "out.xlsx"])
+@pytest.mark.parametrize("name", ["out.csv.gz", "out.jsonl", "out.jsonl.gz", "out.parquet", "out.xlsx", "out.xlsx.gz"])
 def test_the_extension_names_the_format(trained, capsys, name):
-    if name.endswith("xlsx"):
+    if "xlsx" in name:
         pytest.importorskip("openpyxl", reason="workbooks need openpyxl (the extra excel)")
     from bayeskit.table.files import TableFile
 
@@ -208,7 +240,7 @@ def test_the_extension_names_the_format(trained, capsys, name):
     assert TableFile.open(name).read().to_pydict() == TableFile.open("out.csv").read().to_pydict()
     first = (trained / name).read_bytes()[:4]
     if name.endswith(".gz"):
-        assert gzip.decompress((trained / name).read_bytes())[:1] in (b"p", b"{")
+        assert gzip.decompress((trained / name).read_bytes())[:1] in (b"p", b"{", b"P")
     assert (first[:2] == b"\x1f\x8b") == name.endswith(".gz")
 
 

@@ -138,7 +138,9 @@ class XlsxWriter:
     def close(self) -> None:
         """Write the archive."""
         if self._book is not None:
-            self._book.save(self._file)
+            whole = io.BytesIO()  # an archive is written back and forth, which a stream such as gzip's cannot do
+            self._book.save(whole)
+            self._file.write(whole.getbuffer())
 
 
 def _openpyxl() -> Any:
