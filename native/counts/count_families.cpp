@@ -50,6 +50,10 @@ struct Slab {
     std::vector<uint32_t> level;            // (d, n_rows) if so; size of the column and above: no level
     std::vector<uint64_t> bits;             // (cells, n_words)
     std::vector<int64_t> first_cell;        // (d,) row of `bits`, or -1 for a column that is walked
+    // For each thread, one column in the order of the rows and in that of the words. Kept from column to column and from
+    // slab to slab: fresh memory is handed out page by page, which costs as much as the counting.
+    std::vector<std::vector<uint32_t>> plain;
+    std::vector<std::vector<uint8_t>> bytes;
     const uint32_t* levels(int64_t j) const { return level.data() + j * n_rows; }
     const uint64_t* words(int64_t j) const { return bits.data() + first_cell[j] * n_words; }
 };
@@ -119,18 +123,29 @@ void read_slab(const Problem& problem, int order, int64_t begin, int64_t n, Slab
     slab.walked = !use_bits(slab, most_cells) || std::count(slab.first_cell.begin(), slab.first_cell.end(), -1);
     slab.bits.resize(cells * slab.n_words);
     slab.level.resize(slab.walked ? d * n : 0);
-    parallel_chunks(d, problem.n_threads, [&](int64_t j, int) {
-        std::vector<uint32_t> plain(n);
-        decode<true>(problem.table.columns[j], begin, n, 0, static_cast<uint32_t>(problem.sizes[j]), plain.data());
-        uint32_t* level = slab.level.data() + j * n;
-        for (int64_t i = 0; slab.walked && i < n; ++i) level[position[i]] = plain[i];
-        if (slab.first_cell[j] < 0) return;
-        std::vector<uint8_t> bytes(slab.n_words * WORD, 255);
-        uint8_t* byte = bytes.data();
-        const uint32_t *from = plain.data(), *to = padded.data();
-        for (int64_t i = 0; i < n; ++i) byte[to[i]] = static_cast<uint8_t>(std::min<uint32_t>(from[i], 255));
+    const int used = threads_used(d, problem.n_threads);
+    slab.plain.resize(used);
+    slab.bytes.resize(used);
+    // What lies between the classes is 255, which is no level, and no column writes there.
+    for (auto& bytes : slab.bytes) bytes.assign(slab.n_words * WORD, 255);
+    parallel_chunks(d, problem.n_threads, [&](int64_t j, int thread) {
+        const Column& column = problem.table.columns[j];
+        uint8_t* byte = slab.bytes[thread].data();
+        const uint32_t* to = padded.data();
+        if (!slab.walked && column.type == Type::u8) {  // a code of 128 or more is no level either
+            const char* from = column.data + begin * column.stride;
+            for (int64_t i = 0; i < n; ++i) byte[to[i]] = static_cast<uint8_t>(from[i * column.stride]);
+        } else {
+            std::vector<uint32_t>& plain = slab.plain[thread];
+            plain.resize(n);
+            decode<true>(column, begin, n, 0, static_cast<uint32_t>(problem.sizes[j]), plain.data());
+            uint32_t* level = slab.level.data() + j * n;
+            for (int64_t i = 0; slab.walked && i < n; ++i) level[position[i]] = plain[i];
+            if (slab.first_cell[j] < 0) return;
+            for (int64_t i = 0; i < n; ++i) byte[to[i]] = static_cast<uint8_t>(std::min<uint32_t>(plain[i], 255));
+        }
         for (int64_t v = 0; v < problem.sizes[j]; ++v)
-            bytes_to_bits(bytes.data(), slab.n_words, static_cast<uint8_t>(v),
+            bytes_to_bits(byte, slab.n_words, static_cast<uint8_t>(v),
                           slab.bits.data() + (slab.first_cell[j] + v) * slab.n_words);
     });
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from dask.base import compute
+from dask.base import compute, get_scheduler
 from dask.delayed import delayed
 
 from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_bare_worker
@@ -91,11 +91,10 @@ class DaskEngine:
     client: Any = None
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Send groups of pieces to the workers, and merge their parts here, in order."""
-        shared = delayed(task, pure=False)  # goes to each worker once
+        """Give runs of pieces to the workers, and merge their parts here, in order."""
         groups = groups_of(readers, self._n_cores())
         # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
-        parts = self.compute([delayed(_run)(shared, group) for group in groups])
+        parts = self.compute(_run, task, groups)
         for group in groups:
             on_rows(sum(reader.piece.n_rows or 0 for reader in group))
         merged: T | None = merge_tree(iter(parts), merge)
@@ -103,26 +102,36 @@ class DaskEngine:
             raise TableError("the table has no pieces, so there is nothing to learn from.")
         return merged
 
-    def compute(self, jobs: list[Any]) -> Sequence[Any]:
-        """Run delayed jobs on the client, or on the current scheduler."""
-        local: Any = compute  # without types, whether Dask is installed where types are checked or not
+    def compute(self, function: Any, shared: Any, items: Sequence[Any]) -> Sequence[Any]:
+        """Call ``function(shared, item)`` for each item on the client, or on the scheduler in force."""
+        client, local = self.client or _client_in_force(), compute  # type: Any, Any
         try:
-            found: Sequence[Any] = (
-                local(*jobs) if self.client is None else self.client.gather(self.client.compute(jobs))
-            )
+            if client is None:
+                found: Sequence[Any] = local(*[delayed(function)(shared, item) for item in items])
+                return found
+            # Each worker has it before it is asked for: were it a result of one worker, the tasks would gather there.
+            everywhere = client.scatter(shared, broadcast=True, hash=False)
+            found = client.gather(client.compute([delayed(function)(everywhere, item) for item in items]))
             return found
         except ModuleNotFoundError as error:
             refuse_bare_worker(error, "Dask")
             raise
 
     def _n_cores(self) -> int:
-        return sum(self.client.ncores().values()) if self.client is not None else 2
+        client = self.client or _client_in_force()
+        return sum(client.ncores().values()) if client is not None else 2
+
+
+def _client_in_force() -> Any:
+    """Return the client that Dask would use; None where another scheduler is in force."""
+    scheduler = get_scheduler()
+    client = getattr(scheduler, "__self__", None)  # a client's scheduler is its method
+    return client if hasattr(client, "scatter") else None
 
 
 def _per_piece(function: Any, source: Scan, client: Any, read: Any) -> Sequence[Any]:
-    shared = delayed(function, pure=False)
     readers = [PieceReader(number, piece, source.names) for number, piece in enumerate(source.pieces)]
-    return DaskEngine(client).compute([delayed(read)(shared, reader) for reader in readers])
+    return DaskEngine(client).compute(read, function, readers)
 
 
 def _run(task: Any, readers: Any) -> Any:

@@ -15,18 +15,39 @@ from bayeskit.table.scan.pieces import PieceReader
 
 T = TypeVar("T")
 
-# Tasks for each core of the workers: few enough parts to merge, and no core waits long for the last one.
+# Tasks for each core of the workers at the most: few enough parts to merge, and no core waits long for the last one.
 _TASKS_PER_CORE = 4
+# A task of fewer cells than this is shorter than a few tenths of a second, and what an engine does for a task weighs.
+_CELLS_OF_A_TASK = 1 << 25
 
 
 def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceReader]]:
-    """Return groups of consecutive pieces, one per task.
+    """Return runs of pieces, one per task, of about as many rows each; their order is that of the pieces.
 
-    >>> [len(group) for group in groups_of(list(range(10)), n_cores=1)]
-    [2, 3, 2, 3]
+    There are as many tasks as cores, and up to four times as many where the table is large.
+
+    >>> from types import SimpleNamespace
+    >>> pieces = [SimpleNamespace(columns=["a"], piece=SimpleNamespace(n_rows=n)) for n in (9, 1, 1, 1, 9, 9)]
+    >>> [len(group) for group in groups_of(pieces, n_cores=3)]
+    [1, 4, 1]
     """
-    n = min(len(readers), max(1, n_cores) * _TASKS_PER_CORE)
-    borders = [k * len(readers) // n for k in range(n + 1)] if n else [0]
+    sizes = [reader.piece.n_rows for reader in readers]
+    most = max(1, n_cores) * _TASKS_PER_CORE
+    if any(size is None for size in sizes):  # text files: how many rows they have is not known before they are read
+        return _cut(readers, [1] * len(readers), most)
+    n_cells = sum(size * len(reader.columns) for size, reader in zip(sizes, readers, strict=True) if size)
+    n_tasks = min(most, max(1, n_cores, round(n_cells / _CELLS_OF_A_TASK)))
+    return _cut(readers, [size or 0 for size in sizes], n_tasks)
+
+
+def _cut(readers: Sequence[PieceReader], sizes: Sequence[int], n_tasks: int) -> list[list[PieceReader]]:
+    """Cut where the sum of sizes passes a multiple of its n-th part; no run is empty."""
+    if not readers:
+        return []
+    sums = np.cumsum(sizes)
+    middles = sums - np.array(sizes) / 2
+    number = (middles * n_tasks / max(1, int(sums[-1]))).astype(int)  # the task of each piece, rising
+    borders = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(readers)]
     return [list(readers[low:high]) for low, high in pairwise(borders)]
 
 

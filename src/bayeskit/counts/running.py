@@ -37,6 +37,11 @@ class CodedRows:
         weight = 0 if self.weight is None else self.weight.nbytes
         return sum(column.nbytes for column in self.columns) + self.y.nbytes + weight
 
+    def copy(self) -> CodedRows:
+        """Return rows that can wait: those that came may lie in the array of the caller, who may write into it."""
+        weight = None if self.weight is None else self.weight.copy()
+        return replace(self, columns=tuple(map(np.array, self.columns)), y=self.y.copy(), weight=weight)
+
     def codes(self, j: int, schema: Schema) -> NDArray[Any]:
         """Return the codes of one column in the terms of a schema that covers this one."""
         return Coded(self.columns[j], self.schema[j].values).codes_for(schema[j].code_of)
@@ -107,14 +112,12 @@ class RunningFamilies:
         sizes = sizes_of(total.schema)
         known, beside = (sizes, total.n_classes, families, total.schema), self.counted.cells.nbytes
         limit.refuse_too_large(*known, weighted=weighted, beside=beside)
-        # Copies: the codes may lie in the array of the caller, who may write into it.
-        rows = CodedRows(alone.schema, alone.classes, tuple(map(np.array, columns)), y.copy(), _copy(weight))
+        rows = CodedRows(alone.schema, alone.classes, tuple(columns), y, weight)
         start = self if "total" not in self.__dict__ else RunningFamilies(self.total, self.alone)
-        new = RunningFamilies(start.counted, total, (*start.waiting, rows))
         n_bytes = table_cells(sizes, families)[1] * total.n_classes * (8 if weighted else 4)
-        if sum(part.n_bytes for part in new.waiting) > _WAITING_SHARE * n_bytes:
-            new = RunningFamilies(new.total, total)
-        return new
+        if sum(part.n_bytes for part in (*start.waiting, rows)) > _WAITING_SHARE * n_bytes:
+            return RunningFamilies(RunningFamilies(start.counted, total, (*start.waiting, rows)).total, total)
+        return RunningFamilies(start.counted, total, (*start.waiting, rows.copy()))
 
     def _dtype(self, alone: TableCounts) -> np.dtype[Any]:
         dtype = self.counted.cells.dtype
@@ -129,8 +132,8 @@ class RunningFamilies:
         before = self.counted.under(alone, self._dtype(alone))
         if not waiting:
             return before
-        columns = [np.concatenate([rows.codes(j, alone.schema) for rows in waiting]) for j in range(len(alone.schema))]
-        y = np.concatenate([rows.class_codes(alone.classes) for rows in waiting])
+        columns = [_joined([rows.codes(j, alone.schema) for rows in waiting]) for j in range(len(alone.schema))]
+        y = _joined([rows.class_codes(alone.classes) for rows in waiting])
         weight = None
         if any(rows.weight is not None for rows in waiting):
             weight = np.concatenate([np.ones(len(r.y)) if r.weight is None else r.weight for r in waiting])
@@ -141,5 +144,5 @@ class RunningFamilies:
         return replace(before, cells=np.add(before.cells, cells, out=cells))  # into the new ones, which nobody has yet
 
 
-def _copy(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    return None if weight is None else weight.copy()
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
