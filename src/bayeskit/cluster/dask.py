@@ -91,7 +91,7 @@ class DaskEngine:
     client: Any = None
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Give runs of pieces to the workers, and merge their parts here, in order."""
+        """Send groups of pieces to the workers, and merge their parts here, in order."""
         groups = groups_of(readers, self._n_cores())
         # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
         parts = self.compute(_run, task, groups)
@@ -103,8 +103,8 @@ class DaskEngine:
         return merged
 
     def compute(self, function: Any, shared: Any, items: Sequence[Any]) -> Sequence[Any]:
-        """Call ``function(shared, item)`` for each item on the client, or on the scheduler in force."""
-        client, local = self.client or _client_in_force(), compute  # type: Any, Any
+        """Call ``function(shared, item)`` for each item on the client, or on the current scheduler."""
+        client, local = self.client or _current_client(), compute  # type: Any, Any
         try:
             if client is None:
                 found: Sequence[Any] = local(*[delayed(function)(shared, item) for item in items])
@@ -118,12 +118,12 @@ class DaskEngine:
             raise
 
     def _n_cores(self) -> int:
-        client = self.client or _client_in_force()
+        client = self.client or _current_client()
         return sum(client.ncores().values()) if client is not None else 2
 
 
-def _client_in_force() -> Any:
-    """Return the client that Dask would use; None where another scheduler is in force."""
+def _current_client() -> Any:
+    """Return the client that Dask would use; None where another scheduler is set."""
     scheduler = get_scheduler()
     client = getattr(scheduler, "__self__", None)  # a client's scheduler is its method
     return client if hasattr(client, "scatter") else None

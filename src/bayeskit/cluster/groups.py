@@ -22,7 +22,7 @@ _CELLS_OF_A_TASK = 1 << 25
 
 
 def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceReader]]:
-    """Return runs of pieces, one per task, of about as many rows each; their order is that of the pieces.
+    """Return groups of consecutive pieces, one per task, with about the same number of rows each.
 
     There are as many tasks as cores, and up to four times as many where the table is large.
 
@@ -41,7 +41,7 @@ def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceRe
 
 
 def _cut(readers: Sequence[PieceReader], sizes: Sequence[int], n_tasks: int) -> list[list[PieceReader]]:
-    """Cut where the sum of sizes passes a multiple of its n-th part; no run is empty."""
+    """Cut where the sum of sizes passes a multiple of its n-th part; no group is empty."""
     if not readers:
         return []
     sums = np.cumsum(sizes)
