@@ -153,7 +153,5 @@ def _scored_batches(
         done += len(column)
         if known.any():
             rows = pa.array(known)
-            posteriors = [
-                each.model.predict_proba(table.filter(rows)) for each, (table, _) in zip(columns, batches, strict=True)
-            ]
+            posteriors = [each.posterior(table.filter(rows)) for each, (table, _) in zip(columns, batches, strict=True)]
             yield posteriors, y[known], int((~known).sum())

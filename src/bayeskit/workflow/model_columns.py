@@ -16,6 +16,7 @@ from bayeskit.kinds.written import part_name, refuse_unfit
 from bayeskit.table.conventions import Convention
 from bayeskit.table.dates import AMOUNTS, CATEGORIES, parts_of_dates
 from bayeskit.table.names import not_found
+from bayeskit.workflow.trained import TrainedModel
 from bayeskit.workflow.wording import count
 
 if TYPE_CHECKING:
@@ -65,10 +66,11 @@ class ModelColumns:
     """
 
     def __init__(self, model: Any, file: Rows, *, strict: bool = False, decimal: str | None = None) -> None:
-        self.model, self.file, self.strict = model, file, strict
+        self.model = model if isinstance(model, TrainedModel) else TrainedModel(model)
+        self.file, self.strict = file, strict
         self.types = column_types(model)
         flags = {variable.name: Convention("number", truth=True) for variable in model.schema_ if _is_flag(variable)}
-        self.conventions: dict[str, Convention] = {**flags, **getattr(model, "conventions", {})}
+        self.conventions: dict[str, Convention] = {**flags, **self.model.conventions}
         self.n_rows = 0
         self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
         self._example: dict[str, Any] = {}
@@ -116,6 +118,15 @@ class ModelColumns:
                 ours = self._model_columns(table)
                 self.n_rows += len(table)
                 yield ours, pa.table(kept) if kept else table.select([])
+
+    def posterior(self, table: pa.Table) -> NDArray[np.float64]:
+        """Return P(c | x) of a batch of the model's columns, (n_rows, n_classes); absent ones are summed out."""
+        return self.model.predict_proba(table, hidden=self.absent)
+
+    def row_of(self, table: pa.Table, row: int) -> dict[str, Any]:
+        """Return the cells of one row of a batch, without those of absent columns."""
+        cells: dict[str, Any] = table.drop_columns(self.absent).slice(row, 1).to_pylist()[0]
+        return cells
 
     def _model_columns(self, table: pa.Table) -> pa.Table:
         import pyarrow as pa
@@ -212,7 +223,7 @@ class ModelColumns:
                 else f"{self.file.shown}: {where}; it is summed out."
             )
         for name, n in self.unseen.items():
-            share = "all" if n == self.n_rows else f"{n} of"
+            share = "all" if n == self.n_rows > 1 else f"{n} of"
             said.append(
                 f"column {name!r}: {share} {count(self.n_rows, 'row')} {'has' if n == 1 else 'have'} a value that was "
                 f"not seen in training, such as {self._example[name]!r}; it is summed out there."
@@ -265,8 +276,7 @@ def row_of_file(columns: ModelColumns, row: int) -> dict[str, Any]:
     done = 0
     for table, _ in columns.batches():
         if row <= done + len(table):
-            cells: dict[str, Any] = table.slice(row - done - 1, 1).to_pylist()[0]
-            return cells
+            return columns.row_of(table, row - done - 1)
         done += len(table)
     raise TableError(f"there is no row {row}: {columns.file.shown} has {count(done, 'row')}.")
 
@@ -276,9 +286,9 @@ def least_certain_rows(columns: ModelColumns, most: int) -> list[tuple[int, dict
     found: list[tuple[float, int, dict[str, Any]]] = []
     done = 0
     for table, _ in columns.batches():
-        confidence = columns.model.predict_proba(table).max(axis=1)
+        confidence = columns.posterior(table).max(axis=1)
         here = np.argsort(confidence, kind="stable")[:most].tolist()
-        found += [(float(confidence[i]), done + i + 1, table.slice(i, 1).to_pylist()[0]) for i in here]
+        found += [(float(confidence[i]), done + i + 1, columns.row_of(table, i)) for i in here]
         found = sorted(found, key=lambda item: item[:2])[:most]
         done += len(table)
     if not done:

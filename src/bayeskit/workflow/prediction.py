@@ -117,7 +117,7 @@ class Predictions:
     def _predict(self, table: pa.Table, kept: pa.Table) -> pa.Table:
         from bayeskit.decide.risk import bayes_action, expected_loss
 
-        posterior = self.model.predict_proba(table)
+        posterior = self.columns.posterior(table)
         columns: dict[str, Any] = {name: kept[name] for name in self.keep}
         columns["prediction"] = _labels(self.model.classes_.tolist(), posterior.argmax(axis=1))
         if self.loss is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -56,9 +56,16 @@ class TrainedModel:
         name: str | None = self.model.target_
         return name
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the calibrated P(c | x), of shape (n_rows, n_classes)."""
-        return tempered(self.model.predict_proba(X), self.temperature)
+    def predict_proba(self, X: Any, hidden: Collection[str] = ()) -> NDArray[np.float64]:
+        """Return the calibrated P(c | x), of shape (n_rows, n_classes), with some columns hidden.
+
+        A hidden column is missing in every row of ``X``. That is enough for most models; for some a missing cell is a
+        value like others, and these are told that nothing was recorded there.
+        """
+        if not hidden or not isinstance(self.model, HidingModel):
+            return tempered(self.model.predict_proba(X), self.temperature)
+        cells = np.tile([name in hidden for name in self.schema_.names], (len(X), 1))
+        return tempered(np.exp(self.model.log_posterior_hiding(X, cells, floor=True)), self.temperature)
 
     def posterior(self, known: Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the calibrated P(c | what is known of one row); a column left out has not been asked for yet."""

@@ -210,6 +210,23 @@ def test_a_column_that_is_absent_is_summed_out_with_a_warning(trained, capsys):
     assert "'new.csv' does not fit the model" in refused(capsys, "predict", "disease.bayes", "new.csv", "--strict")
 
 
+def test_an_absent_column_is_summed_out_too_where_a_missing_cell_is_a_value(tmp_path, monkeypatch, capsys):
+    """In class a, and there alone, every second cell of ``told`` is missing; a file without it says nothing of that."""
+    monkeypatch.chdir(tmp_path)
+    rows = [("pqr"[i % 3], ("" if i % 4 == 0 else "uv"[i // 4 % 2]), "ab"[i % 2]) for i in range(400)]
+    for name, width in (("all.csv", 2), ("less.csv", 1)):
+        head = [*("seen", "told")[:width], "class"]
+        lines = [",".join([*row[:width], row[2]]) for row in rows]
+        (tmp_path / name).write_text("\n".join([",".join(head), *lines]) + "\n")
+    told(capsys, "train", "all.csv", "-t", "class", "-m", "AutoBayes", "--no-report", "-o", "m.bayes")
+    told(capsys, "predict", "m.bayes", "less.csv", "-o", "out.csv")
+    with open("out.csv", newline="") as file:
+        assert all(0.4 < float(row["P(a)"]) < 0.6 for row in csv.DictReader(file))
+    assert "told (not used)" in told(capsys, "explain", "m.bayes", "less.csv", "--row", "1").out
+    scores = json.loads(told(capsys, "evaluate", "m.bayes", "less.csv", "--json").out)
+    assert 0.6 < scores["log_loss"]["value"] < 0.8
+
+
 def test_values_that_were_not_seen_are_counted(trained, capsys):
     text = (trained / "heart.csv").read_text()
     (trained / "new.csv").write_text(text.replace(",male,", ",Mann,").replace(",female,", ",Frau,"))
