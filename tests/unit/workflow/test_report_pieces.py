@@ -17,6 +17,7 @@ from bayeskit.workflow.importance import column_importance, information
 from bayeskit.workflow.report import judged, sections
 from bayeskit.workflow.report.examples import explained_rows, waterfall_lines
 from bayeskit.workflow.report.judged import _per_class
+from bayeskit.workflow.report.waterfall_svg import waterfall_svg
 from bayeskit.workflow.training import read_training_table, train
 from bayeskit.workflow.wording import number, percent
 
@@ -48,6 +49,14 @@ def test_the_floor_is_a_line_of_its_own_and_the_lines_sum_to_the_log_odds(pooled
         assert labels[-1] == "floor"
         assert len(labels) == len(terms) == len(used)
         assert_allclose(row.explanation.prior + sum(terms), row.explanation.log_odds, rtol=0, atol=1e-9)
+
+
+def test_a_waterfall_fits_a_card_on_a_phone_without_shrinking_its_letters(pooled):
+    for row in explained_rows(pooled)[0]:
+        picture = waterfall_svg(*waterfall_lines(row.explanation), row.explanation.prior)
+        assert float(re.search(r'viewBox="0 0 (\d+)', picture)[1]) <= 327  # 390 pixels less margins and padding
+        bars = re.findall(r'<rect class="\w+" x="([\d.-]+)" y="[\d.]+" width="([\d.]+)"', picture)
+        assert all(float(x) >= 0 and float(x) + float(width) <= 321 for x, width in bars)
 
 
 def test_a_column_is_hidden_from_a_pool_and_not_recorded_as_missing(pooled):

@@ -138,7 +138,8 @@ def limits(result: Training) -> list[str]:
         said.append(f"Compared as learned from the sample alone, since they need the rows: {', '.join(sample_only)}.")
     out = [note.name for note in table.features.notes if note.kind == "left out"]
     if out:
-        said.append(f"{count(len(out), 'column')} left out, such as {short(out[0], 24)}.")
+        names = ": " + short(out[0], 24) if len(out) == 1 else f", such as {short(out[0], 24)}"
+        said.append(f"{count(len(out), 'column')} left out{names}.")
     if len(board) > 2:
         said.append("The best of several classifiers was chosen by these scores, so its own are slightly too good.")
     return said

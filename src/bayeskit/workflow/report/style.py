@@ -90,10 +90,9 @@ figcaption{font-size:.88rem;margin-bottom:.5rem}
 .plot text{font-family:inherit!important}
 .plot text:not([style*="fill"]){fill:currentColor}
 .waterfall svg text{font:12px system-ui,sans-serif;fill:var(--ink)}
-.waterfall svg .label{text-anchor:end}
-.waterfall svg .value,.waterfall svg .foot{font-size:10.5px;fill:var(--soft)}
-.waterfall svg .foot{text-anchor:middle}
-.waterfall svg .axis{stroke:var(--grey);stroke-width:1}
+.waterfall svg .value{text-anchor:end}
+.waterfall svg .value,.waterfall svg .foot{font-size:11.5px;fill:var(--soft)}
+.waterfall svg .axis{stroke:var(--line);stroke-width:1}
 .waterfall svg rect.up{fill:var(--blue)}
 .waterfall svg rect.down{fill:var(--red)}
 .waterfall svg rect.sum{fill:var(--soft)}
