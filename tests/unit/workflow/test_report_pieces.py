@@ -14,7 +14,7 @@ from bayeskit.decide.scores import row_scores
 from bayeskit.table.column import Coded, Numbers
 from bayeskit.table.files import TableFile
 from bayeskit.workflow.importance import column_importance, information
-from bayeskit.workflow.report import judged, sections
+from bayeskit.workflow.report import by_class, judged, sections
 from bayeskit.workflow.report.examples import explained_rows, waterfall_lines
 from bayeskit.workflow.report.judged import _per_class
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg
@@ -111,6 +111,26 @@ def test_precision_and_recall_are_those_of_scikit_learn(result):
         assert percent(precision_score(y, guess, pos_label=c)) in text
         assert percent(recall_score(y, guess, pos_label=c)) in text
     assert "loss, as given" not in text  # losses of 0 and 1 say nothing
+
+
+@pytest.fixture(scope="module")
+def of_five_classes(tmp_path_factory):
+    """Columns of text and of numbers, and classes whose names begin alike."""
+    path = tmp_path_factory.mktemp("five") / "five.csv"
+    lines = [f"{'uvw'[i * i % 3]},{i % 7 + i % 5 / 10},group of rows number {i % 5}" for i in range(200)]
+    path.write_text("\n".join(["text,number,class", *lines]) + "\n")
+    return train(read_training_table(TableFile.open(path), "class"), ["NaiveBayes"], folds=2)
+
+
+def test_many_or_long_classes_stand_by_their_numbers_which_the_key_explains(of_five_classes):
+    page = by_class.value_tables(of_five_classes, column_importance(of_five_classes))
+    assert re.findall(r'class="key c\d">([^<]*)<', page) == [f"{k + 1} group of rows number {k}" for k in range(5)]
+    text, numbers = (page.split(f"<h3>{name}</h3>")[1].split("</table>")[0] for name in ("text", "number"))
+    assert re.findall(r"<th>([^<]*)<", text) == ["", "1", "2", "3", "4", "5"]
+    assert re.findall(r'class="name">([^<]*)<', text) == ["u", "v"]
+    # A line per class, so that the digits of means and deviations have room.
+    assert re.findall(r"<th>([^<]*)<", numbers) == ["", "mean", "deviation"]
+    assert re.findall(r'class="name">([^<]*)<', numbers) == ["1", "2", "3", "4", "5"]
 
 
 def test_curves_are_drawn_for_two_classes(result):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.explain.model_summary import ModelSummary
+from bayeskit.explain.rendering import width
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.curve_svg import histogram_svg
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 40
 MOST_VALUES = 12
 MOST_CLASSES = 8
+# Classes stand side by side by their names, where they have at most so many places; others by their numbers.
+FEW_CLASSES = 3
+SHORT_NAME, SHORT_NAME_OF_MANY = 8, 4
 BINS = 24
 
 
@@ -60,55 +64,63 @@ def value_tables(result: Training, told: Sequence[ColumnImportance]) -> str:
     if len(summary.classes) > MOST_CLASSES:
         words += f" The {MOST_CLASSES} largest classes are shown."
     order = np.sort(np.argsort(-summary.n_class, kind="stable")[:MOST_CLASSES])
-    key = "".join(f'<span class="key c{k}">{e(short(summary.classes[c]))}</span>' for k, c in enumerate(order))
-    cards = "".join(_card(result, features[name], summary.classes, order) for name in shown)
+    labels = [short(summary.classes[c]) for c in order]
+    many = len(order) > FEW_CLASSES
+    heads = labels
+    if max(map(width, labels)) > (SHORT_NAME_OF_MANY if many else SHORT_NAME):
+        heads = [str(k + 1) for k in range(len(order))]
+        labels = [f"{head} {label}" for head, label in zip(heads, labels, strict=True)]
+    key = "".join(f'<span class="key c{k}">{e(label)}</span>' for k, label in enumerate(labels))
+    cards = "".join(_card(result, features[name], heads, order) for name in shown)
     return section(
         "values",
         "Values by class",
         f"P(value | class) for each class of {e(result.table.target)}, the columns that tell most first; for numbers a "
         f"histogram of each class, all on one scale.{words}",
-        f'<p class="keys">{key}</p><div class="cards">{cards}</div>',
+        f'<p class="keys">{key}</p><div class="cards{" many" if many else ""}">{cards}</div>',
     )
 
 
-def _card(result: Training, feature: Any, classes: Sequence[Any], order: NDArray[np.intp]) -> str:
+def _card(result: Training, feature: Any, heads: Sequence[str], order: NDArray[np.intp]) -> str:
     body = _histogram(result, feature.name, order)
-    head = "".join(f"<th>{e(short(classes[k], 16))}</th>" for k in order)
     if feature.table is not None and len(feature.values) == 1:
         words = (
             "One bin: no cut of its numbers separates the classes." if feature.kind == "binned" else "It has one value."
         )
         body += f'<p class="note">{words}</p>'
     elif feature.table is not None:
-        body += _values(feature, head, order)
+        body += _values(feature, heads, order)
     elif feature.parameters:
+        names, values = list(feature.parameters), np.array([each[order] for each in feature.parameters.values()])
+        if len(order) > FEW_CLASSES:  # a line per class has room for the digits
+            names, heads, values = list(heads), names, values.T
         rows = "".join(
-            f'<tr><td class="name">{e(name)}</td>' + "".join(f"<td>{number(values[k])}</td>" for k in order) + "</tr>"
-            for name, values in feature.parameters.items()
+            f'<tr><td class="name">{e(name)}</td>' + "".join(f"<td>{number(value)}</td>" for value in line) + "</tr>"
+            for name, line in zip(names, values, strict=True)
         )
-        body += _table(head, rows, len(order))
+        body += _table(heads, rows)
     return f'<div class="card"><h3>{e(feature.name)}</h3>{body}</div>'
 
 
-def _values(feature: Any, head: str, order: NDArray[np.intp]) -> str:
+def _values(feature: Any, heads: Sequence[str], order: NDArray[np.intp]) -> str:
     rank = np.arange(len(feature.values))
     if len(rank) > MOST_VALUES:
         rank = np.sort(np.argsort(-feature.table.sum(axis=1), kind="stable")[:MOST_VALUES])
     # One scale for the whole table, so that bars can be compared along rows and columns.
     top = float(feature.table[np.ix_(rank, order)].max()) or 1.0
-    rows = ""
+    rows, digits = "", 3 if len(order) <= FEW_CLASSES else 2
     for v in rank:
-        cells = "".join(f"<td>{p:.3f}{bar(p / top)}</td>" for p in feature.table[v, order])
+        cells = "".join(f"<td>{p:.{digits}f}{bar(p / top)}</td>" for p in feature.table[v, order])
         rows += f'<tr><td class="name">{e(short(feature.values[v]))}</td>{cells}</tr>'
     if len(rank) < len(feature.values):
         more = count(len(feature.values) - len(rank), "value")
         rows += f'<tr><td colspan="{len(order) + 1}"><small>{more} more</small></td></tr>'
-    return _table(head, rows, len(order))
+    return _table(heads, rows)
 
 
-def _table(head: str, rows: str, n_classes: int) -> str:
-    top = f"<thead><tr><th></th>{head}</tr></thead>"
-    return f'<div class="wide"><table style="--n:{n_classes}">{top}<tbody>{rows}</tbody></table></div>'
+def _table(heads: Sequence[str], rows: str) -> str:
+    top = "".join(f"<th>{e(head)}</th>" for head in ("", *heads))
+    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
 def _histogram(result: Training, name: str, order: NDArray[np.intp]) -> str:

@@ -73,9 +73,14 @@ section>h3{margin:1.5rem 0 .2rem}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:1rem;align-items:start}
 .waterfalls{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(25rem,100%),1fr));gap:1rem}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,1fr));gap:1rem}
-.cards table{font-size:.84rem;table-layout:fixed;min-width:calc(6.6rem + 3.4rem*var(--n,2))}
+.cards table{font-size:.84rem;table-layout:fixed}
 .cards th:first-child{width:6.4rem}
 .cards th,.cards td{padding:.2rem .4rem .2rem 0}
+.cards.many{grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr))}
+.cards.many table{font-size:.72rem}
+.cards.many th:first-child{width:5.2rem}
+.cards.many th,.cards.many td{padding:.15rem .2rem .15rem 0}
+.cards .bar{min-width:0}
 .cell{text-align:center}
 .matrix td{border:1px solid var(--line);text-align:center;font-size:1rem}
 .matrix.many td{font-size:.74rem;padding:.15rem .2rem;min-width:1.5rem}
