@@ -119,6 +119,7 @@ dd{margin:0;overflow-wrap:anywhere}
  .matrix.many td,.matrix.many th{font-size:6.5pt;padding:.05rem .1rem;min-width:0}
  figure.wide svg{max-width:100%}
  *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
- h2,h2+p{break-after:avoid}figure,.card,tr{break-inside:avoid}}
+ h2,h2+p{break-after:avoid}figure,.card,tr,p{break-inside:avoid}}
+@page{margin:14mm 12mm}
 """
 )
