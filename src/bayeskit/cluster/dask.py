@@ -124,8 +124,8 @@ class DaskEngine:
 
 def _current_client() -> Any:
     """Return the client that Dask would use; None where another scheduler is set."""
-    scheduler = get_scheduler()
-    client = getattr(scheduler, "__self__", None)  # a client's scheduler is its method
+    scheduler: Any = get_scheduler  # without types, as above
+    client = getattr(scheduler(), "__self__", None)  # a client's scheduler is its method
     return client if hasattr(client, "scatter") else None
 
 

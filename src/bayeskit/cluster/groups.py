@@ -29,7 +29,7 @@ def groups_of(readers: Sequence[PieceReader], n_cores: int) -> list[list[PieceRe
     >>> from types import SimpleNamespace
     >>> pieces = [SimpleNamespace(columns=["a"], piece=SimpleNamespace(n_rows=n)) for n in (9, 1, 1, 1, 9, 9)]
     >>> [len(group) for group in groups_of(pieces, n_cores=3)]
-    [1, 4, 1]
+    [2, 3, 1]
     """
     sizes = [reader.piece.n_rows for reader in readers]
     most = max(1, n_cores) * _TASKS_PER_CORE

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
 from bayeskit.kinds import words
 from bayeskit.learn.edges import cut, look_at_numbers
+from bayeskit.learn.in_database import count_in_database, word_of
 from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
 from bayeskit.table.names import not_found
-from bayeskit.table.scan.pieces import Scan, sort_of
+from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema, Variable
 
 if TYPE_CHECKING:
@@ -60,7 +62,14 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
     if y is not None:
         raise TableError("of a scan the labels are a column: pass target='its name' instead of y.")
     progress = progress or scan.progress
-    passes = model._passes(make_plan(model, scan, target, weight, progress))
+    plan = make_plan(model, scan, target, weight, progress)
+    if model._statistic is TableCounts and (in_database := count_in_database(plan, scan, progress)) is not None:
+        if in_database.counts is None:
+            raise _no_label(str(target))
+        if in_database.n_unlabelled:
+            warn_of_unlabelled(in_database.n_unlabelled, str(target))
+        return in_database.counts
+    passes = model._passes(plan)
     asked, unlabelled = next(passes), 0
     for _ in range(_MOST_PASSES):
         found = scan.run(*asked, progress)
@@ -85,12 +94,9 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
 
 def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
     """Return the columns of numbers that are cut into bins, by position, and the method for each."""
-    kinds, numeric = getattr(model, "kinds", None), getattr(model, "numeric", "gaussian")
     places, asked = [], []
     for j, name in enumerate(features):
-        said = kinds if isinstance(kinds, str) else (kinds or {}).get(name, (kinds or {}).get(j))
-        word = said or ("numeric" if sort_of(scan.schema.field(name).type) == "number" else "categorical")
-        word = numeric if word == "numeric" else word
+        word = word_of(model, scan, j, name)
         if word in words() and words()[word].name == "binned":
             places.append(j)
             asked.append(word)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
+from bayeskit.table.scan.grouping import group_counts, quote
 from bayeskit.table.scan.pieces import Scan, iterate
 
 if TYPE_CHECKING:
@@ -33,15 +34,6 @@ def open_scan(connection: Any, what: str) -> Scan:
     return Scan(f"{piece.name} of a database", schema, (piece,))
 
 
-def quote(name: str) -> str:
-    """Return a quoted SQL identifier.
-
-    >>> quote('a "b"')
-    '"a ""b""\"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
 @dataclass(frozen=True)
 class QueryPiece:
     """A query, run again for each pass; the database sends only the requested columns."""
@@ -60,6 +52,13 @@ class QueryPiece:
         except TableError:
             raise
         except Exception as error:  # each driver has its own
+            raise _refusal(self.name, error) from error
+
+    def group_counts(self, columns: Sequence[str], target: str) -> dict[str, pa.Table]:
+        """Let the database count the values of some columns, those that it counts quickly; see :mod:`.grouping`."""
+        try:
+            return group_counts(self.connection, self.query, columns, target)
+        except Exception as error:
             raise _refusal(self.name, error) from error
 
     def __reduce__(self) -> Any:
