@@ -168,8 +168,8 @@ void log_back_off(const Layout& layout, int64_t unit, const double* cells, int64
     to_logs(p.data(), nodes * block, out);
 }
 
-LeftOut::LeftOut(const Layout& layout, const double* cells, int64_t n_classes, const double* m, int n_threads)
-    : layout_(layout), cells_(cells), n_classes_(n_classes), m_(m), total_(layout.node_at.back() * n_classes, 0.0), margin_at_(1, 0) {
+LeftOut::LeftOut(const Layout& layout, const double* cells, int64_t n_classes, const double* m, int parity, int n_threads)
+    : layout_(layout), cells_(cells), n_classes_(n_classes), m_(m), parity_(parity), total_(layout.node_at.back() * n_classes, 0.0), margin_at_(1, 0) {
     for (int64_t u = 0; u < layout.n_units(); ++u) margin_at_.push_back(margin_at_.back() + layout.sizes[u]);
     margin_.resize(margin_at_.back());
     parallel_chunks(layout.n_units(), n_threads, [&](int64_t u, int) {
@@ -186,7 +186,9 @@ void LeftOut::add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t
     constexpr int64_t AT_ONCE = 4;
     const int64_t k = n_classes_, n = rows * k;
     std::vector<double> p(n), product(n, 1.0), logs(n, 0.0);
+    int64_t taken = 0;
     for (int64_t t = 0; t < layout_.n_networks; ++t) {
+        if (!takes(parity_, t)) continue;
         const int64_t u = t * layout_.n_features + feature, size = layout_.sizes[u];
         const double *margin = margin_.data() + margin_at_[u], *cells = cells_ + layout_.value_at[u] * k;
         const double *total = total_.data() + layout_.node_at[u] * k, *m = m_ + u * (DEPTHS + 1);
@@ -205,9 +207,10 @@ void LeftOut::add(int64_t feature, const uint8_t* codes, int64_t n_rows, int64_t
         do back_off_rows(path.node, path.bin, rows, cells, size, total, k, m[d++], y + first, own + first, p.data());
         while (path.deeper());
         multiply(p.data(), n, product.data());
-        if (t % AT_ONCE == AT_ONCE - 1 || t + 1 == layout_.n_networks) take_logs(product.data(), n, logs.data());
+        if (++taken % AT_ONCE == 0) take_logs(product.data(), n, logs.data());
     }
-    const double share = 1.0 / static_cast<double>(layout_.n_networks);
+    take_logs(product.data(), n, logs.data());
+    const double share = 1.0 / static_cast<double>(taken);
     for (int64_t c = 0; c < k; ++c)
         for (int64_t r = 0; r < rows; ++r) out[c * stride + r] += static_cast<float>(share * logs[r * k + c]);
 }

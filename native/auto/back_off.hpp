@@ -11,11 +11,11 @@ void choose_back_off(const Layout& layout, int64_t unit, const double* cells, in
 // log P(x | context, c) of each value of each node; 0 for a value that no row has.
 void log_back_off(const Layout& layout, int64_t unit, const double* cells, int64_t n_classes, const double* m, float* out);
 
-// log P(x | context, c) of rows that are left out of the counts themselves, the mean over the networks.
+// log P(x | context, c) of rows that are left out of the counts themselves, the mean over some networks.
 class LeftOut {
 public:
     // `cells` (n_values, n_classes) and `m` (n_units, DEPTHS + 1) must outlive this.
-    LeftOut(const Layout& layout, const double* cells, int64_t n_classes, const double* m, int n_threads);
+    LeftOut(const Layout& layout, const double* cells, int64_t n_classes, const double* m, int parity, int n_threads);
 
     static constexpr int64_t ROWS = 256;  // at once
 
@@ -29,6 +29,7 @@ private:
     const double* cells_;
     int64_t n_classes_;
     const double* m_;
+    int parity_;
     std::vector<double> total_;      // (n_nodes, n_classes)
     std::vector<int64_t> margin_at_; // (n_units + 1,)
     std::vector<double> margin_;     // how often each bin came in all classes together

@@ -46,13 +46,14 @@ public:
 
     int64_t n_values() const { return layout_.value_at.back(); }
 
-    // (n_values, n_classes): how often each value of each node came with each class
-    nb::object count(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, int n_threads) const {
+    // (n_values, n_classes): how often each value of each node came with each class; 0 in networks of another parity
+    nb::object count(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, int n_threads, int parity) const {
         const int64_t rows = check_rows(codes, y, weight, n_classes);
         Owned<double> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)}, true);
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
+                if (!takes(parity, u / layout_.n_features)) return;
                 const int64_t size = layout_.sizes[u], block = size * n_classes;
                 double* cells = out.data + layout_.value_at[u] * n_classes;
                 UnitRows path(layout_, u, codes.data(), rows);
@@ -91,17 +92,18 @@ public:
     }
 
     // (n_groups, n_classes, n_rows): log P(x_i | c, context) without the row itself, summed over the columns of a group and
-    // averaged over the networks. `own` is how much of each row is taken out.
+    // averaged over the networks of a parity. `own` is how much of each row is taken out.
     nb::object leave_one_out(Matrix<double> cells, Cube<double> m, Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> own,
-                             Vector<int32_t> group, int64_t n_groups, int n_threads) const {
+                             Vector<int32_t> group, int64_t n_groups, int n_threads, int parity) const {
         const int64_t n_classes = check_cells(cells), rows = check_rows(codes, y, own, n_classes), n = layout_.n_features;
         check_m(m);
+        need(parity < std::min<int64_t>(layout_.n_networks, 2), "there is no network of this parity.");
         need(static_cast<int64_t>(group.shape(0)) == n, "groups and columns differ in number.");
         for (int64_t i = 0; i < n; ++i) need(group.data()[i] >= 0 && group.data()[i] < n_groups, "a group is out of range.");
         Owned<float> out({static_cast<size_t>(n_groups), static_cast<size_t>(n_classes), static_cast<size_t>(rows)}, true);
         {
             nb::gil_scoped_release release;
-            const LeftOut left_out(layout_, cells.data(), n_classes, m.data(), n_threads);
+            const LeftOut left_out(layout_, cells.data(), n_classes, m.data(), parity, n_threads);
             parallel_chunks((rows + LeftOut::ROWS - 1) / LeftOut::ROWS, n_threads, [&](int64_t chunk, int) {
                 const int64_t first = chunk * LeftOut::ROWS, here = std::min(LeftOut::ROWS, rows - first);
                 for (int64_t i = 0; i < n; ++i)
@@ -258,10 +260,10 @@ void bind_evidence_networks(nb::module_& m) {
         .def(nb::init<Vector<int64_t>, Matrix<uint8_t>, Matrix<int32_t>, Cube<int32_t>, Cube<int32_t>, Vector<int32_t>, Vector<int64_t>>(),
              "level_at"_a, "bins"_a, "sizes"_a, "parents"_a, "n_nodes"_a, "child"_a, "child_at"_a)
         .def_prop_ro("n_values", &EvidenceNetworks::n_values)
-        .def("count", &EvidenceNetworks::count, "codes"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a)
+        .def("count", &EvidenceNetworks::count, "codes"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a, "parity"_a = -1)
         .def("choose_back_off", &EvidenceNetworks::choose_back_off, "cells"_a, "grid"_a, "n_threads"_a)
         .def("leave_one_out", &EvidenceNetworks::leave_one_out, "cells"_a, "m"_a, "codes"_a, "y"_a, "own"_a, "group"_a, "n_groups"_a,
-             "n_threads"_a)
+             "n_threads"_a, "parity"_a = -1)
         .def("log_tables", &EvidenceNetworks::log_tables, "cells"_a, "m"_a, "n_threads"_a)
         .def("score", &EvidenceNetworks::score, "tables"_a, "codes"_a, "feature_weight"_a, "n_threads"_a)
         .def("score_each", &EvidenceNetworks::score_each, "tables"_a, "codes"_a, "n_threads"_a)

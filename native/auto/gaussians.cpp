@@ -1,5 +1,5 @@
 // Gaussians of all numeric columns within each class, under a normal-inverse-Wishart prior: sums, and densities with the row
-// itself left out by a rank-one downdate.
+// itself left out by rank-one downdates.
 #include <cmath>
 #include <optional>
 
@@ -43,6 +43,7 @@ nb::object gaussian_sums(Matrix<double> z, Vector<uint32_t> y, Vector<double> we
     return out.to_numpy();
 }
 
+constexpr double LEAST_FACTOR = 1e-6;  // of a determinant: what is less is rounding
 constexpr int64_t WIDE = 32;  // rows side by side: while one sum waits for its product, the others go on
 
 // (z - mean)ᵀ A⁻¹ (z - mean) of WIDE rows, where A = L Lᵀ; z and d: (p, WIDE).
@@ -81,20 +82,42 @@ static void to_densities(const double* q, double constant, double factor, double
     for (int64_t r = 0; r < WIDE; ++r) out[r] = constant - factor * log_of_positive(1.0 + scale * q[r]);
 }
 
+// Turns q = (z - mean)ᵀ A⁻¹ (z - mean) into that of A - g u uᵀ, and finds the factor of the determinant; with A = L Lᵀ,
+// a = L⁻¹ (z - mean) and b = L⁻¹ u, both (p, WIDE).
+BAYESKIT_SIMD
+static void downdate(const double* a, const double* b, int64_t p, const double* g, double* q, double* factor) {
+    double ab[WIDE] = {}, bb[WIDE] = {};
+    for (int64_t i = 0; i < p; ++i)
+        for (int64_t r = 0; r < WIDE; ++r) {
+            ab[r] += a[i * WIDE + r] * b[i * WIDE + r];
+            bb[r] += b[i * WIDE + r] * b[i * WIDE + r];
+        }
+    for (int64_t r = 0; r < WIDE; ++r) {
+        const double rest = 1.0 - g[r] * bb[r];
+        factor[r] = rest > LEAST_FACTOR ? rest : LEAST_FACTOR;
+        q[r] += g[r] * ab[r] * ab[r] / factor[r];
+    }
+}
+
 // (n_rows, n_classes): log densities of the posterior predictive t distributions, up to what all classes share.
 //
 // `scale` (n_classes, p, p) is the scale matrix of the inverse Wishart, `kappa` and `df` (n_classes,) the weight of the mean and
-// ν + n - p_all + 1. With `y`, each row is left out of its own class; `own` is how much of it.
+// ν + n - p_all + 1. With `y`, each row is left out: `own` is how much of it. Its own class loses it as a rank-one downdate, and so
+// does the covariance that all classes share, pooled[y] (z - center[y])(z - center[y])ᵀ for a whole row.
 nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double> scale, Vector<double> kappa, Vector<double> df,
-                              std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> own, int n_threads) {
+                              std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> own, std::optional<Matrix<double>> center,
+                              std::optional<Vector<double>> pooled, int n_threads) {
     const int64_t rows = static_cast<int64_t>(z.shape(0)), p = static_cast<int64_t>(z.shape(1)), k = static_cast<int64_t>(mean.shape(0));
     need(static_cast<int64_t>(mean.shape(1)) == p && static_cast<int64_t>(scale.shape(0)) == k && static_cast<int64_t>(scale.shape(1)) == p &&
              static_cast<int64_t>(scale.shape(2)) == p && static_cast<int64_t>(kappa.shape(0)) == k && static_cast<int64_t>(df.shape(0)) == k,
          "the parts of the Gaussians do not fit together.");
-    need(y.has_value() == own.has_value(), "rows are left out with y and own.");
+    need(y.has_value() == own.has_value() && y.has_value() == center.has_value() && y.has_value() == pooled.has_value(),
+         "rows are left out with y, own, center and pooled.");
     if (y) {
         check_classes(*y, rows, k);
         need(static_cast<int64_t>(own->shape(0)) == rows, "own and the table differ in length.");
+        need(static_cast<int64_t>(center->shape(0)) == k && static_cast<int64_t>(center->shape(1)) == p && static_cast<int64_t>(pooled->shape(0)) == k,
+             "the parts of the Gaussians do not fit together.");
     }
     std::vector<double> lower(k * p * p), log_det(k, 0.0);
     for (int64_t c = 0; c < k; ++c) {
@@ -122,22 +145,34 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
         };
         for (int64_t c = 0; c < k; ++c) fixed[c] = shape(df.data()[c], kappa.data()[c]) - 0.5 * log_det[c];
         parallel_chunks((rows + 255) / 256, n_threads, [&](int64_t chunk, int) {
-            std::vector<double> block(p * WIDE), d(p * WIDE);
-            double distance[WIDE], density[WIDE];
+            std::vector<double> block(p * WIDE), d(p * WIDE), away(y ? p * WIDE : 0), other(away.size());
+            const std::vector<double> zero(p, 0.0);
+            double distance[WIDE], density[WIDE], shared[WIDE], factor[WIDE];
             for (int64_t first = chunk * 256; first < std::min(rows, (chunk + 1) * 256); first += WIDE) {
                 const int64_t here = std::min<int64_t>(WIDE, rows - first);
                 for (int64_t i = 0; i < p; ++i)
                     for (int64_t r = 0; r < WIDE; ++r) block[i * WIDE + r] = z.data()[(first + std::min(r, here - 1)) * p + i];
+                for (int64_t r = 0; y && r < WIDE; ++r) {
+                    const int64_t row = first + std::min(r, here - 1), c = y->data()[row];
+                    shared[r] = own->data()[row] * pooled->data()[c];
+                    for (int64_t i = 0; i < p; ++i) away[i * WIDE + r] = block[i * WIDE + r] - center->data()[c * p + i];
+                }
                 for (int64_t c = 0; c < k; ++c) {
                     distances(block.data(), p, mean.data() + c * p, lower.data() + c * p * p, d.data(), distance);
+                    if (y) {
+                        double ignored[WIDE];
+                        distances(away.data(), p, zero.data(), lower.data() + c * p * p, other.data(), ignored);
+                        downdate(d.data(), other.data(), p, shared, distance, factor);
+                    }
                     const double heavy = kappa.data()[c], freedom = df.data()[c];
                     to_densities(distance, fixed[c], (freedom + q_all) / 2, heavy / (heavy + 1.0), density);
                     for (int64_t r = 0; r < here; ++r) {
+                        if (y) density[r] -= 0.5 * std::log(factor[r]);
                         if (y && y->data()[first + r] == c) {
                             const double q = distance[r], part = own->data()[first + r], rest = heavy - part;
-                            const double down = std::max(1.0 - part * heavy / rest * q, 1e-6);
+                            const double down = std::max(1.0 - part * heavy / rest * q, LEAST_FACTOR);
                             const double without = heavy / rest * (heavy / rest) * q / down;
-                            density[r] = shape(freedom - part, rest) - 0.5 * (log_det[c] + std::log(down)) -
+                            density[r] = shape(freedom - part, rest) - 0.5 * (log_det[c] + std::log(down * factor[r])) -
                                          (freedom - part + q_all) / 2 * std::log1p(without * rest / (rest + 1.0));
                         }
                         out.data[(first + r) * k + c] = density[r];
@@ -154,7 +189,8 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
 void bind_gaussians(nb::module_& m) {
     using namespace nb::literals;
     m.def("gaussian_sums", &gaussian_sums, "z"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a);
-    m.def("gaussian_densities", &gaussian_densities, "z"_a, "mean"_a, "scale"_a, "kappa"_a, "df"_a, "y"_a.none(), "own"_a.none(), "n_threads"_a);
+    m.def("gaussian_densities", &gaussian_densities, "z"_a, "mean"_a, "scale"_a, "kappa"_a, "df"_a, "y"_a.none(), "own"_a.none(),
+          "center"_a.none(), "pooled"_a.none(), "n_threads"_a);
 }
 
 }  // namespace bayeskit::automatic

@@ -10,6 +10,9 @@ namespace bayeskit::automatic {
 
 constexpr int DEPTHS = 3;
 
+// Networks with an even and with an odd number choose on different halves of the rows: parity 0 or 1 takes one sort, -1 all.
+inline bool takes(int parity, int64_t network) { return parity < 0 || network % 2 == parity; }
+
 struct Layout {
     int64_t n_networks = 0, n_features = 0;
     std::vector<int64_t> level_at;  // (n_features + 1,): where the levels of each column begin

@@ -135,6 +135,21 @@ def test_scores_back_off_and_leave_out_as_the_formula_says(seed):
                 assert_allclose(left[i, c, row], expected, rtol=1e-6, atol=1e-7)  # float32
 
 
+def test_networks_of_one_parity_are_counted_and_left_out_alone():
+    case = Case(3, rows=40)
+    m = np.full((2, case.n, DEPTHS + 1), 2.0)
+    given = case.codes, case.y, case.weight, case.k, 1
+    cells, halves = case.networks.count(*given), [case.networks.count(*given, parity) for parity in (0, 1)]
+    assert_array_equal(halves[0] + halves[1], cells)
+    assert not (halves[0] * halves[1]).any()
+    left = case.networks.leave_one_out, (cells, m, case.codes, case.y, np.ones(40), np.arange(case.n, dtype=np.int32))
+    both, even, odd = (left[0](*left[1], case.n, 1, parity) for parity in (-1, 0, 1))
+    assert_allclose(both, (even + odd) / 2, rtol=1e-6, atol=1e-6)  # float32
+    assert_array_equal(even, left[0](halves[0], *left[1][1:], case.n, 1, 0))
+    with pytest.raises(ValueError, match="no network of this parity"):
+        left[0](*left[1], case.n, 1, 2)
+
+
 def _left_out(case, t, i, row, c, m):
     """P(x_i | c, context) by counts from which one copy of the row is literally taken out."""
     other = Case.__new__(Case)

@@ -169,7 +169,7 @@ def test_densities_are_those_of_scipys_multivariate_t_up_to_a_constant():
     mean, kappa, df = rng.normal(size=(2, 3)), np.array([4.5, 9.5]), np.array([6.0, 11.0])
     root = rng.normal(size=(2, 3, 3))
     scale = root @ root.transpose(0, 2, 1) + np.eye(3)
-    found = gaussian_densities(z, mean, scale, kappa, df, None, None, 1)
+    found = gaussian_densities(z, mean, scale, kappa, df, None, None, None, None, 1)
     for c in range(2):
         shape = scale[c] * (kappa[c] + 1) / (kappa[c] * df[c])
         expected = multivariate_t(mean[c], shape, df[c]).logpdf(z)
@@ -177,31 +177,29 @@ def test_densities_are_those_of_scipys_multivariate_t_up_to_a_constant():
         assert_allclose(found[:, c] - 1.5 * np.log(np.pi), expected, rtol=1e-10)
 
 
-def test_a_downdate_equals_leaving_the_row_out():
+def test_downdates_equal_leaving_the_row_out_of_its_class_and_of_the_pooled_covariance():
     from bayeskit.classify.auto.gaussians import KAPPA
 
     z, y, _ = gaussian(rows=30)
-    pooled, prior, nu = np.eye(3) * 0.7, z.mean(axis=0), 9.0
+    prior, nu, divisor = z.mean(axis=0), 9.0, 27.0
 
     def parts(weight):
-        mean, scale, kappa, df = [], [], [], []
-        for c in range(3):
-            w = weight * (y == c)
-            n = w.sum()
-            own = (w @ z) / n
-            scatter = (z - own).T @ ((z - own) * w[:, None])
-            scale.append(scatter + nu * pooled + KAPPA * n / (KAPPA + n) * np.outer(own - prior, own - prior))
-            mean.append((KAPPA * prior + n * own) / (KAPPA + n))
-            kappa.append(n + KAPPA)
-            df.append(nu + n - 3 + 1)
-        return np.array(mean), np.array(scale), np.array(kappa), np.array(df)
+        n = np.array([weight[y == c].sum() for c in range(3)])
+        own = np.array([weight[y == c] @ z[y == c] for c in range(3)]) / n[:, None]
+        away = z - own[y]
+        scatter = np.array([(away * (weight * (y == c))[:, None]).T @ away for c in range(3)])
+        pull = (KAPPA * n / (KAPPA + n))[:, None, None] * np.einsum("ci,cj->cij", own - prior, own - prior)
+        scale = scatter + nu * scatter.sum(axis=0) / divisor + pull
+        mean = (KAPPA * prior + n[:, None] * own) / (KAPPA + n)[:, None]
+        return (mean, scale, n + KAPPA, nu + n - 3 + 1), own, n / (n - 1) * nu / divisor
 
     ones = np.ones(len(y))
-    found = gaussian_densities(z, *parts(ones), y, ones, 1)
+    densities, center, pooled = parts(ones)
+    found = gaussian_densities(z, *densities, y, ones, center, pooled, 1)
     for row in range(len(y)):
         weight = ones.copy()
         weight[row] = 0.0
-        expected = gaussian_densities(z[row : row + 1], *parts(weight), None, None, 1)
+        expected = gaussian_densities(z[row : row + 1], *parts(weight)[0], None, None, None, None, 1)
         assert_allclose(found[row], expected[0], rtol=3e-10, atol=1e-10)
 
 

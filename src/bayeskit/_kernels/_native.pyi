@@ -604,7 +604,7 @@ class EvidenceNetworks:
     @property
     def n_values(self) -> int: ...
     def count(
-        self, codes: Bytes, y: NDArray[np.uint32], weight: Doubles, n_classes: int, n_threads: int
+        self, codes: Bytes, y: NDArray[np.uint32], weight: Doubles, n_classes: int, n_threads: int, parity: int = -1
     ) -> Doubles: ...
     def choose_back_off(self, cells: Doubles, grid: Doubles, n_threads: int) -> Doubles: ...
     def leave_one_out(
@@ -617,6 +617,7 @@ class EvidenceNetworks:
         group: NDArray[np.int32],
         n_groups: int,
         n_threads: int,
+        parity: int = -1,
     ) -> NDArray[np.float32]: ...
     def log_tables(self, cells: Doubles, m: Doubles, n_threads: int) -> NDArray[np.float32]: ...
     def score(self, tables: NDArray[np.float32], codes: Bytes, feature_weight: Doubles, n_threads: int) -> Doubles: ...
@@ -680,6 +681,8 @@ def gaussian_densities(
     df: Doubles,
     y: NDArray[np.uint32] | None,
     own: Doubles | None,
+    center: Doubles | None,
+    pooled: Doubles | None,
     n_threads: int,
 ) -> Doubles: ...
 def pool_loss(

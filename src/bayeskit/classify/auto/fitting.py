@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from bayeskit.classify.auto.counts import AutoCounts, Plan
 from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
 from bayeskit.classify.auto.levels import learn_levels
-from bayeskit.classify.auto.networks import NetworkPlan, choose_strengths, learn_networks, plain_network
+from bayeskit.classify.auto.networks import (
+    NetworkPlan,
+    choose_strengths,
+    learn_networks,
+    left_out_scores,
+    plain_network,
+)
 from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
 from bayeskit.classify.auto.rows import Rows, coded_rows, different_rows, log_prior_left_out, log_softmax
 from bayeskit.classify.auto.trees import MOST_TESTS, TreePlan, learn_trees
@@ -124,9 +130,7 @@ def _weigh_networks(
     # Where there are too many columns for a weight each, all but the best share the last one.
     group = np.empty(n, dtype=np.int32)
     group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
-    scores = networks.kernel.leave_one_out(
-        cells, networks.m, sample.codes, sample.y, sample.own, group, n_groups, sample.threads
-    )
+    scores = left_out_scores(networks, cells, sample, group, n_groups)
     prior = log_prior_left_out(n_class, sample)
     parts = np.concatenate([scores, prior.T[None].astype(np.float32)])
     w, b, log_posterior = weigh_columns(parts, sample.y, sample.weight)

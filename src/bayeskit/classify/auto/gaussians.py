@@ -1,7 +1,7 @@
 r"""Gaussians of all numeric columns together, within each class, under a normal-inverse-Wishart prior.
 
 The covariance of a class is shrunk to the pooled one, the more the fewer rows it has. The predictive density of a row
-is a multivariate t; each row of the fit is left out of its class by a rank-one downdate.
+is a multivariate t; each row of the fit is left out of its class, and of the pooled covariance, by rank-one downdates.
 """
 
 from __future__ import annotations
@@ -83,6 +83,8 @@ class GaussianBeliefs:
     scale: NDArray[np.float64]  # (n_classes, p, p)
     kappa: NDArray[np.float64]  # (n_classes,)
     df: NDArray[np.float64]  # (n_classes,)
+    center: NDArray[np.float64]  # (n_classes, p): the mean of the class's own rows
+    pooled: NDArray[np.float64]  # (n_classes,): what a row of the class adds to every scale by the pooled covariance
 
     @classmethod
     def of(cls, sums: NDArray[np.float64], shrinkage: float) -> GaussianBeliefs:
@@ -102,7 +104,9 @@ class GaussianBeliefs:
         pull = KAPPA * n / (KAPPA + n)
         scale = scatter + nu * pooled + pull[:, None, None] * away[:, :, None] * away[:, None, :]
         mean = (KAPPA * prior_mean + n[:, None] * own_mean) / (KAPPA + n)[:, None]
-        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + KAPPA, nu + n - p + 1)
+        # Without one of n rows, Σ (z − mean)(z − mean)ᵀ is less by n / (n − 1) of the row's own part.
+        lost = np.where(n > 1, n / np.maximum(n - 1, 1e-9), 0.0) * nu * (1 - share) / present
+        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + KAPPA, nu + n - p + 1, own_mean, lost)
 
     def log_densities(
         self,
@@ -119,9 +123,10 @@ class GaussianBeliefs:
         if known is not None and not known.all():
             mean, scale = mean[:, known], scale[:, known][:, :, known]
             z = z[:, known]
-        y, own = (None, None) if rows is None else (rows.y, rows.own)
         z, mean, scale = (np.ascontiguousarray(each) for each in (z, mean, scale))
-        return gaussian_densities(z, mean, scale, self.kappa, self.df, y, own, threads)
+        y, own = (None, None) if rows is None else (rows.y, rows.own)
+        center, pooled = (None, None) if rows is None else (self.center, self.pooled)
+        return gaussian_densities(z, mean, scale, self.kappa, self.df, y, own, center, pooled, threads)
 
 
 def learn_gaussians(

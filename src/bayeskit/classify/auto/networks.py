@@ -21,6 +21,8 @@ FEWEST_BINS, MOST_BINS = 4, 12
 OPEN = 0.6
 # A context becomes a node where at least so many rows have it, and one row for so many cells.
 FEWEST_ROWS, CELLS_PER_ROW = 4.0, 16.0
+# Gains of parents are computed with the bins of every so many networks.
+NETWORKS_PER_GAINS = 2
 # Rows times pairs of columns that are looked at to choose parents.
 MOST_PAIR_WORK = 4e8
 
@@ -79,6 +81,9 @@ def learn_networks(
 ) -> tuple[NetworkPlan, NDArray[np.float64]]:
     """Choose networks on the rows, and return them with their counts.
 
+    Networks with an even number choose on the first half of the sample, those with an odd number on the second. So each
+    row of the sample can be left out of networks that have not seen its class when they chose.
+
     Parameters
     ----------
     rows, sample : Rows
@@ -94,28 +99,16 @@ def learn_networks(
     rng : Generator
         Draws the bins, the orders, and the columns that may be parents.
     """
+    halves = sample.halves() if n_networks > 1 else (sample,)
+    choosers = [_Chooser(half, levels, n_level if sample is not rows else _n_level(half, levels)) for half in halves]
     bins, sizes, parents = [], [], []
-    gains = candidates = None
+    redraw, often = bool(levels.ordered.any()), n_level.sum(axis=1)
     for t in range(n_networks):
-        if t == 0 or levels.ordered.any():
-            own_bins, own_sizes = _draw_bins(levels, n_level.sum(axis=1), rng)
-            information = _information(own_bins, own_sizes, levels, n_level)
-        if gains is None or (levels.ordered.any() and t % 4 == 0):
-            candidates = _candidates(information, sample)
-            gains = pair_gains(
-                sample.codes,
-                sample.y,
-                sample.weight,
-                sample.n_classes,
-                levels.level_at,
-                own_bins,
-                own_sizes,
-                candidates,
-                sample.threads,
-            )
+        if t == 0 or redraw:
+            own_bins, own_sizes = _draw_bins(levels, often, rng)
         bins.append(own_bins)
         sizes.append(own_sizes)
-        parents.append(_draw_parents(information, gains, candidates, rng))
+        parents.append(choosers[t % len(halves)].draw(own_bins, own_sizes, redraw, rng))
     shape = np.stack(sizes)
     least = np.maximum(FEWEST_ROWS, shape * rows.n_classes / CELLS_PER_ROW)
     most_nodes = max(1, int(most_values / shape.sum()))
@@ -125,9 +118,72 @@ def learn_networks(
     )
     m = np.ones((n_networks, len(levels.ordered), DEPTHS + 1))
     plan = NetworkPlan(*stacked, n_nodes, child, child_at, levels.level_at, m)
-    cells = plan.kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
-    m[...] = choose_strengths(plan, cells, rows.threads)
+    cells = _count(plan, rows)
+    if sample is rows and len(halves) == 2:
+        of_halves = _count(plan, halves[0], 0) + _count(plan, halves[1], 1)
+        m[...] = choose_strengths(plan, of_halves, rows.threads)
+    else:  # among so many rows those of the sample hardly matter
+        m[...] = choose_strengths(plan, cells, rows.threads)
     return plan, cells
+
+
+def left_out_scores(
+    plan: NetworkPlan, cells: NDArray[np.float64], sample: Rows, group: NDArray[np.int32], n_groups: int
+) -> NDArray[np.float32]:
+    """Return log P(x | c, context) of the sample's rows, each left out of the networks that chose on the other half.
+
+    The shape is (n_groups, n_classes, n_rows): terms are summed over the columns of a group.
+    """
+    if len(plan.sizes) == 1:
+        parts = [(sample, -1)]
+    else:
+        first, second = sample.halves()
+        parts = [(first, 1), (second, 0)]
+    scores = [
+        plan.kernel.leave_one_out(cells, plan.m, p.codes, p.y, p.own, group, n_groups, p.threads, parity)
+        for p, parity in parts
+    ]
+    return np.concatenate(scores, axis=2)
+
+
+def _count(plan: NetworkPlan, rows: Rows, parity: int = -1) -> NDArray[np.float64]:
+    return plan.kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads, parity)
+
+
+def _n_level(rows: Rows, levels: Levels) -> NDArray[np.float64]:
+    """Return how often each level came with each class in some rows."""
+    return _count(plain_network(levels.level_at), rows)
+
+
+class _Chooser:
+    """Draws parents by what some rows say of columns and classes."""
+
+    def __init__(self, rows: Rows, levels: Levels, n_level: NDArray[np.float64]) -> None:
+        self._rows, self._levels, self._n_level = rows, levels, n_level
+        self._drawn = 0
+
+    def draw(
+        self, bins: NDArray[np.uint8], sizes: NDArray[np.int32], bins_differ: bool, rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Return parents of each column of one network, of shape (n_features, DEPTHS)."""
+        rows, levels = self._rows, self._levels
+        if not self._drawn or bins_differ:
+            self._information = _information(bins, sizes, levels, self._n_level)
+        if not self._drawn or (bins_differ and self._drawn % NETWORKS_PER_GAINS == 0):
+            self._candidates = _candidates(self._information, rows)
+            self._gains = pair_gains(
+                rows.codes,
+                rows.y,
+                rows.weight,
+                rows.n_classes,
+                levels.level_at,
+                bins,
+                sizes,
+                self._candidates,
+                rows.threads,
+            )
+        self._drawn += 1
+        return _draw_parents(self._information, self._gains, self._candidates, rng)
 
 
 def _draw_bins(

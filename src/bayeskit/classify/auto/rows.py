@@ -44,16 +44,23 @@ class Rows:
 
     def first(self, n: int) -> Rows:
         """Return the first rows, which are a random sample: rows are in the order of their hashes."""
-        if n >= self.n_rows:
-            return self
+        return self if n >= self.n_rows else self.part(0, n)
+
+    def part(self, begin: int, end: int) -> Rows:
+        """Return the rows from ``begin`` to before ``end``."""
         return Rows(
             self.columns,
-            self.order[:n],
-            np.ascontiguousarray(self.codes[:, :n]),
-            self.y[:n],
-            self.weight[:n],
+            self.order[begin:end],
+            np.ascontiguousarray(self.codes[:, begin:end]),
+            self.y[begin:end],
+            self.weight[begin:end],
             self.n_classes,
         )
+
+    def halves(self) -> tuple[Rows, Rows]:
+        """Return the first half of the rows, and the second."""
+        middle = self.n_rows // 2
+        return self.part(0, middle), self.part(middle, self.n_rows)
 
 
 def different_rows(
