@@ -11,7 +11,8 @@ class BayeskitError(ValueError):
 class TableError(BayeskitError):
     """A table, a column, a target or weights that cannot be read as given.
 
-    ``parameter`` names the argument that would settle it, such as "encoding"; a command shows its own option for it.
+    ``parameter`` names the argument that would settle it, such as "encoding"; the command line shows its own option for
+    it.
     """
 
     def __init__(self, message: str = "", parameter: str | None = None) -> None:
@@ -20,7 +21,7 @@ class TableError(BayeskitError):
 
 
 class UnseenValueError(TableError):
-    """A value that the model did not meet in ``fit``, under ``unseen="error"``."""
+    """A value that was not seen in ``fit``, under ``unseen="error"``."""
 
 
 class ImpossibleEvidenceError(BayeskitError):
@@ -32,7 +33,7 @@ class MergeError(BayeskitError):
 
 
 class ModelFileError(BayeskitError):
-    """A model file that is cut, damaged, from elsewhere, or from a newer bayeskit."""
+    """A model file that is truncated, damaged, not from bayeskit, or from a newer version."""
 
 
 class NetworkError(BayeskitError):
@@ -65,15 +66,15 @@ class InconsistentExamplesError(BayeskitError):
 
 
 class TooLargeError(BayeskitError):
-    """Work refused before it starts, because it would need more memory than allowed."""
+    """A computation that would need more memory than allowed; raised before it starts."""
 
 
 class BayeskitWarning(UserWarning):
-    """Something the user should know though the work goes on; the message says what to do about it."""
+    """A warning; the message says what to do about it."""
 
 
 def warn_caller(message: str, category: type[Warning] = BayeskitWarning) -> None:
-    """Warn in the name of the line outside bayeskit that led here, however many functions lie between."""
+    """Warn with the location of the line outside bayeskit that made the call."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "bayeskit":
         level, frame = level + 1, frame.f_back

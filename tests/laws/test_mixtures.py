@@ -163,5 +163,7 @@ def test_training_with_missing_cells_climbs_the_likelihood_of_the_known_ones():
 
 def test_non_convergence_says_the_last_change_and_what_to_try():
     X = np.random.default_rng(0).normal(size=(200, 2))
-    with pytest.warns(BayeskitWarning, match=r"stopped after 2 steps, .* gained .*; raise max_iter or tol"):
+    with pytest.warns(
+        BayeskitWarning, match=r"stopped after 2 steps, .* improved the objective by .*; raise max_iter or tol"
+    ):
         GaussianMixture(3, max_iter=2, n_init=1).fit(X)

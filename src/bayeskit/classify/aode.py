@@ -40,41 +40,41 @@ class AODE(SemiNaive):
 
     U are the super-parents whose value has at least ``min_count`` rows in the fit, N_i is the number of rows in which
     x_i is known, and the joint P(c, x_i) is smoothed as a whole (not as P(c) P(x_i | c)). Where no super-parent
-    qualifies, the next lower order answers, in the end naive Bayes.
+    qualifies, the next lower order is used, and finally naive Bayes.
 
     A missing cell is summed out of each SPODE, exactly: a super-parent that is missing takes part, summed over its
-    values, whatever ``min_count`` says; one that no row of the fit knows has nothing to say where λ = 0. With
+    values, whatever ``min_count`` is; one that is missing in all training rows is left out where λ = 0. With
     ``min_count=0`` the answer is therefore the exact sum over all values of the missing cells. With a larger m′ a
-    row in which the cell is known leaves some super-parents out, so that the mean is over others, and the sum of such
-    answers is near the answer with the cell missing, not equal to it; what :func:`value_of_information` says is then
-    as near. Rows are drawn (:meth:`sample_columns`, :func:`bayes_risk`) from the mean of all SPODEs. That is P(x) where
-    every value has ``min_count`` rows, so with the default but for declared levels that no row has; with a
-    larger m′ what is drawn, and the risk estimated from it, is of ``min_count=0``.
+    row in which the cell is known may leave some super-parents out, so the mean is over other ones, and the sum over
+    the cell's values is only approximately the result with the cell missing; :func:`value_of_information` is then
+    approximate too. Rows are drawn (:meth:`sample_columns`, :func:`bayes_risk`) from the mean of all SPODEs. That is
+    P(x) where every value has at least ``min_count`` rows: with the default, always except for declared levels without
+    rows. With a larger m′ the rows, and the risk estimated from them, are those of ``min_count=0``.
 
     Parameters
     ----------
     min_count : float, default 1
-        m′: how many rows a super-parent's value must have.
+        m′, the number of rows that a super-parent's value must have.
     order : {1, 2}, default 1
         The number of features in a super-parent.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins.
+        How numeric columns are binned.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        What a value means that no row of the fit had.
+        How to treat a value that was not seen in fit.
     impossible : {"error", "prior"}, default "error"
-        What to do with a row that no class can give.
+        How to treat a row that has probability 0 under every class.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
     class_weight : dict or "balanced", optional
-        How often a row of each class counts, as in :class:`ODE`; ``min_count`` then counts the weights.
+        The weight of each class, as in :class:`ODE`; ``min_count`` then counts the weights.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that may be in use at once for the counts and what is made of them, or for the networks of
-        ``order=2``.
+        The largest memory for the counts and the tables made from them, or for the networks of ``order=2``.
+
 
     Attributes
     ----------
@@ -229,8 +229,8 @@ class AODE(SemiNaive):
     def to_networks(self) -> list[BayesianNetwork]:
         """Return one network per super-parent; the mean of their joint probabilities is the model's.
 
-        A super-parent is one feature, or with ``order=2`` a pair: d (d − 1) / 2 networks, which are refused where they
-        need more than ``max_memory``. ``min_count`` says which of them take part for a row; with 0 all of them do.
+        A super-parent is one feature, or with ``order=2`` a pair: d (d − 1) / 2 networks, an error where they need more
+        than ``max_memory``. ``min_count`` decides which of them are averaged for a row; with 0 all of them.
         """
         self._refuse_unfitted()
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"

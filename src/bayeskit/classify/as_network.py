@@ -1,4 +1,4 @@
-"""The Bayesian network that a classifier is: the class above every column."""
+"""A classifier as a Bayesian network: the class is a parent of every column."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def as_network(
     class_name, classes : str, array
         The class and its labels.
     parents, tables : mappings of name to parents' names and to a table
-        The class and each column that takes part, parents before children. A table with one more state than its
-        column has values keeps the last one for values that training did not show.
+        The class and each column that is used, parents before children. A table with one more state than its
+        column has values keeps the last one for unseen values.
     """
     from bayeskit.network import BayesianNetwork
 
@@ -74,7 +74,7 @@ def family_network(beliefs: FamilyBeliefs, class_name: str, classes: NDArray[Any
 
 
 def naive_network(model: NaiveModel, class_name: str) -> BayesianNetwork:
-    """Return P(c) and P(x_j | c) as a network; columns with a density are refused by name."""
+    """Return P(c) and P(x_j | c) as a network; a column with a density is an error."""
     columns = [
         (v, rows) for v, rows in zip(model.schema_, model._beliefs.parameters, strict=True) if v.kind != "unknown"
     ]

@@ -1,4 +1,4 @@
-"""What every classifier offers: posteriors, likelihoods, explanations."""
+"""The methods of every classifier: posteriors, likelihoods, explanations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bayeskit.table.read import Source, read_table, read_values
 
 
 class Beliefs(Protocol):
-    """What a model believes once it has counted; it scores rows."""
+    """The probabilities that a model estimates from its counts; it scores rows."""
 
     in_place: bool
     log_prior: NDArray[np.float64]
@@ -38,7 +38,7 @@ class Beliefs(Protocol):
 
 
 class BayesClassifier(Classifier, Learner):
-    """A classifier that learns from counts, and whose beliefs give log P(x, c) for rows with missing cells too."""
+    """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
     unseen: str = "ignore"
@@ -53,11 +53,11 @@ class BayesClassifier(Classifier, Learner):
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:
-        """Say whether ``kinds`` may give a column this kind."""
+        """Return whether ``kinds`` may give a column this kind."""
         return True
 
     def counted_as(self) -> tuple[Any, ...] | None:
-        """Say what is counted: models with the same answer get the same counts from the same rows.
+        """Return what is counted: models that return the same value get the same counts from the same rows.
 
         The first item is "values", "pairs" or "triples"; the others are the settings that the counts depend on. None
         means that the counts cannot be shared, since which families are counted depends on the rows or on the user.
@@ -95,12 +95,12 @@ class BayesClassifier(Classifier, Learner):
                 column = source.column(j)
                 refuse_infinite(getattr(column, "values", np.empty(0)), name)
         if impossible >= 0:
-            way_out = " Pass impossible='prior' to answer such rows with the prior." * (
+            way_out = " Pass impossible='prior' to predict the prior for such rows." * (
                 "impossible" in self.get_params()
             )
             raise ImpossibleEvidenceError(
-                f"row {impossible}: no class can give this x, since under each of them some value has probability 0: a "
-                f"value that smoothing > 0 would allow, or a number too far out.{way_out}"
+                f"row {impossible}: x has probability 0 under every class: it holds a value that smoothing > 0 would "
+                f"allow, or a number too far from the training data.{way_out}"
             )
         return scores
 
@@ -126,7 +126,7 @@ class BayesClassifier(Classifier, Learner):
         return source
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the accuracy."""
         model = self._now()
         if target is not None:
             source, y = split_target(X, target)
@@ -134,7 +134,7 @@ class BayesClassifier(Classifier, Learner):
         return float(super(BayesClassifier, model).score(X, y, sample_weight))
 
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
-        """Return Σ log P(x, y) over the rows, by the natural logarithm."""
+        """Return Σ log P(x, y) over the rows (natural logarithm)."""
         return float(self._now()._log_likelihoods(X, y, target).sum())
 
     def _log_likelihoods(self, X: Any, y: Any, target: str | None) -> NDArray[np.float64]:
@@ -168,7 +168,7 @@ class BayesClassifier(Classifier, Learner):
     def explain(
         self, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None
     ) -> Explanation:
-        """Explain one row: the prior log-odds of two classes, and what each feature adds to them.
+        """Explain one row: the prior log-odds of two classes, and the change by each feature.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class BayesClassifier(Classifier, Learner):
         return explore(self)
 
     def summary(self) -> Summary:
-        """Return a summary to print: priors, the most informative values of each class, bins and missing rates."""
+        """Return a printable summary: priors, the most informative values of each class, bins and missing rates."""
         return self._now()._summary()
 
     def _summary(self) -> Summary:

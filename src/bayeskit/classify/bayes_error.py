@@ -1,4 +1,4 @@
-"""How good could anyone be? Bounds of the Bayes error from the error of the nearest neighbour."""
+"""Bounds of the Bayes error from the error of the nearest neighbour."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayeskit.errors import BayeskitError
 
 @dataclass(frozen=True)
 class BayesErrorBounds:
-    """Between which errors the best possible classifier lies, for large tables."""
+    """Bounds of the error of the best possible classifier, for large tables."""
 
     lower: float
     upper: float  # the error of the nearest neighbour
@@ -44,7 +44,7 @@ def bayes_error(
 ) -> BayesErrorBounds:
     r"""Return bounds of the error of the best possible classifier (Cover & Hart 1967).
 
-    With E the error of the nearest neighbour, each row of the table answered by the others, and K classes,
+    With E the error of the nearest neighbour, each row predicted from the others (leave-one-out), and K classes,
 
     .. math:: \frac{K-1}{K} \Bigl(1 - \sqrt{1 - \tfrac{K}{K-1} E}\Bigr) \le E^* \le E
 
@@ -55,11 +55,11 @@ def bayes_error(
     X, y, target, kinds
         The table and its labels, as in :meth:`NearestNeighbours.fit`.
     n_bootstrap : int, default 1000
-        How often the rows' hits and misses are drawn anew for the intervals.
+        The number of bootstrap samples for the intervals.
     confidence : float, default 0.95
-        The share of draws that the intervals hold.
+        The level of the intervals.
     random_state : int, default 0
-        The seed of the draws.
+        The seed of the bootstrap.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def bayes_error(
 
 
 def _lower(error: float, n_classes: int) -> float:
-    """Return the least Bayes error that lets the nearest neighbour have this error.
+    """Return the smallest Bayes error for which the nearest neighbour can have this error.
 
     >>> _lower(0.5, 2), round(_lower(0.18, 2), 6)
     (0.5, 0.1)

@@ -21,7 +21,7 @@ class BernoulliNB(FeatureModel):
     .. math:: P(x_j = 1 \mid c) = p_{cj} = \frac{N_{cj} + α}{N_c + 2α}, \quad
               P(x \mid c) = \prod_j p_{cj}^{x_j} (1 - p_{cj})^{1 - x_j}
 
-    A feature that is not there counts as evidence too.
+    An absent feature counts as evidence too.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class BernoulliNB(FeatureModel):
     force_alpha : bool, default True
         If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
     binarize : float or None, default 0.0
-        Numbers above it are 1, the others 0; None where the matrix holds 0 and 1 already.
+        Numbers above it are 1, the others 0; None if the matrix already holds only 0 and 1.
     fit_prior : bool, default True
         Whether P(c) is the relative frequencies or uniform.
     class_prior : array of shape (n_classes,), optional
@@ -81,7 +81,7 @@ class BernoulliNB(FeatureModel):
         values = matrix.values
         if values.size and not np.isin(values[~np.isnan(values)] if values.dtype.kind == "f" else values, (0, 1)).all():
             raise TableError(
-                "with binarize=None the matrix must hold 0 and 1 only; pass binarize=0.0 to ask what is above 0."
+                "with binarize=None the matrix must hold 0 and 1 only; pass binarize=0.0 to set numbers above 0 to 1."
             )
         return matrix
 
@@ -122,7 +122,7 @@ class BernoulliNB(FeatureModel):
         return Matrix(ones, matrix.names)
 
     def log_joint_terms(self, X: Any) -> JointTerms:
-        """Return log P(x_j | c) of each feature, there or not, of shape (n_rows, n_features, n_classes)."""
+        """Return log P(x_j | c) of each feature, present or absent, of shape (n_rows, n_features, n_classes)."""
         self._refuse_unfitted()
         beliefs: FeatureBeliefs = self._beliefs
         matrix = self._read(X, self.counts_.schema, finite=False)
@@ -140,7 +140,7 @@ class BernoulliNB(FeatureModel):
 
 
 class _CertainBeliefs(FeatureBeliefs):
-    """Beliefs of alpha = 0 in which a feature is certain: −∞ for a row without it, which no sum can take back."""
+    """Probabilities with alpha = 0 in which a feature is certain: −∞ for a row without it."""
 
     def __init__(self, log_prior: Any, log_prob: Any, weight: Any, bias: Any, absent: Any) -> None:
         super().__init__(log_prior, log_prob, weight, bias)

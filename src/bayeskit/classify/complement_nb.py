@@ -15,8 +15,8 @@ class ComplementNB(FeatureModel):
 
     .. math:: w_{cj} = -\log \frac{α + \sum_{c' \ne c} n_{c'j}}{α d + \sum_{c' \ne c} n_{c'}}
 
-    A feature speaks for a class when it is rare in all the other classes together, whose counts are larger and more
-    even than those of one class. The prior takes no part, unless there is one class only.
+    A feature is evidence for a class when it is rare in all the other classes together, whose counts are larger and
+    more even than those of one class. The prior is not used, unless there is only one class.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class ComplementNB(FeatureModel):
     class_prior : array of shape (n_classes,), optional
         Only used where there is one class.
     norm : bool, default False
-        Divide the weights of each class by the sum of their sizes.
+        Divide the weights of each class by the sum of their absolute values.
 
     Attributes
     ----------

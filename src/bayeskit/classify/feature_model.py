@@ -1,4 +1,4 @@
-"""What naive Bayes of counts shares: a matrix in, one weight for each feature and class."""
+"""Base of naive Bayes over matrices of counts: one weight for each feature and class."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FeatureBeliefs:
         return FeatureBeliefs, (self.log_prior, self.log_prob, self.weight, self.bias)
 
     def score(self, matrix: Matrix, wanted: Score) -> NDArray[Any]:
-        """Score the rows of a matrix; one that no class can give is refused by its number."""
+        """Score the rows of a matrix; a row with probability 0 under every class is an error that names it."""
         if matrix.is_sparse or not self._finite:  # type: ignore[attr-defined]
             rows = matrix.data if matrix.is_sparse else sparse.csr_array(matrix.data)
             threads = n_threads(rows.nnz * len(self.bias) // 8)
@@ -56,8 +56,8 @@ class FeatureBeliefs:
             scores, impossible = self._scorer.score(*parts, wanted, False, [], threads)  # type: ignore[attr-defined]
             if impossible >= 0:
                 raise ImpossibleEvidenceError(
-                    f"row {impossible}: no class can give this x, since under each of them some feature has "
-                    "probability 0; alpha > 0 allows every feature."
+                    f"row {impossible}: x has probability 0 under every class; alpha > 0 gives "
+                    "every feature a probability above 0."
                 )
             return np.asarray(scores)
         log_joint = matrix.data @ self.weight.T + self.bias
@@ -192,7 +192,7 @@ class FeatureModel(Classifier, Learner):
         return beliefs.score(self._read(X, self.counts_.schema), wanted)
 
     def log_joint_terms(self, X: Any) -> JointTerms:
-        """Return what each feature adds to log P(x, c), of shape (n_rows, n_features, n_classes)."""
+        """Return the term of each feature in log P(x, c), of shape (n_rows, n_features, n_classes)."""
         self._refuse_unfitted()
         beliefs: FeatureBeliefs = self._beliefs
         matrix = self._read(X, self.counts_.schema, finite=False)
@@ -202,7 +202,7 @@ class FeatureModel(Classifier, Learner):
         return JointTerms(beliefs.bias, terms, known)
 
     def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
-        """Explain one row: the prior log-odds of two classes, and what each feature adds to them."""
+        """Explain one row: the prior log-odds of two classes, and the change by each feature."""
         self._refuse_unfitted()
         return explain(self, row, classes, order)
 

@@ -36,30 +36,31 @@ class GaussianBayes(BayesClassifier):
               \Sigma_c = \frac1{n_c} \sum_{i \in c} (x_i - \mu_c)(x_i - \mu_c)^\top
 
     Columns may depend on each other within a class, where naive Bayes takes them as independent. With "full" matrices
-    the border between two classes is a quadric (quadratic discriminant analysis), with one "tied" matrix it is a plane
-    (linear discriminant analysis), with "diagonal" ones the model is Gaussian naive Bayes.
+    the boundary between two classes is a quadric (quadratic discriminant analysis), with one "tied" matrix it is a
+    plane (linear discriminant analysis), with "diagonal" ones the model is Gaussian naive Bayes.
 
-    A missing cell is integrated out at prediction. At training, full and tied matrices are those of maximum likelihood
-    by EM; it needs the moments of the rows with the same missing cells, which add like all counts. So ``partial_fit``,
-    ``merge`` and ``unlearn`` give what one ``fit`` of the same rows gives, to rounding.
+    A missing cell is integrated out at prediction. At training, full and tied matrices are estimated by EM (maximum
+    likelihood); it needs the moments of the rows with the same missing cells, which add like all counts. So
+    ``partial_fit``, ``merge`` and ``unlearn`` equal one ``fit`` on the same rows, up to rounding.
 
     Parameters
     ----------
     covariance : {"full", "tied", "diagonal", "spherical"}, default "full"
         A matrix for each class; one for all; variances only; one variance for all columns of a class.
     shrinkage : float, default 0
-        α between 0 and 1: Σ becomes (1 − α) Σ + α tr(Σ)/d I, which helps where rows are few beside columns.
+        α between 0 and 1: Σ becomes (1 − α) Σ + α tr(Σ)/d I, which helps where there are few rows for the number of
+        columns.
     variance : {"ml", "unbiased"}, default "ml"
         Divide by n_c, as scikit-learn's discriminant analyses do, or by n_c − 1 (by n − K where one matrix is shared),
         as its QuadraticDiscriminantAnalysis did in older releases.
     prior : "data", "uniform", array or dict, default "data"
-        P(c): relative frequencies, all alike, or as given.
+        P(c): relative frequencies, uniform, or given.
     tolerance : float, default 1e-9
-        EM stops when a step gains no more log-likelihood per row.
+        EM stops when a step improves the log-likelihood per row by less than this.
     max_steps : int, default 1000
-        The most steps of EM.
+        The largest number of EM steps.
     max_memory : number of bytes or str, default "1 GiB"
-        What moments may take: there is a matrix for each class and each set of missing cells.
+        The largest memory for the moments: there is a matrix for each class and each pattern of missing cells.
 
     Attributes
     ----------
@@ -68,10 +69,10 @@ class GaussianBayes(BayesClassifier):
     covariances_ : array of shape (n_classes, n_features, n_features)
         Σ_c, after shrinkage.
     ranks_ : array of shape (n_classes,)
-        The rank of the estimate of Σ_c. Below the number of columns the class has no density: directions that are
-        more than a thousand times as narrow as the columns are then widened to that, which the summary says.
+        The rank of the estimate of Σ_c. Below the number of columns the estimate is singular: directions with a
+        deviation below a thousandth of the columns' deviations are widened to that, and the summary says so.
     em_histories_ : tuple of History
-        What EM did, for each matrix that it found.
+        The steps of EM for each matrix that it estimated.
 
     References
     ----------
@@ -131,7 +132,7 @@ class GaussianBayes(BayesClassifier):
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:
-        """Say whether ``kinds`` may give a column this kind: all columns are Gaussian."""
+        """Return whether ``kinds`` may give a column this kind: all columns are Gaussian."""
         return kind == "gaussian"
 
     def _count(
@@ -161,7 +162,7 @@ class GaussianBayes(BayesClassifier):
             column, size = error.args
             raise TableError(
                 f"column '{schema[schema.numeric[column]].name}' holds numbers so {size} that their squares "
-                f"{'overflow; give it in a larger' if size == 'large' else 'vanish; give it in a smaller'} unit."
+                f"{'overflow; use a larger' if size == 'large' else 'underflow; use a smaller'} unit."
             ) from None
 
     def _check(self, counts: GaussianCounts) -> None:
@@ -211,7 +212,7 @@ class GaussianBayes(BayesClassifier):
 
     @property
     def em_histories_(self) -> tuple[History, ...]:
-        """What EM did, for each matrix that it found; empty where no cell was missing."""
+        """The steps of EM for each matrix that it estimated; empty where no cell was missing."""
         return self._gaussians.histories
 
     @property
@@ -294,7 +295,7 @@ class GaussianBayes(BayesClassifier):
         listed = ", ".join(f"{c} has rank {r} of {d}" for c, r in lost[:5]) + (" …" if len(lost) > 5 else "")
         return (
             f"covariance without full rank: {listed}; its narrow directions were widened to a thousandth of the "
-            "columns' deviations. More rows, shrinkage, or covariance='tied' or 'diagonal' would do better.",
+            "columns' deviations. More rows, shrinkage, or covariance='tied' or 'diagonal' may help.",
         )
 
     def __sklearn_tags__(self) -> Any:

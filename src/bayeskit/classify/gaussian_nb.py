@@ -25,8 +25,8 @@ class GaussianNB(NaiveModel):
     """Gaussian naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column is Gaussian, the prior is the data's, and after ``fit`` the numbers are scikit-learn's: a share of the
-    *largest* variance of a column is added to every variance, so that a column of huge scale can hide small ones
-    (:class:`NaiveBayes` has no such fault). What differs on purpose: missing cells are allowed; weights count in
+    *largest* variance of a column is added to every variance, so a column of large scale can hide small ones
+    (:class:`NaiveBayes` does not do this). Intended differences: missing cells are allowed; weights count in
     ``epsilon_`` too; and ``partial_fit`` takes it from all rows so far, where scikit-learn takes it from each batch,
     so that any split of the rows gives the numbers of one ``fit``.
 
@@ -44,7 +44,7 @@ class GaussianNB(NaiveModel):
     theta_, var_ : arrays of shape (n_classes, n_features)
         Mean and variance of each column in each class.
     epsilon_ : float
-        What was added to each variance.
+        The number that is added to each variance.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class GaussianNB(NaiveModel):
 
     @property
     def epsilon_(self) -> float:
-        """What was added to each variance: ``var_smoothing`` times the largest variance of a column."""
+        """The number that is added to each variance: ``var_smoothing`` times the largest variance of a column."""
         return self._estimates()[2]
 
     def __sklearn_tags__(self) -> Any:

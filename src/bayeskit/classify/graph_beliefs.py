@@ -1,4 +1,4 @@
-"""What a network with a class believes: one table per variable, ready to score rows in which cells are missing."""
+"""The tables of a network with a class, ready to score rows with missing cells."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class GraphBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Return the scores, the first row that no class can give, and −1: codes are always finite."""
+        """Return the scores, the first row with probability 0 under every class, and −1: codes are always finite."""
         columns = list(table)
         if self.parents[len(self.sizes)]:
             columns.append(np.zeros(len(columns[0]), dtype=np.uint8))

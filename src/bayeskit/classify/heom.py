@@ -32,7 +32,7 @@ class HeomRows:
 
     @property
     def complete(self) -> bool:
-        """Say whether no cell is missing."""
+        """Whether no cell is missing."""
         return bool(self.known.all())
 
 
@@ -58,7 +58,7 @@ def heom_rows(columns: list[NDArray[Any]], schema: Schema, low: NDArray[Any], ha
 
 
 def nearest(rows: HeomRows, asked: HeomRows | None, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return distances and positions of the k nearest rows of each asked row; None asks each row for its others."""
+    """Return distances and positions of the k nearest rows of each query row; None: all rows, without themselves."""
     if rows.complete and (asked is None or asked.complete):
         from sklearn.neighbors import NearestNeighbors as Search
 

@@ -29,8 +29,8 @@ class KDB(SemiNaive):
     r"""k-dependence Bayesian classifier (Sahami 1996), and its selective form.
 
     Features are ordered by I(x_i; c), the most informative first. Each takes as parents, besides the class, the up to k
-    features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information counts by the share
-    of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
+    features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information is weighted by the
+    share of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
 
     With ``select=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out in one
     pass over the rows, and the pair with the least root mean squared error of P(true class) is kept (selective KDB).
@@ -41,33 +41,33 @@ class KDB(SemiNaive):
     Parameters
     ----------
     k : int, default 1
-        The most parents a feature may have besides the class; 0 is naive Bayes.
+        The largest number of parents of a feature besides the class; 0 is naive Bayes.
     select : bool, default False
         Choose k′ ≤ k and the number of features by leave-one-out.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins.
+        How numeric columns are binned.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        What a value means that no row of the fit had.
+        How to treat a value that was not seen in fit.
     impossible : {"error", "prior"}, default "error"
-        What to do with a row that no class can give.
+        How to treat a row that has probability 0 under every class.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c), as in :class:`ODE`.
     class_weight : dict or "balanced", optional
-        How often a row of each class counts, as in :class:`ODE`.
+        The weight of each class, as in :class:`ODE`.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take.
+        The largest memory for the counts.
 
     Attributes
     ----------
     selection_ : array of shape (k + 1, n_features + 1) or None
-        The leave-one-out RMSE of each k′ and number of features, where ``select`` asked for it in ``fit``.
+        The leave-one-out RMSE of each k′ and number of features, if ``select=True``.
     structure_, counts_, schema_, classes_
         As in :class:`ODE`.
 
@@ -197,7 +197,7 @@ class KDB(SemiNaive):
 
     @property
     def selection_(self) -> NDArray[np.float64] | None:
-        """The leave-one-out RMSE of each k′ (rows) and number of features (columns), where it was asked for."""
+        """The leave-one-out RMSE of each k′ (rows) and number of features (columns), if ``select=True``."""
         self._refuse_unfitted()
         return self._state.template._selection  # type: ignore[no-any-return]
 
@@ -250,14 +250,14 @@ def ranked_parents(order: list[int], place: int, information: NDArray[np.float64
 def kdb_tree(
     order: list[int], information: NDArray[np.float64], k: int
 ) -> tuple[Families, list[int], NDArray[np.int64]]:
-    """Return the families of every k′ ≤ k as one tree, since a feature with few before it has the same ones for many.
+    """Return the families of every k′ ≤ k as one tree, since features with few predecessors share families.
 
     Returns
     -------
     families : tuple of tuples
         Each family once.
     before : list of int
-        The position of the family that each stands behind, −1 for the first.
+        The position of the family before each one, −1 for the first.
     end : int64 array of shape (k + 1, n_features + 1)
         The last family of each k′ and number of features, −1 where there is none.
 

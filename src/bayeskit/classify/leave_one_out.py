@@ -1,4 +1,4 @@
-"""Leave-one-out: how a classifier does on each row of its fit without that row, from the counts of one fit."""
+"""Leave-one-out: each training row predicted without itself, from the counts of one fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayeskit.table.labels import read_labels, read_weight
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """How a classifier does on each row of its fit when that row is left out; structure, bins and levels are kept."""
+    """The scores of leave-one-out; structure, bins and levels are kept."""
 
     error: float
     log_loss: float
@@ -31,23 +31,23 @@ class LeaveOneOut:
 
 
 class LeavesOneOut(BayesClassifier):
-    """A classifier whose counts give up any of its rows again, so that each row can be predicted without itself."""
+    """A classifier whose counts can subtract any training row, so that each row can be predicted without itself."""
 
     @abstractmethod
     def _log_posterior_left_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        """Return the log posterior of each counted row when that row is taken out of the counts."""
+        """Return the log posterior of each counted row when that row is subtracted from the counts."""
 
     def leave_one_out(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
     ) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
 
-        One pass takes each row out of the counts; structure, bins and levels stay those of all rows. The rows must
+        One pass subtracts each row from the counts; structure, bins and levels stay those of all rows. The rows must
         be rows that the model has learned from. A row of integer weight w counts as w copies, of which one is left out.
-        A row that no class can give without itself (smoothing 0) is answered with the prior. With ``class_weight`` the
-        counts hold no whole rows that could be left out, so it is refused.
+        A row that has probability 0 under every class without itself (smoothing 0) gets the prior. With
+        ``class_weight`` the counts are weighted and a row cannot be subtracted, so this is an error.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class LeavesOneOut(BayesClassifier):
 
     def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
         if self._believed_with.get("class_weight") is not None:
-            raise BayeskitError("leave_one_out cannot take rows out of weighted classes; fit without class_weight.")
+            raise BayeskitError("leave_one_out cannot subtract rows from weighted classes; fit without class_weight.")
         if target is not None:
             source, y = split_target(X, target)
             source = in_order(X, source, self.schema_.names)

@@ -32,7 +32,7 @@ _FEW = 300
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit found."""
+    """The result of a fit."""
 
     design: DesignMatrix
     optimum: Optimum
@@ -89,7 +89,7 @@ def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem
         name = DesignMatrix(schema, np.empty(0)).names[column]
         raise TableError(
             f"input '{name}' holds numbers so {size} that their squares "
-            f"{'overflow; give it in a larger' if size == 'large' else 'vanish; give it in a smaller'} unit."
+            f"{'overflow; use a larger' if size == 'large' else 'underflow; use a smaller'} unit."
         ) from None
     means = moments.mean[:, 0]
     weight = np.maximum(moments.weight[:, 0], 1e-300)

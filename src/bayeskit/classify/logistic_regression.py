@@ -29,18 +29,18 @@ Matrix = NDArray[np.float64]
 
 
 class LogisticRegression(TableClassifier):
-    r"""Learn P(c | x) itself, by maximum likelihood: the discriminative partner of naive Bayes.
+    r"""Learn P(c | x) directly, by maximum likelihood: the discriminative counterpart of naive Bayes.
 
     .. math:: P(c_k \mid x) = \frac{e^{w_k \cdot x + b_k}}{1 + \sum_{l < K} e^{w_l \cdot x + b_l}}, \qquad
               P(c_K \mid x) = \frac{1}{1 + \sum_{l < K} e^{w_l \cdot x + b_l}}
 
-    Numbers are inputs as they are; a column of values gives one 0-1 input for each value but the first. P(x) is not
-    modelled, so a missing cell cannot be summed out: at training and at prediction it takes the mean of the known cells
-    of its column, and so adds nothing to the scores; the same holds for a value that the fit did not have. The
-    standard errors do not know of it.
+    Numeric columns are used as they are; a categorical column gives one 0-1 input for each value but the first. P(x) is
+    not modelled, so a missing cell cannot be summed out: at training and at prediction it takes the mean of the known
+    cells of its column, and so adds nothing to the scores; the same holds for a value that was not seen in fit. The
+    standard errors do not account for it.
 
-    Where some linear score tells the classes apart, the likelihood grows for ever and has no maximum: that is noticed,
-    warned of and kept in ``separation_``; ``l2`` above 0 gives an estimate that exists.
+    Where the classes are linearly separable, the likelihood grows without bound and has no maximum: a warning says so
+    and ``separation_`` describes it; ``l2`` above 0 gives an estimate that exists.
 
     Parameters
     ----------
@@ -48,19 +48,19 @@ class LogisticRegression(TableClassifier):
         λ of the penalty ½ λ Σ w²: with λ > 0 the estimate is the most probable one under the prior w ~ N(0, 1/λ), and
         equals scikit-learn's with C = 1/λ. Intercepts are not penalised.
     solver : {"lbfgs", "newton", "gradient"}, default "lbfgs"
-        SciPy's L-BFGS, with the inputs' correlations taken out; Newton's method (iteratively reweighted least squares),
-        for few classes; or plain gradient ascent on inputs of deviation 1, to watch it climb.
+        SciPy's L-BFGS, on decorrelated inputs; Newton's method (iteratively reweighted least squares),
+        for few classes; or plain gradient ascent on standardised inputs, for teaching.
     reference : class label, optional
         The class that the others are compared with in ``log_odds_``; by default the last.
     learning_rate : float or "auto", default "auto"
         The step of "gradient"; "auto" is 1 over the largest curvature there can be, so that no step goes down.
     max_iter : int, default 1000
-        The most steps.
+        The largest number of steps.
     tol : float, default 1e-8
-        It stops when no entry of the gradient, per row and for inputs of deviation 1, is larger.
+        Stop when no entry of the gradient, per row and for standardised inputs, is larger.
     standard_errors : bool, default True
-        Whether the second derivatives are summed up for standard errors and tests, which takes one more pass; with many
-        classes that pass is long.
+        Whether to compute the second derivatives for standard errors and tests, which takes one more pass over the
+        rows; slow with many classes.
     kinds : dict of column to kind, or one kind for all, optional
         Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`.
 
@@ -77,7 +77,7 @@ class LogisticRegression(TableClassifier):
     log_likelihood_, null_log_likelihood_ : float
         Σ log P(y | x) of the fit, and of the model with intercepts alone.
     separation_ : Separation or None
-        How the classes are separated, where they are.
+        How the classes are separated; None if they are not.
     objective_ : array of shape (n_iter_ + 1,)
         The (penalised) log-likelihood per row before each step and at the end; ``coef_path_`` has the coefficients.
     gradient_norm_ : float
@@ -188,8 +188,8 @@ class LogisticRegression(TableClassifier):
             listed = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
             warn_caller(
                 f"the classes are {'completely' if self.separation_.complete else 'partly'} separated by {listed}: "
-                "the likelihood grows for ever with those coefficients, so the maximum likelihood estimate does not "
-                "exist, and what is returned is where the solver stopped. Pass l2 above 0 for an estimate that exists.",
+                "the likelihood grows without bound with those coefficients, so the maximum likelihood estimate does "
+                "not exist, and the result is where the solver stopped. Pass l2 above 0 for an estimate that exists.",
                 ConvergenceWarning,
             )
         elif not optimum.converged:
@@ -267,7 +267,7 @@ class LogisticRegression(TableClassifier):
         Parameters
         ----------
         level : float, default 0.95
-            The probability that the intervals are meant to have.
+            The confidence level of the intervals.
         """
         self._refuse_unfitted()
         if not 0 < level < 1:
@@ -313,9 +313,9 @@ class LogisticRegression(TableClassifier):
         *,
         target: str | None = None,
     ) -> ChiSquared:
-        """Test by twice the gain in log-likelihood that columns have no influence.
+        """Test that columns have no influence, by twice the gain in log-likelihood.
 
-        Without arguments all columns are tested together, against the model with intercepts alone. To test one column,
+        Without arguments all columns are tested together, against the model with intercepts only. To test one column,
         ``without``, give the rows of the fit again: the model is fitted to them once more without it.
         """
         self._refuse_unfitted()
@@ -340,7 +340,7 @@ class LogisticRegression(TableClassifier):
         return ChiSquared(max(0.0, 2.0 * gain), n_others * own)
 
     def summary(self) -> ModelSummary:
-        """Return the log-likelihood, the coefficients and how sure they are, to print."""
+        """Return a printable summary: the log-likelihood, and the coefficients with their standard errors."""
         self._refuse_unfitted()
         classes = [str(label) for label in self.classes_.tolist()]
         facts: dict[str, Any] = {

@@ -15,8 +15,8 @@ class MultinomialNB(FeatureModel):
 
     .. math:: P(x_j \mid c) = \frac{n_{cj} + α}{n_c + α d}
 
-    The rows are counts, such as how often each word stands in a document: an array, a frame, or a scipy.sparse array or
-    matrix. Whole numbers are summed as whole numbers, so batches, ``merge`` and ``unlearn`` are exact.
+    The rows are counts, such as how often each word occurs in a document: an array, a frame, or a scipy.sparse array or
+    matrix. Integers are summed as integers, so batches, ``merge`` and ``unlearn`` are exact.
 
     Parameters
     ----------

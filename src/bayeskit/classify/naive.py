@@ -44,7 +44,7 @@ class NaiveBayes(NaiveModel):
               P(x_i \mid c) = \frac{|D_{c,x_i}| + λ}{|D_{c, x_i\ \mathrm{known}}| + S_i λ}, \quad
               p(x_i \mid c) = \frac{1}{\sqrt{2π} σ_{c,i}} e^{-(x_i - μ_{c,i})^2 / 2σ_{c,i}^2}
 
-    A missing cell takes no part in training, and at prediction its factor is left out, which is exact.
+    A missing cell is skipped in training, and at prediction its factor is left out, which is exact.
 
     Parameters
     ----------
@@ -52,32 +52,33 @@ class NaiveBayes(NaiveModel):
         A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
         many values it has. For a Poisson column λ or m is a number of extra rows at the column's mean.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
-        P(c): smoothed by λ, the relative frequencies, all the same, or given (a dict maps class to probability).
+        P(c): smoothed by λ, relative frequencies, uniform, or given (a dict maps class to probability).
     numeric : {"gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
-        What a column of numbers is: a normal density, a kernel density estimate, a log-normal density, a Poisson
-        distribution, or bins; "mdl" chooses bin edges that separate the classes.
+        The distribution of numeric columns: a normal density, a kernel density estimate, a log-normal density, a
+        Poisson distribution, or bins; "mdl" chooses bin edges that separate the classes.
     bins : int, default 10
-        How many bins to cut at the most. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
+        The largest number of bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
-        The variance of a Gaussian column in a class: with ``variance_prior`` rows more that spread as the whole column
-        does, so that classes of a few rows are no spikes; or the scatter divided by n, or by n − 1, as in
-        textbooks (there, at least 1e-6 times the variance of the column).
+        The variance of a Gaussian column in a class: with ``variance_prior`` extra rows that have the variance of the
+        whole column, so that classes with few rows do not get a tiny variance; or the sum of squares divided by n, or
+        by n − 1, as in textbooks (at least 1e-6 times the variance of the column).
     variance_prior : float, default 4.0
         ν of ``variance="posterior"``: (scatter + ν σ²) / (n + ν). 0 is maximum likelihood.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        A value at prediction that no row of the fit had: leave the feature out for that row, refuse, or keep one more
-        slot for it in every table (S_i + 1 in every denominator).
+        A value at prediction that was not seen in fit: leave the feature out for that row, raise an error, or keep one
+        more slot for it in every table (S_i + 1 in every denominator).
     impossible : {"error", "prior"}, default "error"
-        A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
+        A row that has probability 0 under every class (possible with λ = 0): raise an error that names the row, or
+        predict the prior.
     kinds : dict or str, optional
-        What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
-        "gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl". A single kind is for all
-        columns.
+        The kind of a column, by name or position, where the dtype does not decide it: "categorical", "bernoulli",
+        "numeric", "gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl". A single kind
+        applies to all columns.
     class_weight : dict or "balanced", optional
-        How often a row of each class counts. Counts stay as they are; the weight enters when they become beliefs.
+        The weight of each class. Counts stay unweighted; the weights apply when they become probabilities.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the tables of values may take, with all that is made of them; more is refused before any
-        counting, with the sizes named.
+        The largest memory for the tables of values and what is made from them; more is an error, raised before any
+        counting, that names the sizes.
 
     Attributes
     ----------
@@ -153,7 +154,7 @@ class NaiveBayes(NaiveModel):
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
 
     def counted_as(self) -> tuple[Any, ...]:
-        """Say what is counted: the values of each column, or their moments."""
+        """Return what is counted: the values of each column, or their moments."""
         return ("values", self.numeric, self.bins, hashable(self.kinds))
 
     def _count(

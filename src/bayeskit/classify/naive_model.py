@@ -1,4 +1,4 @@
-"""What all naive models share: a table of probabilities, or a density, per column."""
+"""Base of all naive models: a table of probabilities, or a density, per column."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class NaiveModel(LeavesOneOut):
-    """A classifier over :class:`TableCounts`; it says how to count and what to believe, and can be read here."""
+    """A classifier over :class:`TableCounts`: subclasses say how to count and how to estimate."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.
     _learns_prior: bool = True
@@ -156,7 +156,7 @@ class NaiveModel(LeavesOneOut):
         """Return the Bayesian network that this model is: the class is the parent of every column.
 
         It can be drawn, queried, and written as BIF; it answers rows with missing cells as `predict_proba` does.
-        Columns with a density are refused by name. With ``unseen="smooth"`` each column has one more state, "(unseen)".
+        A column with a density is an error. With ``unseen="smooth"`` each column has one more state, "(unseen)".
 
         Examples
         --------

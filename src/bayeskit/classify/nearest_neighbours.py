@@ -1,4 +1,4 @@
-"""Nearest neighbours: a row is like the rows of the fit that lie nearest to it."""
+"""The k nearest neighbours classifier for any table."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ class NearestNeighbours(TableClassifier):
     """k nearest neighbours over any table: text and numbers mixed, missing cells allowed.
 
     The distance is the heterogeneous Euclidean-overlap metric (HEOM): numbers count by their difference in units of the
-    column's range in the fit, values by whether they differ, and a missing cell, like a value that the fit did not
-    have, is 1 away from everything. P(c | x) is the share of class c among the neighbours. Tables without missing
-    cells are searched by scikit-learn's trees; with them, all pairs of rows are looked at, in blocks.
+    column's training range, categories by whether they differ, and a missing cell, like a value that was not seen in
+    fit, has distance 1 from everything. P(c | x) is the share of class c among the neighbours. Tables without missing
+    cells are searched by scikit-learn's trees; with them, all pairs of rows are compared, in blocks.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        How many neighbours answer; all rows where the fit has fewer.
+        The number of neighbours; all rows if there are fewer.
     weights : {"uniform", "distance"}, default "uniform"
-        Whether each neighbour counts the same or by 1/distance; neighbours at distance 0 then answer alone.
+        Whether each neighbour counts the same or by 1/distance; neighbours at distance 0 are then the only ones that
+        count.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class NearestNeighbours(TableClassifier):
     def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).
 
-        Without ``X``, each row of the fit is asked for its neighbours among the others.
+        Without ``X``, the neighbours of each training row among the others.
         """
         self._refuse_unfitted()
         n_rows = len(self._y) - (X is None)
@@ -117,13 +118,13 @@ class NearestNeighbours(TableClassifier):
         return nearest(self._rows, None if X is None else self._asked(X), k)
 
     def summary(self) -> ModelSummary:
-        """Return what is kept and asked, to print."""
+        """Return a printable summary."""
         self._refuse_unfitted()
         n_class = np.bincount(self._y, minlength=len(self.classes_))
         classes = [str(label) for label in self.classes_.tolist()]
         facts = {"classes": classes, "rows": dict(zip(classes, n_class.tolist(), strict=True))}
         title = f"NearestNeighbours: {len(self.schema_)} features, {len(classes)} classes"
-        body = f"{len(self._y):,} rows are kept; {min(self.n_neighbors, len(self._y))} nearest ones answer\n"
+        body = f"{len(self._y):,} training rows; {min(self.n_neighbors, len(self._y))} neighbours per prediction\n"
         return ModelSummary(title, facts, body + listed(tuple(classes), n_class[:, None].astype(float), ("rows",)))
 
     def _asked(self, X: Any) -> HeomRows:
@@ -142,7 +143,7 @@ class NearestNeighbours(TableClassifier):
         classes = read_classes(meta, arrays)
         y = expect_array(arrays, "y", np.int64, (None,))
         if not len(y) or y.min() < 0 or y.max() >= len(classes):
-            raise ValueError("a label is no class")
+            raise ValueError("a label is not a class")
         columns = []
         for j, variable in enumerate(schema):
             dtype = arrays[f"column{j}"].dtype if f"column{j}" in arrays else np.dtype(np.float64)

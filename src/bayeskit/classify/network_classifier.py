@@ -40,19 +40,19 @@ from bayeskit.table.schema import Schema, Variable
 
 
 class NetworkClassifier(BayesClassifier):
-    r"""A Bayesian network of which one variable is the class.
+    r"""A Bayesian network with one variable as the class.
 
     .. math:: P(c \mid x) \propto P(c \mid pa(c)) \prod_j P(x_j \mid pa(x_j))
 
     The network is given, and ``fit`` estimates its tables; or ``fit`` learns it by a search over all columns and the
     class. Unlike in naive Bayes and its relatives the class may have parents, and a column may be independent of it.
-    A missing cell is summed out at prediction; at training it takes no part in the tables that it would be in.
+    A missing cell is summed out at prediction; at training the tables that need the cell skip the row.
 
     Parameters
     ----------
     network : BayesianNetwork or str, default "hill-climb"
         The network, or how to learn one: a method of :func:`learn_structure`. A network that is given keeps its
-        states and bins; a value or a label that is none of its states is refused by ``fit``.
+        states and bins; a value or a label that is not one of its states is an error in ``fit``.
     target : str, optional
         The name of the class. ``fit(table)`` finds the labels in the column of this name; with ``fit(X, y)`` it only
         names them. By default the target of the network, or "class".
@@ -61,15 +61,15 @@ class NetworkClassifier(BayesClassifier):
     smoothing : float, Lidstone or MEstimate, default 1
         λ of every table: 0 is maximum likelihood, 1 is Laplace.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins.
+        How numeric columns are binned.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error"}, default "ignore"
-        What a value means at prediction that no row of the fit had: as if it were missing, or an error.
+        A value at prediction that was not seen in fit: treat it as missing, or raise an error.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take.
+        The largest memory for the counts.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class NetworkClassifier(BayesClassifier):
     def from_network(cls, net: BayesianNetwork, target: str | None = None, **parameters: Any) -> Self:
         """Return a classifier that predicts with the tables that a network has, without learning from rows.
 
-        Rows that `partial_fit` is given later are the first ones: the tables are then theirs.
+        A later `partial_fit` starts from zero counts: it replaces the tables by those of its rows.
 
         Examples
         --------
@@ -319,7 +319,7 @@ class NetworkClassifier(BayesClassifier):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
         if "network" not in meta:
             return super().from_parts(meta, arrays)
         own = {name.removeprefix("network_"): part for name, part in arrays.items() if name.startswith("network_")}
@@ -336,7 +336,7 @@ class NetworkClassifier(BayesClassifier):
             raise ModelFileError("the counts are not of the network that the file holds.")
         terms.states_of(counts.classes)
         if not counts.n_class.sum() > 0 and len(counts.classes) != net.cards[terms.at]:
-            raise ModelFileError("the counts are of no rows, and their classes are not the states of the network.")
+            raise ModelFileError("the counts are empty, and their classes are not the states of the network.")
         model = cls(**{**from_json(meta["parameters"]), "network": net})
         model._state = template._state_of(counts, meta["target"])
         model._state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
@@ -345,7 +345,7 @@ class NetworkClassifier(BayesClassifier):
 
 @dataclass(frozen=True)
 class GivenGraph:
-    """The graph whose families are counted, as the counts of earlier rows would say it."""
+    """The given graph, in the form in which earlier counts would give it."""
 
     parents: Parents
     kind: str = "given"

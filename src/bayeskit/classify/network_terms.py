@@ -1,4 +1,4 @@
-"""Rows in the terms of a network that is given: its states and bins are kept, and its target is the class."""
+"""Rows encoded with the states and bins of a given network; its target is the class."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ class NetworkTerms:
 
     def __init__(self, net: BayesianNetwork, target: str | None) -> None:
         if target is None and net.target is None:
-            raise NetworkError(
-                "a network serves as a classifier once its target is named; say which variable, by target=."
-            )
+            raise NetworkError("a network needs a target to be a classifier; name the class variable with target=.")
         self.net = net
         self.at = net.index(net.target if target is None else target)
         self.target = net.names[self.at]
@@ -66,14 +64,14 @@ class NetworkTerms:
         return [absent if column is None else column for column in columns]
 
     def states_of(self, classes: NDArray[Any]) -> list[int]:
-        """Return the state that each label means; refuse one that is no state of the target."""
+        """Return the state of each label; a label that is not a state of the target is an error."""
         own = self.net.states[self.at]
         places = {state: k for k, state in enumerate(own)}
         found = [find_state(label, places) for label in classes.tolist()]
         if None in found:
             raise TableError(
-                f"y holds the label {classes.tolist()[found.index(None)]!r}, which is no state of {self.target!r}; its "
-                f"states are {', '.join(map(repr, own))}."
+                f"y holds the label {classes.tolist()[found.index(None)]!r}, which is not a state of {self.target!r}; "
+                f"its states are {', '.join(map(repr, own))}."
             )
         return [k for k in found if k is not None]
 
@@ -83,7 +81,7 @@ class NetworkTerms:
         return np.unique(np.array(self.net.states[self.at])) if seen.dtype.kind in "OU" else seen
 
     def tables(self) -> tuple[NDArray[np.float64], ...]:
-        """Return the network's own tables, its variables in the order of `parents`, labels in rising order."""
+        """Return the network's own tables, its variables in the order of `parents`, labels in sorted order."""
         order = np.argsort(np.array(self.net.states[self.at]), kind="stable")
         found = []
         for v in [*self.places, self.at]:

@@ -1,4 +1,4 @@
-"""One-dependence estimators: each feature has at most one parent besides the class, and the user says which."""
+"""One-dependence estimators: each feature has at most one parent besides the class, given by the user."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bayeskit.learn.plan import Plan
 
 
 class ODE(SemiNaive):
-    r"""One-dependence estimator with a structure that you give.
+    r"""One-dependence estimator with a given structure.
 
     .. math:: P(c \mid x) \propto P(c) \prod_j P(x_j \mid c, x_{pa(j)}), \quad
               P(x_j \mid c, u) = \frac{|D_{c,u,x_j}| + λ}{|D_{c,u,\,x_j\ known}| + λ S_j}
 
-    A missing cell is summed out at prediction; at training it takes no part in the tables that it would be in
-    (the available-case estimate).
+    A missing cell is summed out at prediction; at training the tables that need the cell skip the row (the
+    available-case estimate).
 
     Parameters
     ----------
@@ -33,29 +33,30 @@ class ODE(SemiNaive):
         Feature → its parent, by name or position. A feature that is not named has the class as its only parent.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
-        many values it has. ``"back-off"`` smooths each table towards the one with a parent less, as strongly as
-        leave-one-out says (:class:`BackOff`). The default did best on average over 51 public tables
+        many values it has. ``"back-off"`` smooths each table towards the one with one parent fewer, with a
+        strength chosen by leave-one-out (:class:`BackOff`). The default did best on average over 51 public tables
         (benchmarks/ACCURACY.md).
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
+        How numeric columns are binned. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        A value at prediction that no row of the fit had: as if it were missing, refuse, or keep one more slot for it in
-        every table (S_j + 1 in every denominator).
+        A value at prediction that was not seen in fit: treat it as missing, raise an error, or keep one more slot for
+        it in every table (S_j + 1 in every denominator).
     impossible : {"error", "prior"}, default "error"
-        A row that no class can give, which λ = 0 allows: refuse it by number, or answer with the prior.
+        A row that has probability 0 under every class (possible with λ = 0): raise an error that names the row, or
+        predict the prior.
     kinds : dict or str, optional
-        What a column is, by name or position, where the dtype does not tell: "categorical", "bernoulli", "numeric",
-        "mdl", "equal-width", "equal-frequency". A single kind is for all columns.
+        The kind of a column, by name or position, where the dtype does not decide it: "categorical", "bernoulli",
+        "numeric", "mdl", "equal-width", "equal-frequency". A single kind applies to all columns.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
-        P(c): smoothed by λ, the relative frequencies, all the same, or given (a dict maps class to probability).
+        P(c): smoothed by λ, relative frequencies, uniform, or given (a dict maps class to probability).
     class_weight : dict or "balanced", optional
-        How often a row of each class counts. The structure comes from the counts as they are; the weight enters when
-        they become probabilities.
+        The weight of each class. The structure is learned from unweighted counts; the weights apply when they become
+        probabilities.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that may be in use at once for the counts and what is made of them; more is refused before any
-        counting, with the sizes named.
+        The largest memory for the counts and the tables made from them; more is an error, raised before any counting,
+        that names the sizes.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The networks that A2DE averages: a pair of features stands above all others."""
+"""The networks that A2DE averages: a pair of features is a parent of all others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pair_networks(
 ) -> list[BayesianNetwork]:
     """Return one network for each pair of features that have values.
 
-    More than ``limit`` bytes are refused before the work starts.
+    More than ``limit`` bytes are an error, raised before the work starts.
     """
     known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
     _refuse_too_many([counts.schema[j].n_values + smooth for j in known], counts.n_classes, limit)
@@ -42,7 +42,7 @@ def _pair_network(
 
     .. math:: P(c, x_i, x_j) = \frac{|D_{c,x_i,x_j}| + λ}{N_{ij} + λ K S_i S_j}
 
-    is smoothed as a whole. Its three factors follow by summing: λ S_i S_j stands by a class, λ S_j by a value of x_i.
+    is smoothed as a whole. Its three factors follow by summing: λ S_i S_j for a class, λ S_j for a value of x_i.
     """
     schema = counts.schema
     both = _by_class(counts, (i, j), smooth)  # (n_classes, S_i, S_j)

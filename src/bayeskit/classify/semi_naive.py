@@ -1,4 +1,4 @@
-"""What all classifiers with a structure share: bins, family counts, and the network that they are."""
+"""Base of all classifiers with a structure: bins, family counts, conversion to a network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class SemiNaive(LeavesOneOut):
-    """A classifier over :class:`FamilyCounts`: it says which families it counts and which structure it believes in."""
+    """A classifier over :class:`FamilyCounts`: subclasses choose the families to count and the structure."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "smoothing": a_smoothing,
@@ -72,11 +72,11 @@ class SemiNaive(LeavesOneOut):
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:
-        """Say whether ``kinds`` may give a column this kind: one that is counted value by value."""
+        """Return whether ``kinds`` may give a column this kind: one that is counted by value."""
         return kind not in words() or words()[kind].coded
 
     def counted_as(self) -> tuple[Any, ...] | None:
-        """Say what is counted, under which bins: the pairs or the triples of all columns."""
+        """Return what is counted, with which bins: the pairs or the triples of all columns."""
         counted = self._counted_subsets
         return None if counted is None else (counted, self.numeric, self.bins, hashable(self.kinds), self.max_memory)
 
@@ -84,11 +84,11 @@ class SemiNaive(LeavesOneOut):
     def _families(
         self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
     ) -> Kind | Families | FamilyCounts:
-        """Say which families to count, given the first table, or give their counts where these were needed to say."""
+        """Return the families to count, given the first table, or their counts where they were needed to choose."""
 
     @abstractmethod
     def _structure(self, counts: FamilyCounts) -> Structure:
-        """Say which structure the counts give."""
+        """Return the structure chosen from the counts."""
 
     def _count(
         self,
@@ -127,7 +127,7 @@ class SemiNaive(LeavesOneOut):
         return (yield counting(plan.with_families(asked))).counts  # type: ignore[no-any-return]
 
     def _families_of_scan(self, plan: Plan) -> Kind | Families:
-        """Say which families to count where the rows need not be seen for that."""
+        """Return the families to count where they do not depend on the rows."""
         assert self._counted_subsets is not None
         return self._counted_subsets
 
@@ -139,7 +139,7 @@ class SemiNaive(LeavesOneOut):
         return MemoryLimit(read_memory(self.max_memory), self._bytes_made)
 
     def _bytes_made(self, sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:
-        """Return how many bytes the model takes besides its counts; of all pairs, a tree is taken."""
+        """Return how many bytes the model takes besides its counts; with all pairs counted, the structure is a tree."""
         cells: float = table_cells(sizes, families)[1]
         weights = cells * n_classes * 8 if self.class_weight is not None else 0.0
         if isinstance(families, str):
@@ -156,7 +156,7 @@ class SemiNaive(LeavesOneOut):
         for kind in said:
             if kind is not None and not self.takes_kind(kind):
                 raise TableError(
-                    f"kinds says '{kind}', but {type(self).__name__} counts values: numbers are cut into bins. "
+                    f"kinds says '{kind}', but {type(self).__name__} counts values: numbers are put into bins. "
                     f"Use one of {', '.join(METHODS)}, or 'categorical'."
                 )
         return kinds
@@ -175,7 +175,7 @@ class SemiNaive(LeavesOneOut):
         return FamilyBeliefs(self._weighted(counts), families, self.smoothing, smooth, prior=self.prior)
 
     def _weighted(self, counts: FamilyCounts) -> FamilyCounts:
-        """Return the counts with the weights of the classes, which enter when counts become beliefs."""
+        """Return the counts with the weights of the classes, which apply when counts become probabilities."""
         if self.class_weight is None:
             return counts
         return counts.weighted(class_factors(counts.n_class, counts.classes, self.class_weight))
@@ -240,7 +240,7 @@ class SemiNaive(LeavesOneOut):
         return family_network(model._beliefs, model._class_name, model.classes_)
 
     def used_cells(self, X: Any) -> NDArray[np.bool_]:
-        """Return which cells are used, (n_rows, n_features): not missing or unseen, in a column that takes part."""
+        """Return which cells are used, (n_rows, n_features): not missing or unseen, in a column that is used."""
         model = self._now()
         columns = model._encode(X)
         used = np.zeros((len(columns[0]), len(columns)), dtype=bool)
@@ -253,7 +253,7 @@ class SemiNaive(LeavesOneOut):
     def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Return rows drawn from P(x), one column of values per feature: a class, then each feature given its parents.
 
-        A column of numbers gives one number of a bin. A feature that takes no part, or never had a value, is None.
+        A numeric column gives one number of a bin. A feature that is not used, or never had a value, is None.
         """
         model = self._now()
         codes = model._draw(n_rows, rng)

@@ -26,21 +26,21 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     .. math:: \sum_{i \in L} \log P(x_i, y_i) + λ \sum_{i \in U} \log P(x_i) + \log P(θ)
 
-    is what no step lowers, with the prior :math:`P(θ)` that smoothing stands for. The E-step gives each row without a
+    never decreases, with the prior :math:`P(θ)` that corresponds to the smoothing. The E-step gives each row without a
     label to all classes, by the posterior of the model so far; the M-step counts it for each of them with that share.
     Rows without a label are those whose label is None or NaN.
 
     Parameters
     ----------
     estimator : NaiveBayes, TextClassifier or another classifier that learns from counts
-        The classifier; :attr:`estimator_` is a fitted copy, which can be used and saved by itself.
+        The classifier; :attr:`estimator_` is a fitted copy, which can be used and saved separately.
     weight : float, default 1.0
-        λ, how much a row without a label counts beside one that has one. Lower it where rows without labels are many
-        and the classes are not the groups that the rows fall into.
+        λ, the weight of a row without a label. Lower it where there are many of them and the classes do not match the
+        clusters of the rows.
     tol : float, default 1e-6
-        Stop when a step raises the objective by no more than this per row.
+        Stop when a step improves the objective by less than this per row.
     max_iter : int, default 100
-        The most steps; stopping there gives a warning.
+        The largest number of steps; reaching it gives a warning.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _log_prior(model: Any) -> float:
-    """Return what the priors of tables and of variances add to the objective."""
+    """Return the log-prior of tables and of variances."""
     return _log_prior_of_tables(model) + _log_prior_of_variances(model)
 
 
@@ -218,7 +218,7 @@ def _log_prior_of_variances(model: Any) -> float:
 
 
 def _log_prior_of_tables(model: Any) -> float:
-    """Return λ Σ log P(v | c), and λ Σ log P(c) where the prior is smoothed: what smoothing adds to the objective."""
+    """Return λ Σ log P(v | c), and λ Σ log P(c) where the prior is smoothed: the log-prior of the smoothing."""
     smoothing = model.get_params().get("smoothing", 0.0)
     if not isinstance(smoothing, int | float) or smoothing <= 0:
         return 0.0
@@ -234,7 +234,7 @@ def _log_prior_of_tables(model: Any) -> float:
 
 
 class _Rows:
-    """Rows of a table or texts, parted into those with a label and those without."""
+    """Rows of a table or texts, split into those with a label and those without."""
 
     def __init__(self, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, is_table: bool) -> None:
         self.X, self.y, self.weight, self.is_table = X, y, weight, is_table

@@ -36,27 +36,27 @@ class SPODE(SemiNaive):
     Parameters
     ----------
     super_parent : str, int or "best", default "best"
-        The feature that is a parent of all others, by name or position; "best" takes the one with the least
-        leave-one-out error, then log-loss. A feature whose name is "best" is given by position.
+        The feature that is a parent of all others, by name or position; "best" chooses the one with the
+        lowest leave-one-out error, then log-loss. A feature whose name is "best" is given by position.
     smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins.
+        How numeric columns are binned.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        What a value means that no row of the fit had.
+        How to treat a value that was not seen in fit.
     impossible : {"error", "prior"}, default "error"
-        What to do with a row that no class can give.
+        How to treat a row that has probability 0 under every class.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c), as in :class:`ODE`.
     class_weight : dict or "balanced", optional
-        How often a row of each class counts, as in :class:`ODE`.
+        The weight of each class, as in :class:`ODE`.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take.
+        The largest memory for the counts.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class Structure:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The features that take part, parents before children."""
+        """The features that are used, parents before children."""
         for j, parents in enumerate(self.parents):
             for parent in parents or ():
                 if self.parents[parent] is None:
@@ -55,7 +55,7 @@ class Structure:
 
     @cached_property
     def families(self) -> Families:
-        """Parents and feature of each feature that takes part, parents' families first."""
+        """Parents and feature of each feature that is used, parents' families first."""
         return tuple((*(self.parents[j] or ()), j) for j in self.order)
 
     @property

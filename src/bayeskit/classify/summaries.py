@@ -1,4 +1,4 @@
-"""A fitted classifier as a summary: its priors, and what it believes of each column."""
+"""The summary of a fitted classifier: its priors, and the probabilities of each column."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ def summarise(
     parameters : dict of column name to its parameters
         For columns with a density.
     tables : dict of column name to P(v | c), optional
-        Where the model has them at hand; otherwise its log-joint is asked for each value, all others missing.
+        Given if the model already has them; otherwise they are computed from its log-joint, with all other cells
+        missing.
     notes : tuple of str
-        What else a reader should know.
+        Further remarks.
     """
     log_prior = model.log_joint([as_column([None]) for _ in model.schema_])[0]
     if tables is None:

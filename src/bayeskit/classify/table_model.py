@@ -1,4 +1,4 @@
-"""Classifiers over any table that are fitted whole."""
+"""Classifiers for any table that are fitted in one call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TableClassifier(Classifier, TableModel):
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the accuracy."""
         if target is not None:
             self._refuse_unfitted()
             source, y = split_target(X, target)
@@ -48,7 +48,7 @@ class TableClassifier(Classifier, TableModel):
         return float(super().score(X, y, sample_weight))
 
     def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
-        """Explain one row: the log-odds of two classes when nothing is known, and how each feature changes them.
+        """Explain one row: the prior log-odds of two classes, and the change by each feature.
 
         Parameters
         ----------

@@ -30,36 +30,36 @@ class TAN(SemiNaive):
     .. math:: I(x_i; x_j \mid c) = \sum P(x_i, x_j, c)
               \log \frac{P(x_i, x_j \mid c)}{P(x_i \mid c) P(x_j \mid c)},
 
-    with all margins from the pair's own table, times the share of rows in which both are known: what the edge adds to
-    the log-likelihood per row. A pair without any gain has no edge, and no column has a parent that is known in less
-    than a quarter of its own rows; such columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`,
-    the information is not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given
-    the bins.
+    with all margins from the pair's own table, times the share of rows in which both are known: the gain of the edge
+    in log-likelihood per row. A pair without gain has no edge, and no column has a parent that is known in less than a
+    quarter of its own rows; such columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`, the
+    information is not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given the
+    bins.
 
     Parameters
     ----------
     root : str or int, optional
-        The feature without a parent, by name or position; by default the first of those that are known in most rows.
+        The feature without a parent, by name or position; by default the first with the fewest missing cells.
         It sets the direction of the edges.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
-        How a column of numbers is cut into bins.
+        How numeric columns are binned.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
-        What a value means that no row of the fit had.
+        How to treat a value that was not seen in fit.
     impossible : {"error", "prior"}, default "error"
-        What to do with a row that no class can give.
+        How to treat a row that has probability 0 under every class.
     kinds : dict or str, optional
-        What a column is, where the dtype does not tell.
+        The kind of a column, where the dtype does not decide it.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c), as in :class:`ODE`.
     class_weight : dict or "balanced", optional
-        How often a row of each class counts, as in :class:`ODE`.
+        The weight of each class, as in :class:`ODE`.
     max_memory : number of bytes or str, default "4 GiB"
-        The most memory that the counts may take.
+        The largest memory for the counts.
 
     Attributes
     ----------

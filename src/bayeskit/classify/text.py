@@ -28,13 +28,13 @@ from bayeskit.table.text_files import TextSource
 class TextClassifier(Classifier, TextQuestions):
     r"""Naive Bayes for text: strings in, classes out.
 
-    The multinomial model takes a document for words drawn one after the other (Learn_Naive_Bayes_Text of Mitchell,
+    The multinomial model treats a document as a sequence of independent words (Learn_Naive_Bayes_Text of Mitchell,
     table 6.2, for λ = 1); tokens outside the vocabulary V are skipped:
 
     .. math:: P(c \mid d) \propto P(c) \prod_{i} P(w_i \mid c), \quad P(w \mid c) = \frac{n_{wc} + λ}{n_c + λ |V|}
 
-    The Bernoulli model asks of each word whether it is there (McCallum and Nigam, 1998), the complement model how
-    rarely it stands in all the other classes (Rennie et al., 2003).
+    The Bernoulli model uses only whether each word occurs (McCallum and Nigam, 1998); the complement model weighs
+    a word by how rare it is in all the other classes (Rennie et al., 2003).
 
     Texts go straight into counts, which add and subtract: ``partial_fit``, ``merge`` and ``unlearn`` are exact. Counts
     keep all words; words are pruned when they become probabilities.
@@ -46,7 +46,7 @@ class TextClassifier(Classifier, TextQuestions):
     smoothing : float, default 1.0
         λ, added to each count.
     prior : {"data", "smoothed", "uniform"}, array or dict, default "data"
-        P(c). As in scikit-learn, it takes no part in the complement model.
+        P(c). As in scikit-learn, the complement model does not use it.
     tokens, ngram_range, lowercase, punctuation, ideographs, normalise
         How texts become tokens, as in `Tokeniser`: by default the words of Unicode, case folded, Chinese in overlapping
         pairs of characters.
@@ -55,16 +55,17 @@ class TextClassifier(Classifier, TextQuestions):
     hash_seed : int, default 0
         Seed of the hash. Hashed models merge with others of the same size, seed and tokeniser only.
     drop_frequent : int, default 0
-        Leave out so many of the most frequent words.
+        The number of most frequent words to leave out.
     min_count : float, default 1
         Leave out words that were seen fewer times; after ``tf`` or ``length``, in fewer documents.
     select : int, optional
-        Keep so many of the rest: those with the highest mutual information of class and occurrence in a document.
+        The number of remaining words to keep: those with the highest mutual information of class and occurrence in a
+        document.
     tf, idf, length : bool, default False
         The transforms of Rennie et al. (2003) for training documents: log(1 + d), times log(N / n_w), over the length
         of the vector. ``idf`` together with ``length`` needs all documents: the first ``partial_fit`` freezes it.
     norm : bool, default False
-        Divide the weights of each class by the sum of their sizes (weight-normalised complement naive Bayes).
+        Divide the weights of each class by the sum of their absolute values (weight-normalised complement naive Bayes).
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class TextClassifier(Classifier, TextQuestions):
     vocabulary_ : dict of str to int
         The words in use, with their columns in ``feature_log_prob_``.
     feature_log_prob_ : array of shape (n_classes, n_words)
-        What each word adds to the score of each class.
+        The weight of each word in the score of each class.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class TextClassifier(Classifier, TextQuestions):
         Parameters
         ----------
         X : list of str, array or column of texts, or TextSource
-            The documents. A `TextSource`, which `read_texts` opens, brings its labels with it and is read in batches.
+            The documents. A `TextSource`, which `read_texts` opens, has its own labels and is read in batches.
             With ``target``, a table of two columns: the texts and the labels; also one of any size, which
             :func:`bayeskit.scan` describes.
         y : array of shape (n_documents,), optional
@@ -228,7 +229,7 @@ class TextClassifier(Classifier, TextQuestions):
     def _refuse_odd_choices(self) -> None:
         if self.model == "bernoulli" and (self.tf or self.idf or self.length):
             raise BayeskitError(
-                "tf, idf and length change how often a word counts; model='bernoulli' asks only if it is there."
+                "tf, idf and length change how often a word counts; model='bernoulli' uses only whether it occurs."
             )
         if self.norm and self.model != "complement":
             raise BayeskitError(f"norm=True is for model='complement'; got model={self.model!r}.")
@@ -273,7 +274,7 @@ class TextClassifier(Classifier, TextQuestions):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
         model = super().from_parts(meta, arrays)
         for each in (model, model._state.template):
             each.ngram_range = tuple(each.ngram_range)  # JSON knows lists only
@@ -310,7 +311,7 @@ class TextClassifier(Classifier, TextQuestions):
         return beliefs.score(texts, wanted)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of documents whose class is predicted right; a `TextSource` brings its labels with it."""
+        """Return the accuracy; a `TextSource` has its own labels."""
         if isinstance(X, TextSource) and y is None:
             right = [np.asarray(self.predict(texts) == np.asarray(labels, dtype=object)) for texts, labels in X]
             return float(np.concatenate(right).mean())
@@ -336,7 +337,7 @@ class TextClassifier(Classifier, TextQuestions):
 
     @property
     def feature_log_prob_(self) -> NDArray[np.float64]:
-        """What each word adds to the score of each class, of shape (n_classes, n_words)."""
+        """The weight of each word in the score of each class, of shape (n_classes, n_words)."""
         return self._beliefs.table.dense().T  # type: ignore[no-any-return]
 
     @property
@@ -365,6 +366,6 @@ def _frozen_of(plain: TokenCounts) -> FrozenIdf:
 
 def _no_token(counts: TokenCounts) -> TableError:
     return TableError(
-        f"none of the {int(counts.n_class.sum())} documents has a token; empty documents teach nothing but the "
-        "prior. Look at the tokens with Tokeniser().split(text)."
+        f"none of the {int(counts.n_class.sum())} documents has a token; nothing but the prior can be "
+        "learned. Look at the tokens with Tokeniser().split(text)."
     )

@@ -1,4 +1,4 @@
-"""What a text model believes: a table of words and classes, and the scores of documents under it."""
+"""The probabilities of a text model: a table of words and classes, and the scores of documents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TextBeliefs:
         object.__setattr__(self, "scorer", scorer)
 
     def score(self, texts: list[str], wanted: Score) -> NDArray[Any]:
-        """Score documents; one that no class can give is refused by its number."""
+        """Score documents; one with probability 0 under every class is an error that names it."""
         parts = [self._part(documents, wanted, where.start) for where, documents in self._batches(texts)]
         return np.concatenate(parts)
 
@@ -50,13 +50,13 @@ class TextBeliefs:
         scores, impossible = self.scorer.score(documents, wanted, False, [], threads)  # type: ignore[attr-defined]
         if impossible >= 0:
             raise ImpossibleEvidenceError(
-                f"document {first + impossible}: no class can give it, since under each of them some word has "
-                "probability 0; smoothing > 0 allows every word."
+                f"document {first + impossible}: it has probability 0 under every class; smoothing > 0 gives "
+                "every word a probability above 0."
             )
         return np.asarray(scores)
 
     def words_of(self, text: str, a: int, b: int) -> tuple[Word, ...]:
-        """Return the tokens of a text with what each adds to the log-odds of class a over class b."""
+        """Return the tokens of a text with the term of each in the log-odds of class a over class b."""
         spans = self.counts.tokeniser.spans(text)
         found = self.scorer.find([token for token, _, _ in spans])  # type: ignore[attr-defined]
         rows = self.scorer.rows(found)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What a text model answers besides classes: why a text got its class, which texts come first, which words speak."""
+"""Explanations of a text model, rankings of texts, and the words of a class."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bayeskit.learn.learner import Learner
 
 
 class TextQuestions(Learner):
-    """A model whose beliefs are `TextBeliefs`: it explains a text, ranks texts, and lists the words of a class."""
+    """A model over `TextBeliefs` that explains a text, ranks texts, and lists the words of a class."""
 
     def explain(self, text: str, classes: tuple[Any, Any] | None = None) -> TextExplanation:
-        """Explain one text: the prior log-odds of two classes, and what each of its words adds to them.
+        """Explain one text: the prior log-odds of two classes, and the change by each of its words.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class TextQuestions(Learner):
         names = self.classes_.tolist()
         if classes is None:
             if len(names) < 2:
-                raise BayeskitError(f"an explanation compares two classes; the model knows {names[0]!r} only.")
+                raise BayeskitError(f"an explanation compares two classes; the model has {names[0]!r} only.")
             first, second = np.argsort(-log_joint, kind="stable")[:2].tolist()
             return first, second
         if len(classes) != 2 or any(name not in names for name in classes):
@@ -78,8 +78,8 @@ class TextQuestions(Learner):
         Returns
         -------
         Ranking
-            ``order`` holds the documents' numbers, ``log_odds`` their log-odds; ``enrichment(y)`` says how many of the
-            top tenth are interesting.
+            ``order`` holds the documents' numbers, ``log_odds`` their log-odds; ``enrichment(y)`` gives the share of
+            interesting documents in the top tenth, and among all.
 
         Examples
         --------
@@ -98,7 +98,7 @@ class TextQuestions(Learner):
         return Ranking(cls, np.argsort(-log_odds, kind="stable"), log_odds)
 
     def top_words(self, cls: Any, n: int = 20) -> list[tuple[str, float]]:
-        """Return the words that speak most for a class: by how far log P(w | c) is above the mean of all classes."""
+        """Return the strongest words for a class: by log P(w | c) minus its mean over all classes."""
         c = self._place(cls)
         table = self.feature_log_prob_
         with np.errstate(invalid="ignore"):

@@ -67,7 +67,8 @@ Missing = Annotated[
     typer.Option("--missing", help="Word for a missing cell, such as -9; may be repeated.", show_default=False),
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse absent columns, unseen values and cells that are no numbers.")
+    bool,
+    typer.Option("--strict", help="Raise an error for absent columns, unseen values and cells that are not numbers."),
 ]
 LossFile = Annotated[
     str | None,

@@ -18,7 +18,7 @@ MOST_CELLS = 1 << 26
 
 
 def is_many(data: Sequence[str]) -> bool:
-    """Say whether the arguments are more than one file: several, a folder, or a glob that the shell did not expand."""
+    """Return whether the arguments are more than one file: several, a folder, or an unexpanded glob."""
     if len(data) != 1:
         return True
     path = Path(data[0])
@@ -48,7 +48,7 @@ def scan_of(
 
 
 def is_large(path: str) -> bool:
-    """Say whether a file is too large to be read into memory without being asked to."""
+    """Return whether a file is too large to be read into memory without being asked to."""
     try:
         if os.path.getsize(path) > MOST_BYTES:
             return True

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_text_model(model: Any) -> bool:
-    """Say whether a model reads texts rather than a table."""
+    """Return whether a model reads texts rather than a table."""
     return hasattr(model, "top_words")
 
 

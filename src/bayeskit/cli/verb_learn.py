@@ -28,11 +28,11 @@ def learn(
     ] = None,
     require: Annotated[
         list[str] | None,
-        typer.Option("--require", help="An arc that must be there, A->B; may be repeated.", show_default=False),
+        typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False),
     ] = None,
     forbid: Annotated[
         list[str] | None,
-        typer.Option("--forbid", help="An arc that must not be there, A->B; may be repeated.", show_default=False),
+        typer.Option("--forbid", help="Forbidden arc, A->B; may be repeated.", show_default=False),
     ] = None,
     tier: Annotated[
         list[str] | None,
@@ -42,7 +42,7 @@ def learn(
         str | None, typer.Option("--order", help="All columns A,B,…, parents first; for k2.", show_default=False)
     ] = None,
     max_parents: Annotated[
-        int | None, typer.Option(help="The most parents of a variable.", min=0, show_default=False)
+        int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
     ] = None,
     restarts: Annotated[int, typer.Option(help="Restarts of hill-climb, tabu and mmhc.", min=0)] = 0,
     alpha: Annotated[float, typer.Option(help="Level of the tests of pc and mmhc.")] = 0.01,
@@ -50,9 +50,9 @@ def learn(
     missing: Annotated[str, typer.Option(help="complete-rows, node-average or em.")] = "complete-rows",
     numeric: Annotated[
         str | None,
-        typer.Option(help="Cut numbers into bins: equal-width or equal-frequency.", show_default=False),
+        typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False),
     ] = None,
-    bins: Annotated[int, typer.Option(help="The most bins of a column of numbers.", min=1)] = 5,
+    bins: Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)] = 5,
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
     ] = None,

@@ -43,7 +43,7 @@ def query(
 
     P(a | b=x) is a posterior, P(a, b | …) a joint table, P(a=x | …) one number, and argmax(a, b | …) the most probable
     states; argmax( | …) gives those of all variables. do(b=x) after the bar sets a variable instead of observing it.
-    With --cases the answer is a CSV file with a row per case; other columns than the network's are passed over.
+    With --cases the answer is a CSV file with a row per case; other columns are ignored.
 
     Example: bayeskit query asia.bif "P(lung | smoke=yes, xray=yes)"
 

@@ -15,17 +15,18 @@ def studio(
         list[Path] | None,
         typer.Argument(help="Networks, models (.bayes) or tables to open.", show_default=False),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port; 0 is any that is free.", min=0, max=65535)] = 0,
+    port: Annotated[int, typer.Option(help="Port; 0 means any free port.", min=0, max=65535)] = 0,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; any but 127.0.0.1 lets other machines in.")
+        str, typer.Option(help="Address to listen on; any other than 127.0.0.1 admits other machines.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    max_upload: Annotated[int, typer.Option("--max-upload", help="Largest file to take, in MiB.", min=1)] = 256,
+    max_upload: Annotated[
+        int, typer.Option("--max-upload", help="Largest size of an uploaded file, in MiB.", min=1)
+    ] = 256,
 ) -> None:
-    """Open a local page: see a network think, try a case, train from a table.
+    """Open a local page: explore a network, try a case, train from a table.
 
-    The page is served from this machine to this machine; the address has a token that lets one browser in. Ctrl-C
-    ends it.
+    The page is served on this machine only; the address has a token that admits one browser. Ctrl-C ends it.
 
     Example: bayeskit studio asia.bif
 

@@ -96,15 +96,16 @@ def train(
     """Learn to predict a column of a table.
 
     Shows the kind of each column, cross-validates every classifier, fits the best one on all rows, and saves the model
-    and a report. The best has the least log-loss, or with --loss or --reject the least mean loss; --by says otherwise.
+    and a report. The best has the least log-loss, or with --loss or --reject the least mean loss; --by chooses another
+    score.
 
     With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier: the
     multinomial, Bernoulli and complement models are compared on every fifth document, and the most accurate one is
     learned from all of them. The file may be larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
-    not grow with it. A random sample of its rows says what the columns are and scores the classifiers, which learn from
-    the counts of all rows.
+    not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
+    learn from the counts of all rows.
 
     Example: bayeskit train days.csv --target play
 

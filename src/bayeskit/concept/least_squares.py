@@ -189,7 +189,7 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
     try:
         d = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TableError(f"y must be a column of numbers, one for each row: {error}") from error
+        raise TableError(f"y must be a numeric column, one for each row: {error}") from error
     if len(d) != n_rows:
         raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(d)}]")
     bad = ~np.isfinite(d)

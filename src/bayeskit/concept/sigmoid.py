@@ -49,7 +49,7 @@ class SigmoidUnit(TableClassifier):
     learning_rate : float or "auto", default "auto"
         η; "auto" is 1 over the largest curvature that the objective can have, so that no step lowers it.
     max_iter : int, default 1000
-        The most steps.
+        The largest number of steps.
     tol : float, default 1e-4
         Stop when no entry of the gradient, divided by the number of rows, is larger.
     kinds : dict of column to kind, or one kind for all, optional

@@ -31,7 +31,7 @@ MOST_ROWS_OF_INT32 = 2**31 - 1
 
 @dataclass(frozen=True)
 class FamilyCounts:
-    """Counts of families of discrete columns within each class, beside the counts of each column alone.
+    """Counts of families of discrete columns within each class, and counts of each single column.
 
     A family is a tuple of column positions, the feature last. Its table has shape (values of each member …,
     n_classes), or (values of each member …) where the table has no class; a row in which a member is missing is not
@@ -89,7 +89,7 @@ class FamilyCounts:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The class labels; counts of a table without a class are refused."""
+        """The class labels; an error for counts without a class."""
         return self.alone.classes
 
     @property
@@ -154,7 +154,7 @@ class FamilyCounts:
         return self.plus(other)
 
     def plus(self, other: Self, limit: MemoryLimit | None = None) -> Self:
-        """Return the sum. Levels may grow, so it can be larger than both; above ``limit`` it is refused."""
+        """Return the sum. Levels may grow, so it can be larger than both; above ``limit`` bytes is an error."""
         self._refuse_other_families(other)
         alone = self.alone + other.alone
         dtype = np.result_type(self.cells, other.cells)
@@ -177,24 +177,24 @@ class FamilyCounts:
         cells = self._recount(alone, dtype) - other._recount(alone, dtype)
         slack = 0.0 if dtype.kind == "i" else 1e-9 * max(1.0, float(self.n_class.sum()))
         if (cells < -slack).any():
-            raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+            raise MergeError("cannot subtract rows that were never counted: a count would become negative.")
         if slack:
             cells = np.where(np.abs(cells) <= slack, 0.0, cells)
         return replace(self, alone=alone, cells=cells)
 
     def weighted(self, factor: NDArray[np.float64]) -> Self:
-        """Return the counts with each row of class c counted ``factor[c]`` times; for counts that become beliefs."""
+        """Return the counts with each row of class c counted ``factor[c]`` times, when they become probabilities."""
         values = self.alone.values
         scaled = replace(values, n_class=values.n_class * factor, n_value=values.n_value * factor)
         cells = (self.cells.reshape(-1, self.n_classes) * factor).ravel()
         return replace(self, alone=replace(self.alone, values=scaled), cells=cells)
 
     def declare(self, classes: NDArray[Any]) -> Self:
-        """Return the counts with classes announced that may have no row yet."""
+        """Return the counts with declared classes, which may have no row yet."""
         return self.under(self.alone.declare(classes), self.cells.dtype)
 
     def narrow(self) -> Self:
-        """Return the counts without levels and classes that no row has and nobody declared."""
+        """Return the counts without levels and classes that have no row and were not declared."""
         return self.under(self.alone.narrow(), self.cells.dtype)
 
     def under(self, alone: TableCounts, dtype: np.dtype[Any]) -> Self:

@@ -1,4 +1,4 @@
-"""Sums of features per class: what naive Bayes of counts learns from a matrix, as one value that adds."""
+"""Sums of features per class: the statistic of naive Bayes over matrices of counts; it adds and subtracts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FeatureNames:
         return self.size
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield nothing: no column has a kind or values to speak of."""
+        """Yield nothing: the columns have no kind and no values."""
         return iter(())
 
 
@@ -69,17 +69,17 @@ class FeatureCounts:
         self._refuse_other(other)
         strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
         if strange:
-            raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
+            raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be subtracted.")
         b = other._under(self.classes)
         n_class, n_feature = _less(self.n_class, b.n_class), _less(self.n_feature, b.n_feature)
         return replace(self, n_class=n_class, n_feature=n_feature).narrow()
 
     def declare(self, classes: NDArray[Any]) -> FeatureCounts:
-        """Return the counts with classes announced that may have no row yet."""
+        """Return the counts with declared classes, which may have no row yet."""
         return replace(self._under(union_classes(self.classes, classes)), declared_classes=True)
 
     def narrow(self) -> FeatureCounts:
-        """Return the counts without classes that no row has and nobody declared."""
+        """Return the counts without classes that have no row and were not declared."""
         if self.declared_classes or self.n_class.all():
             return self
         kept = np.flatnonzero(self.n_class)
@@ -127,7 +127,7 @@ class FeatureCounts:
         n_feature = expect_array(arrays, "n_feature", kinds[1], (len(classes), size))
         for numbers in (n_class, n_feature):
             if not np.isfinite(numbers).all() or (numbers < 0).any():
-                raise ModelFileError("a count is below zero or no number.")
+                raise ModelFileError("a count is negative or not a number.")
         names = meta["names"]
         if names is not None and (len(names) != size or not all(isinstance(name, str) for name in names)):
             raise ModelFileError("the names are not one per feature.")
@@ -140,5 +140,5 @@ def _less(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     # Sums of floats are rounded; what they leave near zero is rounding, not a row too many or too few.
     slack = 1e-9 * a if left.dtype.kind == "f" else 0
     if (left < -slack).any():
-        raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+        raise MergeError("cannot subtract rows that were never counted: a count would become negative.")
     return np.where(left <= slack, 0, left) if left.dtype.kind == "f" else left

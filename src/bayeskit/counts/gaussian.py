@@ -1,4 +1,4 @@
-"""What Gaussian classes learn from: joint moments of the rows of each class with the same missing cells."""
+"""The statistic of Gaussian classes: joint moments of the rows of each class with the same missing cells."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from bayeskit.table.schema import Schema
 class GaussianCounts:
     """Joint moments of groups of rows: those of one class that have the same missing cells. They add and subtract.
 
-    Kept by missing cells, they are all that maximum likelihood needs: rows themselves are not asked for again.
+    Grouped by missing cells, they are all that maximum likelihood needs: the rows are not read again.
     """
 
     schema: Schema
     classes: NDArray[Any]  # (n_classes,), rising
     n_class: NDArray[Any]  # (n_classes,): rows, or their weight
-    label: NDArray[np.int64]  # (n_groups,): the class of each group; groups are in rising order of class and cells
+    label: NDArray[np.int64]  # (n_groups,): the class of each group; groups are in increasing order of class and cells
     known: NDArray[np.bool_]  # (n_groups, n_numeric): which cells the rows of a group have
     moments: JointMoments  # (n_groups, n_numeric)
     # Classes that were announced rather than seen stay when their last row is unlearned.
@@ -42,7 +42,7 @@ class GaussianCounts:
         weight: NDArray[np.float64] | None,
         limit: float = np.inf,
     ) -> GaussianCounts:
-        """Sum up the numeric columns of a table; groups whose moments take more than ``limit`` bytes are refused."""
+        """Sum up the numeric columns of a table; moments of more than ``limit`` bytes are an error."""
         patterns, pattern = _missing_patterns(table, len(y))
         cells = pattern * len(classes) + y
         found, group = np.unique(cells, return_inverse=True) if len(patterns) > 1 else _classes_alone(y, len(classes))
@@ -67,7 +67,7 @@ class GaussianCounts:
         return [(int(c), known.tobytes()) for c, known in zip(self.label, self.known, strict=True)]
 
     def widen(self, schema: Schema, classes: NDArray[Any]) -> GaussianCounts:
-        """Return the same counts under a schema and classes that cover these; a column that comes new is missing."""
+        """Return the same counts under a schema and classes that cover these; a new column is missing."""
         if schema.numeric == self.schema.numeric and np.array_equal(classes, self.classes):
             return replace(self, schema=schema)
         to_class = np.searchsorted(classes, self.classes)
@@ -99,11 +99,11 @@ class GaussianCounts:
         schema = self.schema.union(other.schema)
         strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
         if strange:
-            raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
+            raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be subtracted.")
         a, b = self.widen(schema, self.classes), other.widen(schema, self.classes)
         ours = {key: g for g, key in enumerate(a._keys())}
         if not all(key in ours for key in b._keys()):
-            raise MergeError("no row of that class with the same missing cells was counted, so none can be taken away.")
+            raise MergeError("no row of that class with the same missing cells was counted, so none can be subtracted.")
         to = np.array([ours[key] for key in b._keys()], dtype=np.int64)
         moments = a.moments - b.moments.spread_out(len(ours), to)
         n_class = a.n_class - b.n_class
@@ -112,11 +112,11 @@ class GaussianCounts:
         return replace(a, n_class=n_class, moments=moments)._in_order().narrow()
 
     def declare(self, classes: NDArray[Any]) -> GaussianCounts:
-        """Return the counts with classes announced that may have no row yet."""
+        """Return the counts with declared classes, which may have no row yet."""
         return replace(self.widen(self.schema, union_classes(self.classes, classes)), declared_classes=True)
 
     def narrow(self) -> GaussianCounts:
-        """Return the counts without classes that no row has and nobody declared."""
+        """Return the counts without classes that have no row and were not declared."""
         if self.declared_classes or self.n_class.all():
             return self
         kept = np.flatnonzero(self.n_class)

@@ -70,7 +70,7 @@ class GraphCounts(FamilyCounts):
 
 
 def families_of_graph(parents: Parents) -> Families:
-    """Return the families of two columns or more, each once, in rising order.
+    """Return the families of two columns or more, each once, in increasing order.
 
     >>> families_of_graph(((), (0, 3), (0, 1), (0, 1)))
     ((0, 1), (0, 1, 2))

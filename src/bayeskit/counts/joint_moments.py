@@ -109,7 +109,7 @@ class JointMoments:
         self._refuse_other_shape(other)
         weight = self.weight - other.weight
         if (weight < -1e-9 * self.weight).any():
-            raise MergeError("cannot take away rows that were never counted: a weight would fall below zero.")
+            raise MergeError("cannot subtract rows that were never counted: a weight would become negative.")
         empty = weight <= 1e-9 * self.weight
         weight = np.where(empty, np.zeros_like(weight), weight)
         safe, whole = np.where(empty, 1.0, weight), np.where(self.weight > 0, self.weight, 1.0)
@@ -125,7 +125,7 @@ class JointMoments:
         size = np.where(empty[:, None], 0.0, size + np.diagonal(between[0], axis1=1, axis2=2))
         left = np.diagonal(scatter[0], axis1=1, axis2=2)
         if (~empty[:, None] & (left < -1e-9 * size)).any():
-            raise MergeError("cannot take away rows that were never counted: a variance would fall below zero.")
+            raise MergeError("cannot subtract rows that were never counted: a variance would become negative.")
         constant = (left <= _ROUNDING * size) | empty[:, None]
         gone = constant[:, :, None] | constant[:, None, :]
         return JointMoments(weight, np.where(empty[:, None], 0.0, mean), np.where(gone, 0.0, scatter))

@@ -1,4 +1,4 @@
-"""How much memory may be taken, and how much tables of counts take: said before the work, refused above a limit."""
+"""The memory that tables of counts need: computed before the work, an error above a limit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_memory(limit: object) -> float:
     ----------
     limit : number or str
         Bytes, or text with a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024), in any
-        case. Infinity is no limit.
+        case. Infinity means no limit.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def read_memory(limit: object) -> float:
 def table_cells(sizes: Sequence[int], families: str | Sequence[Sequence[int]]) -> tuple[int, int]:
     """Return how many families there are and how many cells their tables have for one class.
 
-    All pairs and all triples are summed without writing them down: the sums of their products are the elementary
+    All pairs and all triples are summed without listing them: the sums of their products are the elementary
     symmetric polynomials of the sizes.
 
     >>> table_cells([4, 4, 4], "pairs"), table_cells([4, 4, 4], "triples"), table_cells([4, 4, 4], [(0, 1)])
@@ -72,7 +72,7 @@ def nothing_made(sizes: Sequence[int], n_classes: int, families: str | Sequence[
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """The most bytes that may be in use at once: by counts, by what stands beside them, and by what is made of them."""
+    """The largest number of bytes in use at once: by counts, by other data, and by what is made from the counts."""
 
     most: float
     # How many bytes a model takes besides its counts, given the sizes of the columns, the classes and the families.
@@ -88,7 +88,7 @@ class MemoryLimit:
         weighted: bool = False,
         beside: float = 0.0,
     ) -> None:
-        """Refuse tables that need more, naming the sizes; warn of large ones. ``beside`` bytes are in use already."""
+        """Raise an error for too large tables, with the sizes; warn of large ones. ``beside`` bytes are in use."""
         n_families, cells = table_cells(sizes, families)
         counts = cells * n_classes * (8 if weighted else 4)
         need = counts + beside + self.made(sizes, n_classes, families)
@@ -118,7 +118,7 @@ BYTES_OF_A_DENSITY = 160
 
 
 def refuse_too_wide(schema: Schema, n_classes: int, limit: float) -> None:
-    """Refuse the tables of the single columns where counting them and believing them would take more than ``limit``.
+    """Raise an error where the tables of the single columns would take more than ``limit`` bytes.
 
     Examples
     --------
@@ -143,7 +143,7 @@ are 'id' with 1000. The limit is 97.7 KiB: leave such columns out, cut them into
 
 
 def readable(n_bytes: float) -> str:
-    """Write a number of bytes with the unit that suits it.
+    """Return a number of bytes with a suitable unit.
 
     >>> readable(576), readable(3 * 2**30)
     ('576 bytes', '3.0 GiB')

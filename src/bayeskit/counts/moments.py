@@ -20,12 +20,12 @@ _LEAST_MEAN = 1e-120
 
 @dataclass(frozen=True)
 class Moments:
-    """The moments of each numeric column within each class; missing cells take no part. They add and subtract.
+    """The moments of each numeric column within each class; missing cells are skipped. They add and subtract.
 
     ``scatter`` is the sum of squared deviations from the mean. Sums of squares are never kept, because their
-    difference loses all digits where the mean is large beside the spread. Each number has twice the digits of a double,
-    so that what is left when rows are taken away is what was counted without them, and a column that is constant
-    among them has no scatter at all.
+    difference loses all digits where the mean is large compared with the spread. Each number has twice the digits of a
+    double, so that subtracting rows leaves the moments of the other rows, and a column that is constant among them has
+    zero scatter.
 
     References
     ----------
@@ -72,8 +72,8 @@ class Moments:
     ) -> Moments:
         """Sum up numeric columns, given as a list of columns or a 2-D array.
 
-        An `OverflowError` says that a number is infinite, or which column is too "large" or too "small": no double
-        holds the squares of its differences.
+        An `OverflowError` says that a number is infinite, or which column is too "large" or too "small" for the
+        squares of its differences to fit in a double.
         """
         n_features = table.shape[1] if isinstance(table, np.ndarray) else len(table)
         if not n_features:
@@ -105,7 +105,7 @@ class Moments:
         rest, below_zero = subtract_moments(self.parts, other.parts)
         if rest is None:
             what = "weight" if below_zero == 1 else "variance"
-            raise MergeError(f"cannot take away rows that were never counted: a {what} would fall below zero.")
+            raise MergeError(f"cannot subtract rows that were never counted: a {what} would become negative.")
         return Moments(rest)
 
     def without_each(self, cells: NDArray[Any], y: NDArray[Any], weight: NDArray[Any]) -> Moments:

@@ -1,4 +1,4 @@
-"""How often each number came, in each class: what a kernel density estimate learns from."""
+"""How often each number occurs in each class: the statistic of a kernel density estimate."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _WIDEST = 1012  # bins of 2^1012 hold all doubles in fewer than MOST_NUMBERS bin
 class NumberCounts:
     """The distinct numbers of each column, and how many rows of each class have them. They add and subtract.
 
-    The table is ragged: column j owns the entries ``offsets[j]:offsets[j + 1]`` of ``values``, which rise, and of
+    The table is ragged: column j owns the entries ``offsets[j]:offsets[j + 1]`` of ``values``, which increase, and of
     ``n``. A column with more than ``MOST_NUMBERS`` distinct numbers is cut into bins [m 2^k, (m + 1) 2^k) with the
-    least k for which its bins are not more than that; a value is then the middle of its bin. As narrow bins lie in
-    wide ones, whole bins, counts of parts add up to the counts of the whole, bins included.
+    least k for which its bins are not more than that; a value is then the middle of its bin. Narrow bins lie
+    entirely in wide ones, so counts of parts add up to the counts of the whole, bins included.
 
     Examples
     --------
@@ -212,7 +212,7 @@ class _Part:
         # Sums of weights are rounded; what they leave near zero is rounding, not a row too many or too few.
         slack = 0.0 if n.dtype.kind == "i" else 1e-9
         if (n < -slack * a.n).any():
-            raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+            raise MergeError("cannot subtract rows that were never counted: a count would become negative.")
         n = np.where(n <= slack * a.n, 0, n).astype(n.dtype)
         left = n.any(axis=1)
         return _Part(a.values[left], n[left], exponent)

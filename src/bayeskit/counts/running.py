@@ -91,7 +91,7 @@ class RunningFamilies:
         return self.counted.families
 
     def declare(self, classes: NDArray[Any]) -> RunningFamilies:
-        """Return the sum with classes announced that may have no row yet."""
+        """Return the sum with declared classes, which may have no row yet."""
         return replace(self, alone=self.alone.declare(classes))
 
     def plus(

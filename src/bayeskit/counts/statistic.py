@@ -20,7 +20,7 @@ class Counted(Protocol):
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The class labels, of shape (n_classes,), in rising order."""
+        """The class labels, of shape (n_classes,), in increasing order."""
         ...
 
     @property
@@ -29,7 +29,7 @@ class Counted(Protocol):
         ...
 
     def declare(self, classes: NDArray[Any]) -> Self:
-        """Return the same counts with classes announced that may have no row yet."""
+        """Return the same counts with declared classes, which may have no row yet."""
         ...
 
 
@@ -55,5 +55,5 @@ class Statistic(Counted, Stored, Protocol):
     def __sub__(self, other: Self, /) -> Self: ...
 
     def narrow(self) -> Self:
-        """Return the same counts without levels and classes that no row has and nobody declared."""
+        """Return the same counts without levels and classes that have no row and were not declared."""
         ...

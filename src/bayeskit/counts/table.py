@@ -162,12 +162,12 @@ class TableCounts:
         for ours, theirs in zip(self.schema, other.schema, strict=True):
             strange = [value for value in theirs.values if value not in ours.code_of]
             if theirs.kind != "unknown" and strange:
-                raise MergeError(f"column '{ours.name}' never held {strange[0]!r}, so no such row can be taken away.")
+                raise MergeError(f"column '{ours.name}' never held {strange[0]!r}, so no such row can be subtracted.")
         self._union_classes(other)  # refuses a class beside none
         if self.has_class:
             strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
             if strange:
-                raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be taken away.")
+                raise MergeError(f"class {strange[0]!r} was never counted, so no such row can be subtracted.")
         b = other.widen(schema, self.class_labels)
         a = self.widen(schema, self.class_labels)
         left = (a.values - b.values, a.moments - b.moments, a.numbers - b.numbers)
@@ -179,11 +179,11 @@ class TableCounts:
         return union_classes(self.classes, other.classes) if self.has_class else None
 
     def declare(self, classes: NDArray[Any]) -> TableCounts:
-        """Return the counts with classes announced that may have no row yet."""
+        """Return the counts with declared classes, which may have no row yet."""
         return replace(self.widen(self.schema, union_classes(self.classes, classes)), declared_classes=True)
 
     def narrow(self) -> TableCounts:
-        """Return the counts without the values and classes that no row has and nobody declared."""
+        """Return the counts without the values and classes that have no row and were not declared."""
         variables = list(self.schema.variables)
         kept_rows = []
         for k, j in enumerate(self.schema.discrete):
@@ -243,12 +243,12 @@ def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArr
             raise ModelFileError("the classes are not a list of texts.")
         classes = np.array(labels, dtype=object if dtype.kind == "O" else np.str_)
     if not len(classes) or len(set(classes.tolist())) < len(classes) or classes.tolist() != sorted(classes.tolist()):
-        raise ModelFileError("the classes are not in rising order, each once.")
+        raise ModelFileError("the classes are not in increasing order, each once.")
     return classes
 
 
 def union_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of both, in rising order; refuse labels of two types."""
+    """Return the classes of both, in increasing order; refuse labels of two types."""
     if np.array_equal(a, b):
         return a
     text = [classes.dtype.kind in "OU" for classes in (a, b)]

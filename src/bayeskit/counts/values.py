@@ -57,7 +57,7 @@ class ValueCounts:
         # Sums of weights are rounded; what they leave near zero is rounding, not a row too many or too few.
         slack = 0.0 if n_value.dtype.kind == "i" else 1e-9
         if (n_class < -slack * self.n_class).any() or (n_value < -slack * self.n_value).any():
-            raise MergeError("cannot take away rows that were never counted: a count would fall below zero.")
+            raise MergeError("cannot subtract rows that were never counted: a count would become negative.")
         if slack:
             n_class = np.where(n_class <= slack * self.n_class, 0.0, n_class)
             n_value = np.where(n_value <= slack * self.n_value, 0.0, n_value)

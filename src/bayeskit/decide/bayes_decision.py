@@ -45,11 +45,12 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier
-        What gives P(c given x). It is cloned; ``FrozenEstimator(fitted)`` keeps one that is fitted already.
+        The classifier that gives P(c given x). It is cloned; ``FrozenEstimator(fitted)`` keeps one that is fitted
+        already.
     loss : None, matrix, frame or dict, default=None
         λ(truth, action). Rows are the truth and columns the action; a dict reads ``{truth: {action: cost}}``. None is
         0-1 loss. Actions need not be the classes. Negative losses are gains. A dict or frame may name classes that the
-        rows of a fold, or a frozen estimator, do not have; `mean_loss` counts what they cost where they do occur.
+        rows of a fold, or a frozen estimator, do not have; `mean_loss` counts their cost where they occur.
     reject : None, float or dict, default=None
         The cost of the further action ``"reject"``, such as asking a human; ``{"ask a human": 0.2}`` also names it.
 
@@ -64,7 +65,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     actions_ : array
         The names of the actions.
     regions_ : tuple of Region, or None
-        For two classes, the best action for each interval of P(second class), in rising order.
+        For two classes, the best action for each interval of P(second class), in increasing order.
 
     Examples
     --------
@@ -104,7 +105,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **params: Any) -> Self:
         """Add a batch to the estimator; the first call needs all ``classes``.
 
-        Where the estimator takes new classes in later batches, the loss must name them; else the batch is refused.
+        Where the estimator takes new classes in later batches, the loss must name them; otherwise the batch is an
+        error.
         """
         self._check_estimator()
         first = not hasattr(self, "estimator_")
@@ -123,7 +125,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:
         """Return a class for each row: that of least risk where the actions are classes, else the most probable.
 
-        A reject is no class, so it is left out here, as is a class that only the loss names; `decide` gives them.
+        A reject is not a class, so it is left out here, as is a class that only the loss names; `decide` returns them.
         """
         posterior = self._posterior(X, "predict", params)
         read: Loss = self.loss_
@@ -189,8 +191,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the classifier and the loss to a file that :func:`bayeskit.load` reads.
 
-        The estimator must be a model of bayeskit; any other has no safe file and can be kept with pickle. A loss that
-        was a matrix or a frame comes back as the dict that says the same.
+        The estimator must be a model of bayeskit; any other cannot be saved in a model file, only with pickle. A loss
+        given as a matrix or a frame is loaded as an equal dict.
         """
         check_is_fitted(self)
         save(self, path)
@@ -201,7 +203,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may be untrusted."""
         fitted, frozen, loss, reject = parts_of_decision(meta, arrays)
         model = cls(FrozenEstimator(fitted) if frozen else clone(fitted), loss=loss, reject=reject)
         model.estimator_ = FrozenEstimator(fitted) if frozen else fitted
@@ -290,11 +292,11 @@ def _classes(y: Any) -> NDArray[Any]:
 
 
 def _warn_of_strangers(classes: NDArray[Any], known: NDArray[Any]) -> None:
-    """Say that a frozen estimator will never name some of the classes of y."""
+    """Warn that a frozen estimator never predicts some of the classes of y."""
     strange = [name for name in classes.tolist() if name not in np.asarray(known).tolist()]
     if strange:
         warnings.warn(
-            f"y holds the class {strange[0]!r}, which the frozen estimator does not know; it knows "
+            f"y holds the class {strange[0]!r}, which the frozen estimator was not fitted on; its classes are "
             f"{np.asarray(known).tolist()}, and gives every other class the probability 0.",
             BayeskitWarning,
             stacklevel=3,

@@ -56,7 +56,7 @@ def bayes_risk(
     Parameters
     ----------
     model : classifier
-        With ``X``, any classifier with ``predict_proba``. Without it, a model that knows P(x, c).
+        With ``X``, any classifier with ``predict_proba``. Without it, a model that gives P(x, c).
     loss : None, matrix, frame or dict
         λ(truth, action); None is 0-1 loss, whose risk is 1 − the best possible accuracy.
     X : table, optional
@@ -65,7 +65,7 @@ def bayes_risk(
         Without ``X``: the sum over all x, which needs discrete features and at most ten million values of x; or a mean
         over drawn rows. "auto" sums where that is possible.
     n_samples : int
-        How many rows to draw.
+        The number of rows to draw.
     random_state : int or Generator
         The seed of the draws.
 
@@ -103,7 +103,7 @@ def bayes_risk(
     if method == "exact" or (method == "auto" and possible):
         return _sum(source, read, domains, n_cells)
     if not isinstance(source, SamplingModel):
-        raise BayeskitError(f"{type(model).__name__} cannot draw rows from itself; give rows as X.")
+        raise BayeskitError(f"{type(model).__name__} cannot draw random rows; pass rows as X.")
     log_joint = source.log_joint(source.sample_columns(n_samples, np.random.default_rng(random_state)))
     return _mean(_posterior(log_joint), read, "monte carlo")
 

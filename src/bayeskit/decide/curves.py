@@ -23,7 +23,7 @@ class Curves(NamedTuple):
 
     @property
     def false_positive_rate(self) -> NDArray[np.float64]:
-        """The share of the negative rows that is taken for positive."""
+        """The share of the negative rows that is predicted positive."""
         wrong = self.n_chosen - self.n_right
         return np.asarray(wrong / wrong[-1])
 
@@ -60,9 +60,9 @@ def curves(score: NDArray[np.float64], positive: NDArray[Any]) -> Curves:
     Parameters
     ----------
     score : float64 array of shape (n_rows,)
-        Higher is more probably positive.
+        Higher means more probably positive.
     positive : bool array of shape (n_rows,)
-        Which rows are.
+        Which rows are positive.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def curves(score: NDArray[np.float64], positive: NDArray[Any]) -> Curves:
     """
     truth = np.asarray(positive, dtype=bool)
     if truth.all() or not truth.any():
-        raise BayeskitError("curves need positive and negative rows; all rows are of one sort.")
+        raise BayeskitError("curves need positive and negative rows; all rows are of one class.")
     order = np.argsort(-score, kind="stable")
     ranked, right = score[order], np.cumsum(truth[order])
     last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)  # the last row of each score

@@ -17,13 +17,14 @@ PREFIX = "model_"
 
 
 def decision_to_parts(decision: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the fields and arrays of a fitted decision; an estimator that has no safe file is refused by name."""
+    """Return the fields and arrays of a fitted decision; an estimator that cannot be saved is an error."""
     frozen = isinstance(decision.estimator_, FrozenEstimator)
     fitted = decision.estimator_.estimator if frozen else decision.estimator_
     name = type(fitted).__name__
     if name not in MODELS or type(fitted) is not model_class(name) or isinstance(fitted, type(decision)):
         raise ModelFileError(
-            f"the estimator is a {type(fitted).__module__}.{name}, which has no safe file; keep it with pickle."
+            f"the estimator is a {type(fitted).__module__}.{name}, which cannot be saved in a model file; "
+            "save it with pickle."
         )
     own, own_arrays = fitted.to_parts()
     read: Loss = decision.loss_.with_absent()

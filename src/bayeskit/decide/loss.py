@@ -19,7 +19,7 @@ class Loss:
 
     ``matrix`` has shape (n_classes, n_actions), or (n_rows, n_classes, n_actions) when each row of the table has a loss
     of its own. Negative entries are gains. ``absent`` are truths that the loss names and the model does not know, such
-    as a class without a row in a fold: they take no part in decisions, and ``absent_matrix`` says what they would cost.
+    as a class without a row in a fold: they do not affect decisions, and ``absent_matrix`` holds their costs.
     """
 
     classes: tuple[Any, ...]
@@ -47,7 +47,7 @@ class Loss:
         return named
 
     def with_absent(self) -> Loss:
-        """Return the loss with the absent truths as classes behind the others, to say what decisions did cost."""
+        """Return the loss with the absent truths as additional classes, to compute realised costs."""
         if self.absent_matrix is None:
             return self
         matrix = np.concatenate([self.matrix, self.absent_matrix])
@@ -78,8 +78,8 @@ def read_loss(loss: Any, classes: Iterable[Any]) -> Loss:
         ``None`` is 0-1 loss. A matrix has one row per class in the order of ``classes``; its columns are actions, the
         classes themselves when there are as many. A frame has the actions as column names, and the truth as its index
         or first column. A dict reads ``{truth: {action: cost}}``. An array of shape (n_rows, n_classes, n_actions)
-        gives each row of the table its own matrix. A dict and a frame may name truths that are none of the classes,
-        such as one without a row in this fold; every class must be named.
+        gives each row of the table its own matrix. A dict and a frame may name truths that are not among the
+        classes, such as one without a row in this fold; every class must be named.
     classes : sequence
         The names of the classes.
 
@@ -102,7 +102,7 @@ def read_loss(loss: Any, classes: Iterable[Any]) -> Loss:
 
 
 def with_reject(loss: Loss, reject: Any) -> Loss:
-    """Add the action of asking a human, which costs the same whatever the truth is.
+    """Add the reject action (such as asking a human), which costs the same whatever the truth is.
 
     ``reject`` is its cost, or ``{name: cost}`` to call the action something other than ``"reject"``.
     """
@@ -226,9 +226,9 @@ def _names_all(found: tuple[Any, ...], names: tuple[Any, ...]) -> bool:
 
 
 def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> tuple[list[Any], tuple[Any, ...]]:
-    """Return what was found in the order of the classes, and the others; a class that lacks or comes twice is refused.
+    """Return the rows in the order of the classes, and the others; an absent or repeated class is an error.
 
-    A name too many is a class that has no row here, unless a class lacks: then it is taken for a slip of the pen.
+    An additional name is a class that has no row here, unless a class is absent: then it is taken for a typing error.
     """
     by_name = {name: name for name in found}
     if not set(names) <= set(by_name):
@@ -239,7 +239,7 @@ def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> tuple[
     unknown = [name for name in by_name if name not in names]
     lacking = [name for name in names if name not in by_name]
     if lacking or len(set(found)) != len(found):
-        verb = "which is no class" if len(unknown) == 1 else "which are no classes"
+        verb = "which is not a class" if len(unknown) == 1 else "which are not classes"
         parts = [f"names {_listed(unknown)}, {verb}"] if unknown else []
         parts += [f"lacks {_listed(lacking)}"] if lacking else []
         parts = parts or ["names a class twice"]

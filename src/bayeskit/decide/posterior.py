@@ -27,7 +27,7 @@ def log_posterior(log_joint: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     peak = log_joint.max(axis=1, keepdims=True)  # (n_rows, 1)
     if np.isneginf(peak).any():
-        raise ImpossibleEvidenceError(f"row {int(np.isneginf(peak).argmax())}: no class can give this x.")
+        raise ImpossibleEvidenceError(f"row {int(np.isneginf(peak).argmax())}: x has probability 0 under every class.")
     # Shifted by the row's peak, exp() cannot overflow and one term is 1. The log of the sum, at most log K, is taken
     # from the shifted scores: beside a peak of -1e20 it would be lost, and the posterior would not sum to 1.
     shifted: NDArray[np.float64] = log_joint - peak

@@ -1,4 +1,4 @@
-"""What risk and explanations ask of a model: any class with these methods can be used, ours or yours."""
+"""The methods that risk and explanations need: any class that has them can be used, of bayeskit or your own."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class JointTerms(NamedTuple):
 
 @runtime_checkable
 class JointModel(Protocol):
-    """A fitted model that knows P(x, c) for every x; missing cells are summed out.
+    """A fitted model that gives P(x, c) for every x; missing cells are summed out.
 
     `bayes_risk`, `value_of_information` and `feature_relevance` need one, and `what_if` takes the values to try from
     ``domains``. All classifiers of bayeskit that take missing cells have these methods.
 
     Examples
     --------
-    A model of one coin toss that is shown to us, by hand:
+    A model of one coin toss, written by hand:
 
     >>> class Coin:
     ...     classes_ = np.array(["fair", "two heads"])
@@ -88,7 +88,7 @@ class SamplingModel(JointModel, Protocol):
 class AdditiveModel(Protocol):
     """A fitted model whose log-joint is a sum of one term per feature, such as naive Bayes.
 
-    `explain` then reads all terms at once; other models are asked again for each feature that is revealed.
+    `explain` then reads all terms at once; other models predict again for each feature that is revealed.
     """
 
     classes_: NDArray[Any]
@@ -100,7 +100,7 @@ class AdditiveModel(Protocol):
 
 @runtime_checkable
 class CellReader(Protocol):
-    """A fitted model that says which cells of a table it uses; of other models, all cells that are not missing."""
+    """A fitted model that says which cells of a table it uses; other models use all cells that are not missing."""
 
     def used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return a bool array of shape (n_rows, n_features)."""
@@ -109,7 +109,7 @@ class CellReader(Protocol):
 
 @runtime_checkable
 class HidingModel(Protocol):
-    """A fitted model for which a recorded missing cell is a value, and a cell that nobody asked for is not.
+    """A fitted model for which a recorded missing cell is a value, and a cell that was not observed is not.
 
     `explain` and `value_of_information` then hide cells instead of making them missing. ``log_joint`` of such a model
     takes None for hidden and NaN for missing.
@@ -118,7 +118,7 @@ class HidingModel(Protocol):
     classes_: NDArray[Any]
 
     def log_posterior_hiding(self, X: Any, hidden: NDArray[np.bool_], *, floor: bool) -> NDArray[np.float64]:
-        """Return log P(c | x) without the hidden cells, (n_rows, n_classes), with or without the last mixing-in."""
+        """Return log P(c | x) without the hidden cells, (n_rows, n_classes), with or without the floor."""
         ...
 
 
@@ -128,7 +128,7 @@ def as_joint_model(model: Any, what: str) -> JointModel:
         return model
     if not all(hasattr(model, name) for name in ("domains", "log_joint")):
         raise BayeskitError(
-            f"{what} needs a model that knows P(x, c), such as NaiveBayes; {type(model).__name__} knows P(c | x) only."
+            f"{what} needs a model that gives P(x, c), such as NaiveBayes; {type(model).__name__} gives only P(c | x)."
         )
     raise BayeskitError(f"{what} needs a fitted model; call fit on this {type(model).__name__} first.")
 

@@ -1,4 +1,4 @@
-"""Where each action is best: the threshold of two classes, and whether a reject is ever or always taken."""
+"""Where each action is best: the threshold of two classes, and whether a reject is ever or always chosen."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Region(NamedTuple):
 def regions(loss: Loss) -> tuple[Region, ...]:
     r"""Return, for two classes, the actions in the order in which they are best as P(c_2 given x) grows from 0 to 1.
 
-    The risk of an action is a line in p = P(c_2 | x), and the best action is the lowest line. For two actions the one
-    border is the threshold
+    The risk of an action is a line in p = P(c_2 | x), and the best action is the lowest line. For two actions the only
+    boundary is the threshold
 
     .. math:: p^* = \frac{\lambda_{12} - \lambda_{11}}{(\lambda_{12} - \lambda_{11}) + (\lambda_{21} - \lambda_{22})}
 
@@ -63,7 +63,7 @@ def threshold(loss: Loss) -> float | None:
 
 
 def worst_case_risk(matrix: NDArray[np.float64]) -> float:
-    """Return the largest risk that a best action can have, over all posteriors: the value of the game."""
+    """Return the largest risk of the best action over all posteriors (the minimax value)."""
     n_classes, n_actions = matrix.shape
     # Maximise v such that Σ_c p_c λ(c, a) ≥ v for every action a, over distributions p.
     solved = linprog(
@@ -78,7 +78,7 @@ def worst_case_risk(matrix: NDArray[np.float64]) -> float:
 
 
 def warn_of_idle_reject(loss: Loss) -> None:
-    """Warn when the reject of a loss is taken for no posterior, or for every posterior."""
+    """Warn when the reject of a loss is chosen for no posterior, or for every posterior."""
     if loss.reject is None or loss.per_row:
         return
     others, cost = loss.matrix[:, :-1], float(loss.matrix[0, -1])

@@ -1,4 +1,4 @@
-"""The scorer ``mean_loss``: what decisions cost on rows whose truth is known."""
+"""The scorer ``mean_loss``: the mean cost of decisions on labelled rows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MeanLoss:
             own = getattr(estimator, "loss_", None)
             if not isinstance(own, Loss):
                 raise BayeskitError(
-                    f"mean_loss does not know the loss of {type(estimator).__name__}; wrap it in BayesDecision, or "
+                    f"mean_loss needs the loss of {type(estimator).__name__}; wrap it in BayesDecision, or "
                     "score with mean_loss.using(loss)."
                 )
             return own
@@ -85,7 +85,7 @@ class MeanLoss:
 
 
 def _any_is_wrong(loss: Loss, y: Any) -> Loss:
-    """Return a 0-1 loss with a row for each further truth in y: a class that the model lacks is never right."""
+    """Return a 0-1 loss with a row for each further truth in y: predictions there are always wrong."""
     further = tuple(name for name in np.unique(np.asarray(y)).tolist() if name not in loss.classes)
     row = np.array([loss.matrix[0, k] if action == loss.reject else 1.0 for k, action in enumerate(loss.actions)])
     return replace(
@@ -94,13 +94,13 @@ def _any_is_wrong(loss: Loss, y: Any) -> Loss:
 
 
 def _numbers(y: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Return the positions of the true classes; a class that is not in the loss is refused."""
+    """Return the positions of the true classes; a class that is not in the loss is an error."""
     number = {name: k for k, name in enumerate(classes)}
     labels = np.asarray(y)
     found, places = np.unique(labels, return_inverse=True)
     unknown = [name for name in found.tolist() if name not in number]
     if unknown:
-        raise BayeskitError(f"the truth {unknown[0]!r} is none of the classes {list(classes)} that the loss knows.")
+        raise BayeskitError(f"the truth {unknown[0]!r} is not among the classes of the loss, {list(classes)}.")
     return np.array([number[name] for name in found.tolist()], dtype=np.int64)[places]
 
 

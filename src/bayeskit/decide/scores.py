@@ -44,7 +44,7 @@ class Scores:
 
     With p the posterior and c the true class of a row, the log-loss is the mean of −log p_c, the Brier score the mean
     of :math:`\sum_k (p_k - [k = c])^2`, from 0 to 2, and the calibration error the mean over rows of
-    \|mean confidence − share right\| within the tenth of [0, 1] in which the largest p lies.
+    \|mean confidence − accuracy\| within the tenth of [0, 1] in which the largest p lies.
 
     Examples
     --------
@@ -120,12 +120,12 @@ class Scores:
 
     @property
     def mean_loss(self) -> Measure:
-        """What the decisions of least risk cost per row; under 0-1 loss the error."""
+        """The mean cost of the decisions of least risk; under 0-1 loss the error."""
         return self._mean(3)
 
     @property
     def calibration_error(self) -> Measure:
-        """How far confidence is from the share that is right, with the standard error of the mean within fixed bins."""
+        """The difference between confidence and accuracy, with the standard error of the mean within fixed bins."""
         gap = self.bins[:, 1] - self.bins[:, 2]
         value = float(np.abs(gap).sum()) / self.n_rows
         spread = max(float(self.bins[:, 3].sum()) / self.n_rows - value**2, 0.0)

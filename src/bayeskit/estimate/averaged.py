@@ -1,4 +1,4 @@
-"""What averaged n-dependence believes: counts of pairs (and triples) from which every SPODE follows."""
+"""Averaged n-dependence estimators: counts of pairs (and triples), from which every SPODE is computed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class AverageBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Return the scores, the first row that no class can give, and the first with an infinite number (or −1)."""
+        """Return the scores, the first impossible row and the first row with an infinite number (or −1)."""
         infinite = first_infinite(table)
         scores, impossible = self._scorer.score(table, result, fallback, self._threads(table))  # type: ignore[attr-defined]
         return scores, impossible, infinite

@@ -1,4 +1,4 @@
-"""What averaged one-dependence believes with back-off: the tables of every SPODE, smoothed towards naive Bayes."""
+"""Averaged one-dependence estimators with back-off: the tables of every SPODE, smoothed towards naive Bayes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class BackOffAverage:
     .. math:: P(x_j \mid c, x_u) = \frac{n(x_j, c, x_u) + m_1 P(x_j \mid c)}{n(c, x_u) + m_1} \qquad
               P(x_j \mid c) = \frac{n(x_j, c) + m_0 P(x_j)}{n(c) + m_0}
 
-    A known super-parent whose value has fewer than ``min_count`` rows takes no part; where none does, the tables
-    without super-parent answer.
+    A known super-parent whose value has fewer than ``min_count`` rows is left out; where none is left, the tables
+    without super-parent are used.
     """
 
     counts: FamilyCounts
@@ -68,7 +68,7 @@ class BackOffAverage:
         return _as_asked(joint, Score.LOG_POSTERIOR)
 
     def _mean(self, columns: list[NDArray[Any]], y: NDArray[Any] | None, joint_of: Any) -> NDArray[np.float64]:
-        """Return log P(x, c), the mean over the super-parents that each row lets take part."""
+        """Return log P(x, c), the mean over the super-parents that qualify for each row."""
         n_rows, sizes = len(columns[0]), sizes_of(self.counts.schema)
         total = np.full((n_rows, len(self.counts.n_class)), -np.inf)
         n_parts = np.zeros(n_rows)

@@ -14,7 +14,7 @@ from bayeskit.errors import BayeskitError
 def class_factors(
     n_class: NDArray[Any], classes: NDArray[Any], class_weight: Mapping[Any, float] | str | None
 ) -> NDArray[Any]:
-    """Return how many times a row of each class counts; "balanced" makes the classes weigh the same."""
+    """Return how many times a row of each class counts; "balanced" gives all classes the same total weight."""
     if class_weight is None:
         return np.ones(len(n_class), dtype=np.int64)
     if isinstance(class_weight, str):
@@ -28,7 +28,7 @@ def class_factors(
     strange = [name for name in class_weight if name not in names]
     if strange:
         raise BayeskitError(
-            f"class_weight names the class {strange[0]!r}, which is not there; the classes are {names}."
+            f"class_weight names the class {strange[0]!r}, which is not a class; the classes are {names}."
         )
     factor = np.array([float(class_weight.get(name, 1.0)) for name in names])
     if (factor < 0).any() or not factor.any() or not np.isfinite(factor).all():

@@ -33,7 +33,7 @@ class Gaussians:
 
 @dataclass(frozen=True)
 class _Floor:
-    """How narrow a distribution may be: in no direction a thousand times as narrow as the columns are wide."""
+    """The smallest spread of a distribution: in no direction below a thousandth of the columns' spread."""
 
     scale: Matrix  # (n_columns,): the deviation of each whole column
     least: float  # the least eigenvalue in units of it
@@ -41,7 +41,7 @@ class _Floor:
     def raised(self, covariance: Matrix) -> tuple[Matrix, int]:
         """Return the covariance with eigenvalues of at least the floor, and how many were above it.
 
-        Of all matrices with such eigenvalues it is the most likely one, so EM with it still climbs.
+        Of all matrices with such eigenvalues it is the most likely one, so the likelihood still increases in EM.
         """
         share = covariance / self.scale[:, None] / self.scale
         values, vectors = linalg.eigh(share)
@@ -82,17 +82,17 @@ def estimate_gaussians(
     Parameters
     ----------
     counts : GaussianCounts
-        What was counted.
+        The counts.
     covariance : {"full", "tied", "diagonal", "spherical"}
-        What the matrices may be.
+        The form of the matrices.
     variance : {"ml", "unbiased"}
         The divisor.
     shrinkage : float
         α, from 0 to 1.
     tolerance : float
-        EM stops when a step gains no more than this, per row.
+        EM stops when a step improves the log-likelihood per row by less than this.
     max_steps : int
-        The most steps of EM.
+        The largest number of EM steps.
     """
     columns = _by_column(counts)
     n_classes, d = len(counts.classes), len(counts.schema.numeric)

@@ -16,7 +16,7 @@ from bayeskit.errors import BayeskitError
 def dirichlet(counts: ArrayLike, pseudo_counts: ArrayLike) -> NDArray[np.float64]:
     """Estimate probabilities with any pseudo-counts; the first axis runs over the values.
 
-    Where counts and pseudo-counts are all zero nothing is known, and each value gets the same probability.
+    Where counts and pseudo-counts are all zero, the distribution is uniform.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def laplace(counts: ArrayLike, smoothing: float = 1.0) -> NDArray[np.float64]:
 
 
 def m_estimate(counts: ArrayLike, prior: ArrayLike, m: float) -> NDArray[np.float64]:
-    """Estimate probabilities as if m more rows had been seen, shared out by the prior: (n_v + m p_v) / (n + m).
+    """Estimate probabilities as if m more rows had been seen, distributed as the prior: (n_v + m p_v) / (n + m).
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Rows drawn from what classifiers with a structure believe."""
+"""Random rows from classifiers with a structure."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def draw_averaged(
 
 
 def _draw(table: NDArray[np.float64], given: tuple[Any, ...], rng: np.random.Generator) -> Codes:
-    """Draw one value a row from the rows of a table, whose last axis runs over the values."""
+    """Draw one value per row from the rows of a table, whose last axis runs over the values."""
     drawn = np.empty(len(given[0]), dtype=np.int64)
     for start in range(0, len(drawn), BLOCK):
         block = slice(start, start + BLOCK)

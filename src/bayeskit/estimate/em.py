@@ -14,9 +14,10 @@ Statistics = TypeVar("Statistics")
 
 @dataclass(frozen=True)
 class History:
-    """What an EM run did: the objective before each step and at the end, and why it stopped.
+    """The history of an EM run: the objective before each step and at the end, and why it stopped.
 
-    A component that died and was put somewhere else begins a new history; ``mended`` counts how often that happened.
+    A component that became empty and was re-initialised begins a new history; ``mended`` counts how often that
+    happened.
     """
 
     objective: tuple[float, ...]
@@ -51,7 +52,7 @@ def expectation_maximisation(
     mend: Callable[[Parameters, Statistics], Parameters | None] | None = None,
     names: tuple[str, str] = ("max_steps", "tolerance"),
 ) -> EMResult[Parameters]:
-    """Alternate expected counts and estimates until the objective gains no more than ``tolerance``.
+    """Alternate expected counts and estimates until the objective improves by no more than ``tolerance``.
 
     Parameters
     ----------
@@ -59,23 +60,23 @@ def expectation_maximisation(
         Where to begin; of several starts the one with the best final objective is kept.
     expect : callable
         Parameters → (expected statistics, objective at these parameters). The objective is the log-likelihood, or
-        with a prior the penalised log-likelihood; it is what never falls.
+        with a prior the penalised log-likelihood; it never decreases.
     maximise : callable
         Statistics → parameters.
     tolerance : float
-        Stop when a step gains no more than this.
+        Stop when a step improves the objective by less than this.
     max_steps : int
         The largest number of steps; stopping there gives a warning that says what to try.
     restarts : bool
         Whether ``start`` is a collection of starts.
     progress : callable, optional
         Called with the number of the step and the objective; an exception from it (KeyboardInterrupt too) stops the
-        work and leaves no trace.
+        computation without side effects.
     mend : callable, optional
-        Parameters and their expected statistics → other parameters where a component has died, None where all live.
-        The objective may fall there, so a new history begins.
+        Parameters and their expected statistics → other parameters where a component has become empty, None
+        otherwise. The objective may decrease there, so a new history begins.
     names : pair of str
-        What the caller's user calls ``max_steps`` and ``tolerance``, for the warning.
+        The user's names of ``max_steps`` and ``tolerance``, for the warning.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def expectation_maximisation(
     if not history.converged:
         gain = history.objective[-1] - history.objective[-2]
         warn_caller(
-            f"EM stopped after {max_steps} steps, the last of which still gained {gain:.3g}; "
+            f"EM stopped after {max_steps} steps, the last of which still improved the objective by {gain:.3g}; "
             f"raise {names[0]} or {names[1]}, or try other starts."
         )
     return EMResult(parameters, history, ends)
@@ -124,6 +125,6 @@ def _climb(
             progress(step, objective)
         gain = path[-1] - path[-2]
         if gain <= tolerance and (mend is None or mend(parameters, statistics) is None):
-            reason = f"a step gained {gain:.3g}, no more than {tolerance:g}"
+            reason = f"a step improved the objective by {gain:.3g}, no more than {tolerance:g}"
             return parameters, History(tuple(path), reason, True, mended)
-    return parameters, History(tuple(path), f"{max_steps} steps were made", False, mended)
+    return parameters, History(tuple(path), f"the limit of {max_steps} steps was reached", False, mended)

@@ -1,4 +1,4 @@
-"""What a classifier with a structure believes: P(c) and one table P(x_j | parents, c) per feature, ready to score."""
+"""The probabilities of a classifier with a structure: P(c) and one table P(x_j | parents, c) per feature."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class FamilyBeliefs:
     .. math:: P(c) = \frac{|D_c| + λ}{N + Kλ} \qquad
               P(x_j \mid c, u) = \frac{|D_{c,u,x_j}| + λ}{|D_{c,u,\, x_j\ known}| + S_j λ}
 
-    Families stand in an order in which parents come before their children. With ``super_parent`` the prior is that of
+    Families are in an order in which parents come before their children. With ``super_parent`` the prior is that of
     the rows in which this feature i is known, with λ S_i in place of λ, so that P(c) P(x_i | c) is the smoothed joint
-    (n + λ)/(N_i + λ K S_i) that AODE averages over; another ``prior`` takes the place of that P(c). Another smoothing
+    (n + λ)/(N_i + λ K S_i) that AODE averages over; another ``prior`` replaces that P(c). Another smoothing
     has its own pseudo-counts in place of λ.
     """
 
@@ -75,7 +75,7 @@ class FamilyBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Return the scores, the first row that no class can give, and the first with an infinite number (or −1)."""
+        """Return the scores, the first impossible row and the first row with an infinite number (or −1)."""
         infinite = first_infinite(table)
         threads = self._threads(table)
         scores, impossible, left = self._scorer.score(table, result, fallback, threads)  # type: ignore[attr-defined]
@@ -119,7 +119,7 @@ class FamilyBeliefs:
         return [size + self.smooth if size else 0 for size in sizes_of(self.counts.schema)]
 
     def _n_cells(self, counted: list[NDArray[Any]]) -> list[int]:
-        """Return of how many cells each table's distribution is: its values, or the joint of class and super-parent."""
+        """Return the cells of each table's distribution: its values, or the joint of class and super-parent."""
         joint = len(self.counts.n_class)
         return [
             table.shape[-2] * (joint if members[-1] == self.super_parent else 1)
@@ -149,7 +149,7 @@ class FamilyBeliefs:
 
 
 def refuse_parts_of_rows(weight: NDArray[np.float64] | None) -> None:
-    """Refuse weights below 1, where back-off is to leave a row out: its tables hold what one whole row changes."""
+    """Raise an error for weights below 1 in leave-one-out with back-off, whose tables leave out one whole row."""
     if weight is not None and len(low := np.flatnonzero((weight > 0) & (weight < 1))):
         raise BayeskitError(
             f"row {low[0]} has the weight {weight[low[0]]:g}; leave_one_out with back-off takes whole rows out, so "
@@ -163,9 +163,9 @@ def with_unseen(table: NDArray[Any]) -> NDArray[Any]:
 
 
 def without_too_large(scores: NDArray[Any], result: Score, rows: list[int]) -> NDArray[Any]:
-    """Name the rows whose missing cells are too many to be summed out.
+    """Warn of the rows with too many missing cells to be summed out.
 
-    Their posterior comes from the features whose parents are all known; their P(x, c) is not known, which NaN says.
+    Their posterior comes from the features whose parents are all known; their P(x, c) is NaN.
     """
     if not rows:
         return scores
@@ -189,7 +189,7 @@ def named_rows(rows: list[int]) -> str:
 
 
 def values_are_codes(schema: Schema) -> bool:
-    """Say whether every column holds the whole numbers 0, 1, 2, … without a gap, so that values need no codes."""
+    """Return whether every column holds the whole numbers 0, 1, 2, … without a gap, so that values need no codes."""
     return all(variable.is_discrete and contiguous_low(variable) == 0 for variable in schema)
 
 

@@ -1,4 +1,4 @@
-"""Moments → means and variances that are safe to divide by."""
+"""Moments → means, and variances above zero."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def gaussian(
     .. math:: \mu_c = \frac1{n_c} \sum_i x_i \qquad
               \sigma_c^2 = \frac{\sum_i (x_i - \mu_c)^2 + ν σ^2}{n_c + ν}
 
-    with the variance σ² of the whole column: ``prior`` = ν rows more, spread as the column is. A class of a few rows
-    whose values happen to lie close together is not taken for a spike. ``variance="ml"`` divides the scatter by n and
+    with the variance σ² of the whole column: ``prior`` = ν extra rows with the variance of the column, so that a
+    class with a few close values does not get a tiny variance. ``variance="ml"`` divides the scatter by n and
     ``"unbiased"`` by n − 1, as textbooks do; there, a variance below 1e-6 times that of the column is raised to that.
 
-    A class without any value takes the mean and variance of the whole column, so that it has nothing to say. A column
-    with one value throughout has no spread to take a share of; the size of its value stands in, so that another value
-    at prediction is unlikely in every class alike and does not hide the other columns.
+    A class without any value takes the mean and variance of the whole column. A constant column has variance zero; the
+    size of its value is used instead, so that another value at prediction is equally unlikely in every class and does
+    not dominate the other columns.
     """
     weight, (whole_mean, spread) = moments.weight, column_spread(moments)
     empty = weight == 0
@@ -57,9 +57,8 @@ def gaussian_like_sklearn(
 
     .. math:: \sigma_{jc}^2 = \frac1{n_c} \sum_i (x_{ij} - \mu_{jc})^2 + ε, \qquad ε = s \max_j σ_j^2
 
-    The share s of the *largest* variance of a column is added to *every* variance. Where that is zero, which would
-    be a division by zero, what :func:`gaussian` takes stands in. ``largest`` is given where the columns at hand are
-    not all that there are.
+    The share s of the *largest* variance of a column is added to *every* variance. Where that is zero, the variance
+    of :func:`gaussian` is used instead. ``largest`` is given where these are not all columns.
     """
     weight, (whole_mean, spread) = moments.weight, column_spread(moments)
     empty = weight == 0
@@ -90,9 +89,9 @@ def _above_zero(
 def poisson(moments: Moments, smoothing: float) -> NDArray[np.float64]:
     """Estimate the rate of each column in each class, (Σx + λ x̄) / (n + λ), of shape (n_features, n_classes).
 
-    The smoothing counts as λ more rows at the mean of the whole column, so that a class that never saw an event
-    does not rule it out; λ = 0 is maximum likelihood. Where no row of any class saw an event, the mean is taken to be
-    that of one event in one row more.
+    The smoothing counts as λ more rows at the mean of the whole column, so that a class without an event does
+    not rule events out; λ = 0 is maximum likelihood. Where no row of any class has an event, the mean is that of one
+    event in one more row.
     """
     whole = moments.pooled()
     mean = np.where(whole.mean > 0, whole.mean, 1.0 / (whole.weight + 1.0)) if smoothing > 0 else whole.mean

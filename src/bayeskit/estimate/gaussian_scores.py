@@ -38,7 +38,7 @@ class GaussianBeliefs:
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
-        """Return the scores, the first row that no class can give and the first with an infinite number (or −1)."""
+        """Return the scores, the first impossible row and the first row with an infinite number (or −1)."""
         columns = None if isinstance(table, np.ndarray) else [table[j] for j in self.schema.numeric]
         n_rows = len(table) if isinstance(table, np.ndarray) else len(table[0])
         log_joint = np.empty((n_rows, len(self.log_prior)))
@@ -108,7 +108,7 @@ class GaussianBeliefs:
 def _as(
     result: Score, log_joint: NDArray[np.float64], log_prior: NDArray[np.float64], fallback: bool
 ) -> tuple[NDArray[Any], int]:
-    """Return log P(x, c) as the score that was asked for, and the first row that no class can give (or −1)."""
+    """Return log P(x, c) as the requested score, and the first row with probability 0 under every class (or −1)."""
     if result == Score.LOG_JOINT:
         return log_joint, -1
     peak = log_joint.max(axis=1, keepdims=True)

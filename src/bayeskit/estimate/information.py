@@ -1,4 +1,4 @@
-"""How much columns tell about each other: mutual information, given the class or not, and the tree that keeps most."""
+"""Mutual information of columns, given the class or not, and the maximum spanning tree."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def maximum_spanning_tree(weight: NDArray[np.float64], root: int = 0) -> NDArray
 
     The tree grows from the root, always by the heaviest arc that leaves it; of equal arcs the one whose new node has
     the lower number is taken, then the one whose old node has. Where only weights of zero (or below) are left, the
-    node of the lowest number begins a tree of its own: an arc without weight is none.
+    node of the lowest number begins a new tree: an arc without weight is left out.
 
     Parameters
     ----------
     weight : array of shape (n_nodes, n_nodes)
-        Of the arc from each node to each other one, symmetric where the direction does not matter; the diagonal is not
-        read.
+        The weight of the arc from each node to each other one, symmetric where the direction does not matter; the
+        diagonal is not read.
     root : int
         The node from which all edges point away.
 
@@ -106,7 +106,7 @@ def pair_information(counts: FamilyCounts) -> NDArray[np.float64]:
 
 
 def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
-    """Return what an arc between two columns adds to the log-likelihood per row: information times share of known rows.
+    """Return the gain of an arc in log-likelihood per row: information times the share of known rows.
 
     Without missing cells this is `pair_information` itself. With them, a pair that is known in few rows cannot
     outweigh a pair that is known in all rows by the chance patterns of its few rows.

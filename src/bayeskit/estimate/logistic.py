@@ -70,12 +70,12 @@ class LogisticProblem:
         return matrix / self.total
 
     def part(self, step: int) -> LogisticProblem:
-        """Return the problem of every so-manieth row."""
+        """Return the problem of every k-th row."""
         weight = None if self.weight is None else np.ascontiguousarray(self.weight[::step])
         return replace(self, table=self.table[::step], y=self.y[::step], weight=weight)
 
     def blocks(self, step: int = 1) -> Iterator[tuple[Matrix, NDArray[Any], NDArray[np.float64]]]:
-        """Yield every so-manieth row, block by block: centred inputs with the intercept, class codes and weights."""
+        """Yield every k-th row, block by block: centred inputs with the intercept, class codes and weights."""
         for begin in range(0, len(self.table), step << 14):
             rows = slice(begin, begin + (step << 14), step)
             x = np.asarray(self.table[rows], dtype=np.float64) - self.center
@@ -93,7 +93,7 @@ class LogisticProblem:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where a solver came to an end, and its way there."""
+    """The result of a solver, and the path to it."""
 
     coef: Matrix  # (n_units, n_inputs + 1), for centred inputs
     objective: NDArray[np.float64]  # (n_steps + 1,): −f before each step and at the end
@@ -173,7 +173,7 @@ def newton_step(problem: LogisticProblem, coef: Matrix, gradient: Matrix) -> Mat
 
 
 def _polished(problem: LogisticProblem, coef: Matrix, size: float, tol: float) -> tuple[Matrix, float]:
-    """Return coefficients after a few Newton steps, where a search along a line ends at the rounding of the value."""
+    """Return coefficients after a few Newton steps, where a line search ends at the rounding error of the value."""
     for _ in range(3):
         if size <= tol or coef.size > 2000:
             break
@@ -232,7 +232,7 @@ def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
 
 
 class _FoundError(Exception):
-    """The gradient is small enough: SciPy can be told so only by an exception."""
+    """The gradient is small enough; only an exception stops SciPy."""
 
     def __init__(self, v: NDArray[np.float64], value: float, size: float) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ _FLAT = 1e-13
 
 
 def proves_overlap(problem: LogisticProblem, coef: Matrix, step: int = 1) -> bool:
-    r"""Say whether coefficients near the maximum prove that there is one; False where it is not known.
+    r"""Return whether coefficients near the maximum prove that a maximum exists; False if unknown.
 
     No direction separates the classes exactly when there are weights λ_ic > 0, for every row and each class but its
     own, with Σ_i Σ_c λ_ic (e_{y_i} − e_c) ⊗ x_i = 0 (Stiemke's theorem). At the maximum the probabilities P(c | x_i)
@@ -26,7 +26,7 @@ def proves_overlap(problem: LogisticProblem, coef: Matrix, step: int = 1) -> boo
               \qquad s_i = \min_{c \ne y_i} P(c \mid x_i)
 
     makes it zero; all these weights are above 0 where every |x_i · a_c| < 1. With ``step``, s_i is 0 but for every
-    so-manieth row, which is quicker and asks for coefficients nearer to the maximum.
+    so-manieth row, which is faster but needs coefficients closer to the maximum.
     """
     gradient = problem.value(coef)[1] * problem.total
     gradient -= gradient.mean(axis=0) if problem.n_units > 1 else 0.0

@@ -1,4 +1,4 @@
-"""How well the first families of a structure do, for many structures at once."""
+"""The leave-one-out losses of the first families of a structure, for many structures at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def prefix_losses(
     .. math:: P(c \mid x) \propto P(c) \prod_f P(x_f \mid c, parents\ of\ f), \quad
               f = i,\ before(i),\ before(before(i)), \dots
 
-    with the row's own count taken out of all that it is in. A missing cell is summed out; rows where that needs too
+    with the row itself subtracted from all counts. A missing cell is summed out; rows where that needs too
     large a table are named in a warning, and features with a missing parent are left out there.
 
     Parameters
@@ -38,9 +38,9 @@ def prefix_losses(
     counts : FamilyCounts
         The families, counted in the rows that are left out one by one. They form a tree.
     before : list of int
-        The position of the family that each stands behind, an earlier one, or −1.
+        The position of the family before each one, or −1.
     smoothing : float or SymmetricSmoothing
-        λ, or what gives the pseudo-counts.
+        λ, or a smoothing object.
     columns : list of arrays
         The coded columns.
     y : int array of shape (n_rows,)

@@ -1,4 +1,4 @@
-"""Separation: classes that some linear score tells apart, so that no maximum of the likelihood exists."""
+"""Separation: classes that are linearly separable, so that the likelihood has no maximum."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Separation:
 def find_separation(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> Separation | None:
     r"""Return the separation of classes by inputs of about deviation 1, or None where maximum likelihood exists.
 
-    A direction β with x_i · (β_{y_i} − β_c) ≥ 0 for all rows and classes, and above 0 for some, raises the likelihood
-    for ever (Albert & Anderson 1984). A linear program looks for the one that is above 0 by most in sum; a second one,
-    for the one whose least row is above 0 by most, says whether the separation is complete.
+    A direction β with x_i · (β_{y_i} − β_c) ≥ 0 for all rows and classes, and above 0 for some, increases the
+    likelihood without bound (Albert & Anderson 1984). A linear program finds the direction with the largest sum; a
+    second one, with the largest minimum over the rows, decides whether the separation is complete.
     """
     x = np.column_stack([x, np.ones(len(x))])
     beta = _cut(x, y, n_classes, complete=False)
@@ -62,7 +62,7 @@ def _cut(x: NDArray[np.float64], y: NDArray[Any], n_classes: int, complete: bool
 
 
 def _alone(x: NDArray[np.float64], y: NDArray[Any]) -> list[int]:
-    """Return the inputs that tell two classes apart by themselves, up to a shared border."""
+    """Return the inputs that alone separate two classes, up to a shared boundary."""
     first, second = x[y == 0], x[y == 1]
     apart = (first.max(axis=0) <= second.min(axis=0)) | (second.max(axis=0) <= first.min(axis=0))
     return np.flatnonzero(apart & (np.ptp(x, axis=0) > 0)).tolist()

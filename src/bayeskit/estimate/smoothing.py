@@ -32,7 +32,7 @@ class Smoothing(ABC):
 
     @abstractmethod
     def pseudo_count(self, n_cells: int) -> float:
-        """Return the pseudo-count of each value of a distribution that stands alone, such as P(c)."""
+        """Return the pseudo-count of each value of a single distribution, such as P(c)."""
 
     @abstractmethod
     def probabilities(self, counts: ArrayLike) -> NDArray[np.float64]:
@@ -42,13 +42,13 @@ class Smoothing(ABC):
     def log_tables(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
         """Return log P(value | parents, class) of each table, all numbers one after the other.
 
-        ``n_cells`` says of how many cells the distribution is that a table belongs to, where that is not its number of
+        ``n_cells`` is the number of cells of the distribution that a table belongs to, where that is not its number of
         values: the table P(x | c) of a super-parent is part of the joint P(c, x).
         """
 
     @abstractmethod
     def log_tables_without_one(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
-        """Return what each cell gives when one of its own rows is left out, in the form of :meth:`log_tables`."""
+        """Return each cell's entry when one of its own rows is left out, in the form of :meth:`log_tables`."""
 
 
 class SymmetricSmoothing(Smoothing):
@@ -69,7 +69,7 @@ class SymmetricSmoothing(Smoothing):
         return self._log_tables(tables, n_cells, 0.0)
 
     def log_tables_without_one(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
-        """Return what each cell gives when one of its own rows is left out, in the form of :meth:`log_tables`.
+        """Return each cell's entry when one of its own rows is left out, in the form of :meth:`log_tables`.
 
         Examples
         --------
@@ -90,7 +90,7 @@ class SymmetricSmoothing(Smoothing):
 
 @dataclass(frozen=True)
 class Lidstone(SymmetricSmoothing):
-    r"""λ more of each value: 0 is maximum likelihood, 1 is Laplace's rule.
+    r"""λ is added to the count of each value: 0 is maximum likelihood, 1 is Laplace's rule.
 
     .. math:: P(v) = \frac{n_v + λ}{n + S λ}
 
@@ -117,7 +117,7 @@ class Lidstone(SymmetricSmoothing):
 
 @dataclass(frozen=True)
 class MEstimate(SymmetricSmoothing):
-    r"""m more rows, shared out evenly over the values, however many there are.
+    r"""m rows are added, distributed evenly over the values, however many there are.
 
     .. math:: P(v) = \frac{n_v + m / S}{n + m}
 
@@ -150,19 +150,19 @@ class MEstimate(SymmetricSmoothing):
 
 @dataclass(frozen=True)
 class BackOff(Smoothing):
-    r"""Each table is smoothed towards the same table with one parent less, down to P(x).
+    r"""Each table is smoothed towards the same table with one parent fewer, down to P(x).
 
     .. math:: P_d(x \mid c, u_1 … u_d) = \frac{n(x, c, u_1 … u_d) + m_d P_{d-1}}{n(c, u_1 … u_d) + m_d}, \qquad
               P_0(x \mid c) = \frac{n(x, c) + m_0 P(x)}{n(c) + m_0}, \qquad P(x) = \frac{n(x) + 1 / S}{n + 1}
 
-    The parent that tells least about x given c goes first. All counts are margins of the feature's own table, so that
-    they hold the rows in which x and its parents are known. P(c) has one row more, shared out evenly.
+    The parent with the least information about x given c is dropped first. All counts are margins of the feature's own
+    table, so they cover the rows in which x and its parents are known. P(c) gets one extra row, distributed evenly.
 
     Parameters
     ----------
     m : float, optional
-        The rows that the shorter context counts for, at every depth. By default each table and depth has that of
-        0.1, 0.3, 1, …, 1e6 with the greatest leave-one-out log-likelihood, which follows from the counts alone.
+        The number of rows that the shorter context is worth, at every depth. By default chosen for each table and
+        depth among 0.1, 0.3, 1, …, 1e6 by the leave-one-out log-likelihood, which is computed from the counts.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class BackOff(Smoothing):
             raise BayeskitError(f"m must be a finite number above 0; got {self.m!r}.")
 
     def pseudo_count(self, n_cells: int) -> float:
-        """Return the pseudo-count of each value of a distribution that stands alone, such as P(c)."""
+        """Return the pseudo-count of each value of a single distribution, such as P(c)."""
         return BACK_OFF_ROOT / max(1, n_cells)
 
     def probabilities(self, counts: ArrayLike) -> NDArray[np.float64]:
@@ -190,11 +190,11 @@ class BackOff(Smoothing):
         return self._tables(tables, 0)
 
     def log_tables_without_one(self, tables: Tables, n_cells: Sequence[int] | None = None) -> NDArray[np.float64]:
-        """Return what each cell gives when one of its own rows is left out, in the form of :meth:`log_tables`."""
+        """Return each cell's entry when one of its own rows is left out, in the form of :meth:`log_tables`."""
         return self._tables(tables, 1)
 
     def log_tables_of_others(self, tables: Tables) -> NDArray[np.float64]:
-        """Return what each cell gives when a row of its value and of another class is left out: P(x) has it less."""
+        """Return each cell's entry when a row of its value and of another class is left out, which changes P(x)."""
         return self._tables(tables, 2)
 
     def _tables(self, tables: Tables, left_out: int) -> NDArray[np.float64]:
@@ -217,7 +217,7 @@ class BackOff(Smoothing):
 
 
 def _parents_in_order(table: NDArray[Any]) -> list[int]:
-    """Return the axes of the parents, that which tells most about the value given the class first."""
+    """Return the axes of the parents, the most informative about the value given the class first."""
     n_parents = table.ndim - 2
     if n_parents < 2 or not table.size:
         return list(range(n_parents))

@@ -1,4 +1,4 @@
-"""How well each feature does as the super-parent, from the counts of all pairs."""
+"""The leave-one-out losses of each feature as the super-parent, from the counts of all pairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def super_parent_losses(
 
     .. math:: P(c \mid x) \propto P(c, x_u) \prod_{j \ne u} P(x_j \mid c, x_u)
 
-    with the row's own count taken out of all that it is in. A missing child is left out, a missing super-parent is
+    with the row itself subtracted from all counts. A missing child is left out, a missing super-parent is
     summed out.
 
     Parameters
@@ -35,7 +35,7 @@ def super_parent_losses(
     counts : FamilyCounts
         All pairs of the columns, counted in the rows that are left out one by one.
     smoothing : float or SymmetricSmoothing
-        λ, or what gives the pseudo-counts.
+        λ, or a smoothing object.
     columns : list of arrays
         The coded columns.
     y : int array of shape (n_rows,)

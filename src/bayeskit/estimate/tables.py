@@ -1,4 +1,4 @@
-"""A small table of numbers with names on its rows and columns, made to be read."""
+"""A small printable table of numbers with row names and column names."""
 
 from __future__ import annotations
 

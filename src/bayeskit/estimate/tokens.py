@@ -71,8 +71,8 @@ def kept_words(counts: TokenCounts, drop_frequent: int, min_count: float, select
     """Return the words of the vocabulary: without the most frequent ones and those seen fewer than ``min_count`` times.
 
     With ``select``, of the rest those with the highest mutual information between class and occurrence in a document.
-    Where a cut falls between words of one frequency or one information, the first in the order of their letters are
-    taken: the order in which documents came decides nothing, so that counts may be added in any order.
+    Ties of frequency or information are broken by alphabetical order, not by the order of the documents, so that
+    counts may be added in any order.
     """
     # Where documents were transformed, sums of values are no counts: a word is as frequent as its documents are.
     n = counts.n_token if counts.transform.is_plain else counts.n_document
@@ -88,8 +88,8 @@ def kept_words(counts: TokenCounts, drop_frequent: int, min_count: float, select
         words = np.sort(words[_highest(information, select, counts, words)])
     if not len(words):
         raise BayeskitError(
-            f"no word is left of {counts.n_words}: drop_frequent={drop_frequent} and min_count={min_count:g} take all "
-            "of them away; lower them."
+            f"no word is left of {counts.n_words}: drop_frequent={drop_frequent} and min_count={min_count:g} remove "
+            "all of them; use lower numbers."
         )
     return words
 
@@ -181,7 +181,7 @@ def multinomial(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], 
 
 
 def bernoulli(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], n_class: NDArray[Any]) -> TokenTable:
-    r"""Estimate P(w in d | c) = (N_wc + λ) / (N_c + 2λ); a document says something by the words that it lacks, too.
+    r"""Estimate P(w in d | c) = (N_wc + λ) / (N_c + 2λ); words that a document does not contain count too.
 
     .. math:: \log P(d, c) = \log P(c) + \sum_w \log(1 - p_{wc}) + \sum_{w \in d} \log \frac{p_{wc}}{1 - p_{wc}}
 
@@ -211,12 +211,12 @@ def bernoulli(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], n_
 
 
 def complement(cells: Cells, smoothing: float, norm: bool, log_prior: NDArray[np.float64], hashed: bool) -> TokenTable:
-    r"""Weigh words by how rarely they stand in all the other classes.
+    r"""Weight words by how rare they are in all the other classes.
 
     .. math:: w_{wc} = -\log \frac{λ + \sum_{c' \ne c} n_{wc'}}{λ |V| + \sum_{c' \ne c} \sum_{w'} n_{w'c'}}
 
-    With ``norm``, weights of a class are divided by the sum of their sizes. As in scikit-learn the prior takes no part,
-    unless there is one class only.
+    With ``norm``, weights of a class are divided by the sum of their absolute values. As in scikit-learn the prior is
+    not used, unless there is only one class.
 
     References
     ----------

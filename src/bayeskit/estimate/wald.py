@@ -1,4 +1,4 @@
-"""How sure coefficients are: standard errors, Wald tests, odds ratios with intervals, as a table to print."""
+"""Inference for coefficients: standard errors, Wald tests, odds ratios with intervals, as a printable table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ChiSquared:
 
     @property
     def p_value(self) -> float:
-        """P(χ² ≥ statistic) under the hypothesis that there is nothing to find."""
+        """P(χ² ≥ statistic) under the null hypothesis."""
         return float(stats.chi2.sf(self.statistic, self.df)) if self.df else 1.0
 
     def __repr__(self) -> str:
@@ -31,7 +31,7 @@ class ChiSquared:
 
 @dataclass(frozen=True, repr=False)
 class CoefficientTable:
-    """Log-odds of each class against the reference, with what is known of their error; prints as text.
+    """Log-odds of each class against the reference, with standard errors; prints as text.
 
     All arrays have one row per input, the intercept first, and one column per class other than the reference.
     """
@@ -56,7 +56,7 @@ class CoefficientTable:
 
     @property
     def odds_ratio(self) -> Matrix:
-        """By what the odds of the class against the reference are multiplied when the input grows by 1."""
+        """The factor by which the odds of the class against the reference grow when the input increases by 1."""
         with np.errstate(over="ignore"):
             return np.exp(self.log_odds)
 

@@ -1,4 +1,4 @@
-"""Why a model believes what it believes: log-odds by feature, value of information, and what-if."""
+"""Explanations of predictions: log-odds by feature, value of information, and what-if."""
 
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows

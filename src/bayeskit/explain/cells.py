@@ -76,7 +76,7 @@ def feature_names(model: Any) -> tuple[tuple[str, ...], bool]:
 
 
 def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
-    """Return columns of values (None is missing) as a table of the kind that the row came in.
+    """Return columns of values (None is missing) as a table of the row's own type.
 
     Where it came as a dict or a list, it is a dict of lists for our models, which read one, and a pandas frame for
     others that were fitted with names; without names it is an array.

@@ -66,7 +66,7 @@ def explain(
 
 
 def _explain_hiding(model: HidingModel, read: Row, classes: tuple[Any, Any] | None, places: list[int]) -> Explanation:
-    """Explain a row by a model that tells hidden cells from missing ones: only cells that were left out stay hidden."""
+    """Explain a row by a model that distinguishes hidden from missing cells: only cells left out stay hidden."""
     hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
     for step, j in enumerate(places):
         hidden[step + 1 :, j] = read.absent[j]
@@ -100,8 +100,8 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
         undefined = np.isnan(changes.sum(axis=1))
     if undefined.any():
         raise ImpossibleEvidenceError(
-            f"row {int(undefined.argmax())}: neither of its two classes can give it, so they have no odds; pass "
-            "smoothing > 0 to the model, or other classes."
+            f"row {int(undefined.argmax())}: it has probability 0 under both classes, so their odds are undefined; "
+            "pass smoothing > 0 to the model, or other classes."
         )
     share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     probability = share[rows, first] / share.sum(axis=1)
@@ -130,7 +130,7 @@ def _explanation(
         changes = terms[:, a] - terms[:, b]
     if np.isnan(changes).any() or (np.isposinf(changes).any() and np.isneginf(changes).any()):
         raise ImpossibleEvidenceError(
-            f"neither {model.classes_[a]!r} nor {model.classes_[b]!r} can give this row, so they have no odds; "
+            f"this row has probability 0 under {model.classes_[a]!r} and under {model.classes_[b]!r}; "
             "pass smoothing > 0 to the model, or other classes."
         )
     return Explanation(
@@ -150,7 +150,7 @@ def _nothing(row: Row) -> NDArray[np.bool_]:
 
 
 def _revealing(row: Row, places: list[int]) -> NDArray[np.bool_]:
-    """Return which cells are hidden in each step: all at first, then one less each time; missing ones always."""
+    """Return which cells are hidden in each step: all at first, then one fewer each time; missing ones always."""
     hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
     for step, j in enumerate(places):
         hidden[step + 1 :, j] = row.missing[j]
@@ -185,7 +185,7 @@ def _log_proba(model: Any, table: Any) -> NDArray[np.float64]:
 def _pairs(log_joint: NDArray[np.float64], classes: Sequence[Any] | None, known: Any) -> NDArray[np.int64]:
     """Return the numbers of the two classes to compare in each row, shape (n_rows, 2)."""
     if len(known) < 2:
-        raise BayeskitError(f"odds need two classes; the model knows {list(known)} only.")
+        raise BayeskitError(f"odds need two classes; the model has only {list(known)}.")
     if classes is None:
         return np.argsort(-log_joint, axis=1, kind="stable")[:, :2]
     names = np.asarray(known).tolist()
@@ -209,7 +209,7 @@ def _places(order: Sequence[str] | None, names: tuple[str, ...]) -> list[int]:
 def _share(log_joint: NDArray[np.float64], number: int) -> float:
     peak = log_joint.max()
     if np.isneginf(peak):
-        raise ImpossibleEvidenceError("no class can give this row; pass smoothing > 0 to the model.")
+        raise ImpossibleEvidenceError("this row has probability 0 under every class; pass smoothing > 0 to the model.")
     share = np.exp(log_joint - peak)
     return float(share[number] / share.sum())
 

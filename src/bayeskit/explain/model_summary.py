@@ -1,4 +1,4 @@
-"""A summary of a model that is fitted whole: what it is, a few facts, and itself as text."""
+"""A summary of a model: a title, a few facts, and the model as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in the order of how much they are of one class, and what the top of that order holds."""
+"""Documents ranked by the log-odds of one class."""
 
 from __future__ import annotations
 

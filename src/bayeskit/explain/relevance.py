@@ -16,7 +16,7 @@ from bayeskit.explain.cells import read_row
 
 @dataclass(frozen=True)
 class InformationValue:
-    """What asking for one feature is worth: by how much it lowers the expected risk of the decision.
+    """The value of information of one feature: by how much observing it lowers the expected risk of the decision.
 
     ``exact`` is False for a continuous feature, whose values are summed on a grid.
     """
@@ -38,16 +38,16 @@ class Relevance:
 
 
 def value_of_information(model: Any, row: Any, loss: Any = None) -> list[InformationValue]:
-    r"""Return what each unknown feature of a row is worth, the most useful question first.
+    r"""Return the value of information of each missing feature of a row, the most useful first.
 
     .. math:: V_i = \min_a R(a \mid x) - \sum_v P(x_i = v \mid x) \, \min_a R(a \mid x, x_i = v)
 
     Parameters
     ----------
     model : classifier
-        One that knows P(x, c), such as `NaiveBayes`.
+        One that gives P(x, c), such as `NaiveBayes`.
     row : dict, list, array, Series or table with one row
-        What is known; a dict may leave features out. Missing cells are the questions that can be asked.
+        The observed cells; a dict may leave features out. Missing cells are those that can be observed next.
     loss : None, matrix, frame or dict
         λ(truth, action); None is 0-1 loss.
 
@@ -113,7 +113,9 @@ def _joint(model: JointModel, columns: list[NDArray[Any]]) -> NDArray[np.float64
     log_joint = model.log_joint(columns)
     peak = log_joint.max()
     if np.isneginf(peak):
-        raise BayeskitError("no class can give this row, so nothing can be said about its unknown features.")
+        raise BayeskitError(
+            "this row has probability 0 under every class, so its missing features have no value of information."
+        )
     scaled: NDArray[np.float64] = np.exp(log_joint - peak)
     return scaled
 

@@ -43,8 +43,8 @@ class Summary:
     def top_values(self, number: int, most: int = 5) -> list[tuple[str, Any, float]]:
         """Return the values that support a class most: feature, value and weight of evidence against the rest.
 
-        The weight is log P(v | c) / P(v | not c); values are ranked by P(v | c) times it, which is what a row of the
-        class gains from them on average.
+        The weight is log P(v | c) / P(v | not c); values are ranked by P(v | c) times it, their average contribution
+        in a row of the class.
         """
         others = np.delete(np.arange(len(self.classes)), number)
         if not len(others):

@@ -1,4 +1,4 @@
-"""Why a text got its class: the words that spoke for and against it, shown in the text itself."""
+"""The explanation of a text's class: the words for and against it, marked in the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GREEN, _RED = (42, 127, 63), (179, 55, 47)
 
 
 class Word(NamedTuple):
-    """A token of a text: where it stands, what it adds to the log-odds, and whether the model knows it."""
+    """A token of a text: its position, its weight in the log-odds, and whether it is in the vocabulary."""
 
     token: str
     begin: int
@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
 
 class _WordTerms(Explanation):
-    """One line per different word, with how often it stands there."""
+    """One line per distinct word, with its count."""
 
     def labels(self) -> list[str]:
         return [
@@ -49,9 +49,9 @@ class TextExplanation:
     text : str
         The text.
     classes : (a, b)
-        The two classes; a weight above 0 speaks for a.
+        The two classes; a positive weight supports a.
     prior : float
-        The log-odds before a word is read. The Bernoulli model counts in it what the words say that are *not* there.
+        The log-odds before any word. In the Bernoulli model it includes the weights of all *absent* words.
     words : tuple of Word
         The tokens in the order of the text.
     probability : float
@@ -110,7 +110,7 @@ class TextExplanation:
         return pieces
 
     def marked(self) -> str:
-        """Return the text with ⁺ after words that speak for the first class, and ⁻ after those against it."""
+        """Return the text with ⁺ after words that support the first class, and ⁻ after those against it."""
         out = []
         for begin, end, share, _ in self._shares():
             mark = "" if abs(share) < _FAINT else "⁺" if share > 0 else "⁻"
@@ -118,7 +118,7 @@ class TextExplanation:
         return "".join(out)
 
     def to_html(self) -> str:
-        """Return the text with each word on the colour of its side, stronger where its weight is; all is escaped."""
+        """Return the text as HTML with words coloured by sign and size of their weight; all text is escaped."""
         out = []
         for begin, end, share, word in self._shares():
             piece = html.escape(self.text[begin:end])

@@ -47,7 +47,7 @@ class WhatIf:
         if not self.decision_changed:
             return f"{self.before}: none of the {self.n_tried} changes tried changes this decision."
         changes = " and ".join(f"{name} = {value}" for name, value in self.changes.items())
-        smaller = "" if self.minimal else " Smaller changes of these numbers may do too."
+        smaller = "" if self.minimal else " Smaller changes of these numbers may be enough."
         return f"{self.before} becomes {self.after} with {changes}.{smaller}"
 
 
@@ -59,10 +59,10 @@ def what_if(
     A change of fewer features is smaller; among equally many features, numbers that move less (as a fraction of the
     range of candidates); then the change after which the old decision is least probable.
 
-    A number that changes alone is asked at each bin, or at a thousand points over all that the densities of the model
-    cover, and then moved back as far as the decision allows: it is the nearest turn, but for one that comes and goes
-    between two points. Numbers that change together are asked at 25 points each and then moved back one after the
-    other, which need not be the least change; ``minimal`` says so.
+    A number that changes alone is tried in each bin, or at a thousand points over the range of the model's densities,
+    and then moved back as far as the decision stays changed: it is the nearest change, unless the decision changes and
+    changes back between two points. Numbers that change together are tried at 25 points each and then moved back one
+    after the other, which may not be the smallest change; ``minimal`` is then False.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def what_if(
     row : dict, list, array, Series or table with one row
         The row as it is.
     changes : dict of feature to value or list of values, optional
-        What may change, and into what. By default every feature that is not missing, into every value that the
-        model knows; models without ``domains`` need this argument.
+        What may change, and into what. By default every feature that is not missing, into every value of the
+        model's domain; models without ``domains`` need this argument.
     loss : None, matrix, frame or dict
         λ(truth, action); None is 0-1 loss.
     max_changes : int
@@ -125,7 +125,7 @@ def what_if(
 
 
 class _Asked:
-    """A row, and what is decided when some of its cells change."""
+    """A row, and the decision when some of its cells change."""
 
     def __init__(self, model: Any, row: Row, rule: Loss) -> None:
         self.model, self.row, self.rule = model, row, rule
@@ -196,11 +196,11 @@ def _result(asked: _Asked, trial: dict[int, Any], after: NDArray[Any], tried: in
 
 
 def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points: int) -> dict[int, list[Any]]:
-    """Return, by number of feature, the values that differ from the row's own; so many of a continuous feature."""
+    """Return, by number of feature, the values that differ from the row's own; some for a continuous one."""
     if changes is None:
         if not isinstance(model, JointModel):
             raise BayeskitError(
-                f"{type(model).__name__} does not know which values its features take; name them in changes, such as "
+                f"{type(model).__name__} has no domains of its features; give the values to try in changes, such as "
                 f"{{{row.names[0]!r}: [value, value]}}."
             )
         domains = model.domains()

@@ -152,7 +152,7 @@ def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
     dtype = array.dtype.newbyteorder("<")
     if not _DTYPE.fullmatch(dtype.str):
         raise ModelFileError(
-            f"array {name!r}: dtype {array.dtype} has no place in a model file; use numbers or strings."
+            f"array {name!r}: dtype {array.dtype} cannot be stored in a model file; use numbers or strings."
         )
     return np.asarray(array, dtype=dtype, order="C")
 
@@ -191,7 +191,7 @@ def _check_directory(file: IO[bytes], size: int) -> None:
     file.seek(size - tail_size)
     tail = file.read(tail_size).rjust(98, b"\0")
     if tail[76:80] != b"PK\x05\x06" or tail[96:98] != b"\0\0":
-        raise ModelFileError("it is not a whole zip archive.")
+        raise ModelFileError("it is not a complete zip archive.")
     n_entries, directory = struct.unpack("<HI", tail[86:92])
     if tail[56:60] == b"PK\x06\x07":
         n_entries, directory = struct.unpack("<QQ", tail[32:48])
@@ -231,9 +231,9 @@ def _entries(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
     for info in archive.infolist():
         name = info.filename
         if name != "model.json" and not (name.endswith(".npy") and _NAME.fullmatch(name[:-4])):
-            raise ModelFileError(f"entry {name[:100]!r} has no place in a model file.")
+            raise ModelFileError(f"entry {name[:100]!r} is not allowed in a model file.")
         if name in entries:
-            raise ModelFileError(f"entry {name!r} is there twice.")
+            raise ModelFileError(f"entry {name!r} appears twice.")
         if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 0x1:
             raise ModelFileError(f"entry {name!r} is compressed or encrypted; entries are stored as they are.")
         if not 0 <= info.header_offset < size:

@@ -26,7 +26,7 @@ class Stored(Protocol):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Build it again; ``meta`` and ``arrays`` are well formed but their contents come from a stranger."""
+        """Build it again; ``meta`` and ``arrays`` are well formed but their contents are untrusted."""
         ...
 
 
@@ -46,7 +46,7 @@ def save(model: Stored, path: str | PathLike[str], notes: dict[str, Any] | None 
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a model that ``save`` wrote; the file may come from a stranger, since nothing in it is ever run.
+    """Load a model that ``save`` wrote; the file may be untrusted, since no code in it is ever run.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def load(path: str | PathLike[str]) -> Any:
     >>> bayeskit.load(path)
     Traceback (most recent call last):
     ...
-    bayeskit.errors.ModelFileError: 'tennis.bayes' is not a model file: it is not a whole zip archive.
+    bayeskit.errors.ModelFileError: 'tennis.bayes' is not a model file: it is not a complete zip archive.
     """
     return load_with_notes(path)[0]
 

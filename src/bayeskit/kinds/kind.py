@@ -132,7 +132,7 @@ class Kind(ABC):
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
         """Say of columns that were asked for by ``word``, and are not wholly missing, what they are.
 
-        A numeric kind takes all columns of numbers whose cells it can :meth:`read`.
+        A numeric kind takes all numeric columns whose cells it can :meth:`read`.
         """
         found = []
         for column, name in zip(columns, names, strict=True):

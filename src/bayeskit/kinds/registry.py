@@ -46,7 +46,7 @@ def words() -> dict[str, Kind]:
 
 
 def number_words() -> tuple[str, ...]:
-    """Return the words that a user may say of columns of numbers: the numeric kinds, and ways to cut bins.
+    """Return the words that a user may say of numeric columns: the numeric kinds, and ways to cut bins.
 
     >>> number_words()[:4]
     ('gaussian', 'kde', 'lognormal', 'poisson')

@@ -1,4 +1,4 @@
-"""Checks that every model makes before it works, in scikit-learn's words where it has words for them."""
+"""Input checks of every model, with scikit-learn's messages where it has them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayeskit.table.schema import Schema
 
 
 def check_columns(source: Source, names: tuple[str, ...], named: bool, who: str) -> None:
-    """Refuse a table whose columns are not those of the fit, by name where both have names and by number otherwise."""
+    """Raise an error for a table whose columns are not those of the fit, compared by name or else by number."""
     if source.named and named:
         if source.names != names:
             raise TableError(_different_names(source.names, names))
@@ -50,7 +50,7 @@ def _different_names(now: tuple[str, ...], then: tuple[str, ...]) -> str:
 
 
 def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
-    """Refuse a table that still holds the target: a column of y's name with y's values, or y itself in a dict."""
+    """Raise an error for a table that still holds the target: a column of y's name with y's values, or y in a dict."""
     if isinstance(X, Mapping):
         name = next((str(key) for key, column in X.items() if column is y), None)
         if name is not None:
@@ -67,7 +67,7 @@ def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
 
 
 def split_target(X: Any, target: str) -> tuple[Source, Any]:
-    """Return the features of a table, read, and its target column as it came, so that labels are not read twice."""
+    """Return the features of a table, and its target column unread, so that labels are not read twice."""
     if is_records(X):
         X = records_to_columns(X)
     there = target in given_names(X)
@@ -87,7 +87,7 @@ def in_order(X: Any, source: Source, names: tuple[str, ...]) -> Source:
 
 
 def in_place(X: Any, n_features: int) -> bool:
-    """Say whether X is an array that the kernels read as it is, checking no more than that."""
+    """Return whether X is an array that the kernels read as it is, without further checks."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -101,7 +101,7 @@ def in_place(X: Any, n_features: int) -> bool:
 def keep_weighted(
     source: Source, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
 ) -> tuple[Source, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
-    """Drop the rows of zero weight, with the classes that only they have: they are as if they were not there."""
+    """Drop the rows of zero weight, with the classes that only they have."""
     if weight is None or weight.all():
         return source, classes, y, weight
     rows = np.flatnonzero(weight)
@@ -110,18 +110,18 @@ def keep_weighted(
 
 
 def warn_of_empty_columns(schema: Schema) -> None:
-    """Warn, in the name of the caller of ``fit``, of columns that have no value in any row."""
+    """Warn the caller of ``fit`` of columns that have no value in any row."""
     empty = [variable.name for variable in schema if variable.kind == "unknown"]
     if empty:
         names = ", ".join(map(repr, empty[:5])) + (" …" if len(empty) > 5 else "")
         warn_caller(
             f"column{'s' if len(empty) > 1 else ''} {names} {'have' if len(empty) > 1 else 'has'} no value in any row; "
-            f"{'they are' if len(empty) > 1 else 'it is'} left out until rows come that have one.",
+            f"{'they are' if len(empty) > 1 else 'it is'} left out until a later row has one.",
         )
 
 
 def refuse_new_levels(grown: Schema, agreed: Schema) -> None:
-    """Refuse, by name, the first value that a table had and the agreed schema has not."""
+    """Raise an error for the first value of a table that the agreed schema does not have."""
     for variable, known in zip(grown, agreed, strict=True):
         if known.kind == "unknown" and variable.kind != "unknown":
             raise UnseenValueError(
@@ -143,12 +143,12 @@ def warn_of_cut_numbers(counts: TableCounts, before: Sequence[TableCounts]) -> N
     if new:
         shown = ", ".join(f"{name!r} (bins of {width:.4g})" for name, width in list(new.items())[:5])
         warn_caller(
-            f"more than {MOST_NUMBERS} distinct numbers: {shown}{' …' if len(new) > 5 else ''}; bins are counted from "
-            "here on, and a kernel stands in the middle of each.",
+            f"more than {MOST_NUMBERS} distinct numbers: {shown}{' …' if len(new) > 5 else ''}; they are "
+            "binned from now on, with a kernel at the middle of each bin.",
         )
 
 
 def _widths(counts: TableCounts) -> dict[str, float]:
-    """Return the width of the bins of each column whose numbers are counted, 0 where they are counted as they came."""
+    """Return the width of the bins of each column whose numbers are counted, 0 where they are not binned."""
     numbers, places = counts.numbers, counts.schema.numeric
     return {counts.schema[places[k]].name: numbers.width(k) for k in numbers.counted.tolist()}

@@ -18,9 +18,9 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DesignMatrix:
-    """How columns become inputs: numbers as they are, values as one 0-1 input for each value but the first.
+    """How columns become inputs: numbers as they are, categories as one 0-1 input for each value but the first.
 
-    A missing cell, and a value that the fit did not have, take the means of the fit: what is not known adds nothing.
+    A missing cell, and a value that was not seen in fit, take the means of the training rows, so they add nothing.
     """
 
     schema: Schema

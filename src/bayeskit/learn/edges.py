@@ -1,4 +1,4 @@
-"""Bins of columns that are too long to be held: exact where the numbers repeat, else from a sample of the rows."""
+"""Bins of columns that do not fit in memory: exact where the numbers repeat, otherwise from a sample of the rows."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class SeenNumbers:
-    """What is kept of the columns that are cut: the tally of each as long as it is small, and a sample.
+    """The numbers of the columns to be binned: the tally of each while it is small, and a sample.
 
-    A cell's key depends on the seed, the piece, the row and nothing else. So the sample of the smallest keys is the
+    A cell's key depends only on the seed, the piece and the row. So the sample of the smallest keys is the
     same for any number of workers and any order in which their parts are merged.
     """
 
@@ -73,7 +73,7 @@ class SeenNumbers:
     samples: tuple[Cells, ...]
 
     def plus(self, other: SeenNumbers) -> SeenNumbers:
-        """Return both together."""
+        """Return the union of both."""
         if self.classes is None or other.classes is None:
             return other if self.classes is None else self
         classes = union_classes(self.classes, other.classes)
@@ -130,12 +130,12 @@ class _Look:
 
 
 def look_at_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
-    """Return the pass that collects what the cutting of some columns needs."""
+    """Return the pass that collects the numbers of the columns to be binned."""
     return _Look(plan, tuple(places), tuple(asked), seed), SeenNumbers.plus
 
 
 def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int) -> list[Variable]:
-    """Cut each column by the method that was asked for; say which were cut by a sample, and how far off it may be."""
+    """Bin each column by its method; warn of those binned from a sample, with the error of their quantiles."""
     variables, sampled = [], []
     for tally, sample, name, word in zip(seen.tallies, seen.samples, names, asked, strict=True):
         cells = sample if tally is None else tally

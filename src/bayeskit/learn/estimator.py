@@ -1,7 +1,7 @@
-"""The base classes of all estimators: scikit-learn's, which come when somebody needs an estimator.
+"""The base classes of all estimators: scikit-learn's, which are imported when an estimator is needed.
 
-A fitted model that is loaded and asked for a posterior needs nothing of scikit-learn, whose import takes longer than
-most questions. So the classes below stand on small ones of their own until :func:`bring_base_classes` puts
+A fitted model that is loaded and predicts needs nothing of scikit-learn, whose import takes longer than most
+predictions. So the classes below inherit from small ones until :func:`bring_base_classes` puts
 scikit-learn's in their place, once and for all models. That happens
 
 - at once, where scikit-learn is imported already,
@@ -25,7 +25,7 @@ _OF_ESTIMATORS = re.compile(r"set_params|\w+_metadata_rout\w+|_get_metadata_requ
 
 
 class _PlainEstimator:
-    """What a model that is only asked needs of ``BaseEstimator``; anything else brings scikit-learn."""
+    """The part of ``BaseEstimator`` that prediction needs; anything else imports scikit-learn."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -46,7 +46,7 @@ class _PlainEstimator:
 
 
 class _PlainMixin:
-    """Holds the place of a mixin."""
+    """Placeholder of a mixin."""
 
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ else:
 
 
 class Estimator(BaseEstimator):
-    """Inherits from ``sklearn.base.BaseEstimator`` as soon as somebody needs it."""
+    """Inherits from ``sklearn.base.BaseEstimator`` as soon as it is needed."""
 
     def __sklearn_tags__(self) -> Any:
         bring_base_classes()
@@ -65,10 +65,10 @@ class Estimator(BaseEstimator):
 
 
 class Classifier(ClassifierMixin):
-    """Inherits from ``sklearn.base.ClassifierMixin`` as soon as somebody needs it."""
+    """Inherits from ``sklearn.base.ClassifierMixin`` as soon as it is needed."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class is predicted right."""
+        """Return the accuracy."""
         bring_base_classes()
         return float(super().score(X, y, sample_weight))
 
@@ -78,7 +78,7 @@ class Classifier(ClassifierMixin):
 
 
 class Clusterer(ClusterMixin):
-    """Inherits from ``sklearn.base.ClusterMixin`` as soon as somebody needs it."""
+    """Inherits from ``sklearn.base.ClusterMixin`` as soon as it is needed."""
 
     def __sklearn_tags__(self) -> Any:
         bring_base_classes()
@@ -86,7 +86,7 @@ class Clusterer(ClusterMixin):
 
 
 class Regressor(RegressorMixin):
-    """Inherits from ``sklearn.base.RegressorMixin`` as soon as somebody needs it."""
+    """Inherits from ``sklearn.base.RegressorMixin`` as soon as it is needed."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R², the share of the variance of y that is explained."""
@@ -124,7 +124,7 @@ def _subclasses(of: type[Any]) -> Iterator[type[Any]]:
 
 
 def not_fitted(model: Any) -> Exception:
-    """Return scikit-learn's error for a model that has learned nothing yet."""
+    """Return scikit-learn's error for a model that is not fitted."""
     from sklearn.exceptions import NotFittedError
 
     error: Exception = NotFittedError(

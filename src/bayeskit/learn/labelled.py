@@ -34,7 +34,7 @@ class Labelled:
 
 
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
-    """Read what ``fit`` and its kin are given; with a ``schema``, the columns must be its columns."""
+    """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns."""
     if target is not None:
         if y is not None:
             raise TableError(f"give the labels once: either y or target='{target}'.")

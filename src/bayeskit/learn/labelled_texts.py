@@ -1,4 +1,4 @@
-"""Texts to learn from, each with its class and its weight, in whatever form they came."""
+"""Texts to learn from, each with its class and its weight, from any kind of source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayeskit.table.text_files import TextSource
 
 
 class LabelledTexts:
-    """Texts with labels, in whatever form they came, as batches that can be gone through again."""
+    """Texts with labels, from any kind of source, as batches that can be iterated again."""
 
     def __init__(self, X: Any, y: Any, sample_weight: Any, target: str | None, who: str) -> None:
         self.target = target
@@ -24,7 +24,7 @@ class LabelledTexts:
         self._source = X if isinstance(X, TextSource) else None
         if self._source is not None:
             if y is not None or sample_weight is not None:
-                raise TableError("a TextSource brings its labels with it; leave y and sample_weight out.")
+                raise TableError("a TextSource has its own labels; leave y and sample_weight out.")
             if self._source.target is None:
                 raise TableError(
                     f"{str(self._source.path)!r} has no labels; say which column holds them: read_texts(…, target=…)."

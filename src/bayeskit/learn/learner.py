@@ -1,4 +1,4 @@
-"""The life of a model that learns from counts: count, fit, add, merge and take away rows, save and load."""
+"""The base of models that learn from counts: count, fit, partial_fit, merge, unlearn, save and load."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from bayeskit.table.schema import Schema
 class Learner(Estimator):
     """A model that learns from counts.
 
-    It says how it counts (:meth:`_count`) and what it believes then (:meth:`_believe`); the rest is the same for all
-    and stands here. What a fitted model knows is one :class:`State`. A new state is made first and put in place last,
-    by one assignment: a call that fails leaves a fitted model as it was, and a thread that predicts meanwhile has one
-    model or the other. Beliefs are made when they are first asked for, so a call of ``partial_fit`` costs its rows.
+    Subclasses say how to count (:meth:`_count`) and how to estimate (:meth:`_believe`); the rest is the same for all
+    and is here. A fitted model holds one :class:`State`. A new state is made first and assigned last: a call that fails
+    leaves a fitted model unchanged, and a thread that predicts meanwhile sees the old model or the new one.
+    Probabilities ("beliefs") are computed lazily, so a call of ``partial_fit`` costs only its rows.
     """
 
     # Each parameter's check: name → what it must be, in words, and the test of it.
@@ -61,10 +61,10 @@ class Learner(Estimator):
 
     @abstractmethod
     def _believe(self, counts: Any) -> Any:
-        """Turn counts into beliefs, by the parameters of this moment."""
+        """Turn counts into beliefs with the current parameters."""
 
     def _check(self, counts: Any) -> None:
-        """Refuse parameters that do not fit the counts, before these are taken over; cheap, unlike beliefs."""
+        """Raise an error for parameters that do not fit the counts, before the state changes; cheap, unlike beliefs."""
 
     # -- counts, in and out -----------------------------------------------------------------------------------------
 
@@ -78,9 +78,9 @@ class Learner(Estimator):
         schema: Schema | None = None,
         new_levels: Literal["add", "error"] = "add",
     ) -> Any:
-        """Count a table as ``fit`` would, and return the counts; the model stays as it is.
+        """Count a table as ``fit`` would, and return the counts; the model does not change.
 
-        Counts add: those of several parts of a table, counted anywhere, are summed and handed to :meth:`from_counts`.
+        Counts add: those of several parts of a table, counted anywhere, are summed and passed to :meth:`from_counts`.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class Learner(Estimator):
         new_levels : {"add", "error"}, default "add"
             What happens to values that the schema lacks. They are never dropped: either the schema of the result is
             the agreed one with these levels added (``counts.schema`` is then the next one to agree on, and ``+`` takes
-            the union), or the first of them is refused by name.
+            the union), or the first of them is an error.
 
         Returns
         -------
@@ -124,12 +124,12 @@ class Learner(Estimator):
 
     @classmethod
     def from_counts(cls, counts: Statistic, *, target: str | None = None, **parameters: Any) -> Self:
-        """Return the fitted model of rows that were counted elsewhere, with these parameters.
+        """Return a model fitted from counts, with these parameters.
 
         Parameters
         ----------
         counts
-            What :meth:`count` gave, or a sum of several; levels that no row has and nobody declared are left out.
+            The result of :meth:`count`, or a sum of several; levels without rows that were not declared are left out.
         target : str, optional
             The name of the column that held the labels.
         **parameters
@@ -156,7 +156,7 @@ class Learner(Estimator):
     # -- learning ---------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
-        """Learn from a table and its labels, forgetting what was learned before.
+        """Learn from a table and its labels; an earlier fit is discarded.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Learner(Estimator):
         y : array of shape (n_rows,), optional
             The labels; left out when ``target`` names the column that holds them.
         sample_weight : array of shape (n_rows,), optional
-            How often each row counts; of a scan, the name of the column that says it.
+            The weight of each row; for a scan, the name of the column that holds the weights.
         target : str, optional
             The column of ``X`` that holds the labels.
 
@@ -187,12 +187,12 @@ class Learner(Estimator):
         return self
 
     def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> Plan:
-        """Return how a table of any size is counted, for those who count its parts by themselves.
+        """Return the plan for counting a table of any size, to count its parts yourself.
 
         Parameters
         ----------
         X : Scan
-            The table, or a part of it that has all columns. Where columns are cut into bins it is read once.
+            The table, or a part of it that has all columns. Where columns are binned it is read once.
         target : str
             The column that holds the labels.
         sample_weight : str, optional
@@ -210,7 +210,7 @@ class Learner(Estimator):
         return make_plan(self._template(anew=True), X, target, sample_weight, progress)
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, Any]:
-        """Say what is done with the rows of a scan, pass by pass, and return the counts; most models count once."""
+        """Run the passes over a scan and return the counts; most models need one pass."""
         return (yield counting(plan)).counts
 
     def _count_batches(self, plan: Plan, readers: Any) -> Part:
@@ -218,7 +218,7 @@ class Learner(Estimator):
         return plan.count_rows(readers)
 
     def _target_of_scan(self, target: str | None) -> str | None:
-        """Return the column that holds the labels; some models know it without being told."""
+        """Return the column that holds the labels; some models know it themselves."""
         return target
 
     def _scanned_rows(self, rows: Labelled, schema: Any) -> Any:
@@ -228,9 +228,9 @@ class Learner(Estimator):
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None, *, target: str | None = None
     ) -> Self:
-        """Learn from more rows; new values and new classes may come. Parameters are those of :meth:`fit`.
+        """Learn from more rows, which may have new values and new classes. Parameters are those of :meth:`fit`.
 
-        ``classes`` announces classes that have not come yet; they take part in the smoothed prior.
+        ``classes`` declares classes that have no row yet; they are included in the smoothed prior.
         """
         refuse_parameters(self, self._rules)
         state = self._state if self._is_fitted else None
@@ -251,7 +251,7 @@ class Learner(Estimator):
         return self
 
     def merge(self, other: Self) -> Self:
-        """Learn what another fitted model of this kind has learned, as if its rows had come here."""
+        """Add the counts of another fitted model of the same class, as if this model had learned from its rows."""
         self._refuse_unfitted()
         if type(other) is not type(self):
             raise MergeError(
@@ -263,15 +263,13 @@ class Learner(Estimator):
         return self
 
     def unlearn(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
-        """Take rows away again that were learned before; counts are then exactly those of the other rows."""
+        """Remove rows that were learned before; the counts are then exactly those of the other rows."""
         self._refuse_unfitted()
         template, state = self._template(), self._state
         counts, _ = template._learn(X, y, sample_weight, target, state.counts.schema, state.counts)
         rest = state.counts - counts
         if not rest.n_class.sum() > 0:
-            raise TableError(
-                "unlearn would take away every row, and a model of nothing cannot predict; make a new one."
-            )
+            raise TableError("unlearn would remove every row, and a model without rows cannot predict; make a new one.")
         self._state = template._state_of(rest, state.target, state.said)
         return self
 
@@ -282,7 +280,7 @@ class Learner(Estimator):
         return self._count_rows(rows, schema, before), rows
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
-        """Read what ``fit`` and its kin are given; a model of something other than tables reads it in its own way."""
+        """Read the arguments of ``fit`` and similar methods; models of other data than tables override it."""
         return read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
 
     def _count_rows(self, rows: Any, schema: Any, before: Any) -> Any:
@@ -290,7 +288,7 @@ class Learner(Estimator):
         return self._count(rows.source, rows.y, rows.classes, rows.weight, schema, before)
 
     def _add(self, before: Any, rows: Labelled) -> Any:
-        """Return what was counted before and the counts of more rows together, as a sum or a running sum."""
+        """Return the earlier counts plus the counts of more rows, as a sum or a running sum."""
         counts = self._count_rows(rows, before.schema, before)
         return self._plus(before, counts)
 
@@ -298,7 +296,7 @@ class Learner(Estimator):
         return ours + theirs
 
     def _template(self, *, anew: bool = False) -> Self:
-        """Return an unfitted model with the parameters of this moment; ``anew``, with no trace of an earlier fit."""
+        """Return an unfitted model with the current parameters; ``anew``, without anything of an earlier fit."""
         return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def _state_of(self, counts: Statistic | Running, target: str | None, said: frozenset[str] = frozenset()) -> State:
@@ -311,7 +309,7 @@ class Learner(Estimator):
         return frozenset(f"bins of {variable.name}" for variable in schema if variable.kind == "binned")
 
     def _say_what_is_frozen(self, new: frozenset[str]) -> None:
-        """Warn, in the name of the caller of ``partial_fit``, of what later rows will not change."""
+        """Warn the caller of ``partial_fit`` of what later rows will not change."""
         bins = "bins of "
         names = [name for name in self.schema_.names if bins + name in new]
         if names:
@@ -374,7 +372,7 @@ class Learner(Estimator):
         return self._state.template.get_params(deep=False)  # type: ignore[no-any-return]
 
     def _now(self) -> Self:
-        """Return this fitted model as it is now: what another thread makes it learn later does not reach the copy."""
+        """Return a snapshot of this fitted model, which later calls in other threads do not change."""
         self._refuse_unfitted()
         model = object.__new__(type(self))
         model.__dict__.update(self.__dict__)
@@ -394,7 +392,7 @@ class Learner(Estimator):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file that :func:`bayeskit.load` reads; an old file stays whole until the end."""
+        """Write the model to a file that :func:`bayeskit.load` reads; an old file is replaced only at the end."""
         save(self._now(), path)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -409,12 +407,12 @@ class Learner(Estimator):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may be untrusted."""
         template = cls(**from_json(meta["believed_with"]))
         refuse_parameters(template, cls._rules)
         target = meta["target"]
         if target is not None and not isinstance(target, str):
-            raise TypeError("the target is no column name")
+            raise TypeError("the target is not a column name")
         state = template._state_of(cls._statistic.from_parts(meta, arrays), target)
         state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
         model = cls(**from_json(meta["parameters"]))

@@ -1,4 +1,4 @@
-"""What naive Bayes says of a row that it has counted, when that row is left out."""
+"""Leave-one-out scores of naive Bayes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What naive Bayes believes: class priors and one table or density per column, ready to score rows."""
+"""The probabilities of naive Bayes: class priors and one table or density per column."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ class NaiveBeliefs:
     ) -> tuple[NDArray[Any], int, int]:
         """Score encoded columns, or a whole array of numbers as it is when :attr:`in_place` says so.
 
-        Returns the scores, the first row that no class can give, and the first row with an infinite number (−1 where
-        there is none). With ``fallback`` an impossible row gets the prior.
+        Returns the scores, the first impossible row, and the first row with an infinite
+        number (−1 where there is none). With ``fallback`` an impossible row gets the prior.
         """
         scorer: NaiveScorer = self._scorer  # type: ignore[attr-defined]
         if isinstance(table, np.ndarray):
@@ -93,7 +93,7 @@ class NaiveBeliefs:
         return scorer.score(table, True, result, fallback, self._own_terms(table), threads)
 
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return encoded columns as their kinds read them; what a kind cannot hold is refused by column and row."""
+        """Return encoded columns as their kinds read them; a number that does not fit its kind is an error."""
         found = zip(columns, self.schema, kinds_of(self.schema), strict=True)
         return [column if kind.any_number else kind.read(variable, column) for column, variable, kind in found]
 

@@ -1,4 +1,4 @@
-"""Parameters of an estimator: refused in one form, and written to a model file."""
+"""Parameters of an estimator: checked with one form of error, and written to a model file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rules = Mapping[str, tuple[str, Callable[[Any], bool]]]
 
 
 def refuse_parameters(model: Any, rules: Rules) -> None:
-    """Raise for the first parameter that breaks its rule, saying what it must be and what came."""
+    """Raise an error for the first invalid parameter, with the allowed values and the value given."""
     for name, (must_be, holds) in rules.items():
         value = getattr(model, name)
         if not holds(value):
@@ -94,7 +94,7 @@ a_class_weight: tuple[str, Callable[[Any], bool]] = (
 
 
 def is_prior(prior: Any) -> bool:
-    """Say whether a value could be the prior of some classes: a dict, or a list of numbers."""
+    """Return whether a value could be the prior of some classes: a dict, or a list of numbers."""
     if isinstance(prior, Mapping):
         return True
     try:

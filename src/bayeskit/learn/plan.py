@@ -1,4 +1,4 @@
-"""What all who count parts of a table agree on: columns, kinds, bins, the target, and which families are counted."""
+"""The plan that all workers share to count parts of a table: columns, kinds, bins, target and families."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Families:
-    """The families that are counted, as the counts of earlier rows would say it."""
+    """The families to count, in the form in which earlier counts would give them."""
 
     kind: Any
     families: Any = ()
@@ -53,10 +53,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Plan:
-    """How the rows of a table are counted, wherever they lie. Made by ``model.plan(scan, target=…)``.
+    """How the rows of a table are counted, wherever they are stored. Made by ``model.plan(scan, target=…)``.
 
-    A plan is small and becomes JSON, so that it can be agreed on, kept and sent. Those who count under one plan get
-    counts that add to what one pass over all rows gives, bit for bit where they are integers.
+    A plan is small and can be written as JSON, so that it can be stored and sent. Counts made under one plan add up
+    to the counts of one pass over all rows, bit for bit where they are integers.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Plan:
         return total.narrow()
 
     def count_part(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
-        """Count the batches of some pieces; beliefs are not made."""
+        """Count the batches of some pieces; no probabilities are estimated."""
         return self.model._count_batches(self, readers)
 
     def count_rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
@@ -109,7 +109,7 @@ class Plan:
         return Part(total(counted), n_unlabelled)
 
     def add(self, counted: Any, rows: Any) -> Any:
-        """Return what was counted before (None at first) and the counts of more rows; :func:`total` ends the sum."""
+        """Return the earlier counts (None at first) plus the counts of more rows; :func:`total` ends the sum."""
         template = self._template
         if counted is None:
             return template._count_rows(rows, self.schema, self.families)
@@ -183,7 +183,7 @@ class Plan:
                 families = Families(families[0], tuple(tuple(map(int, members)) for members in families[1]))
             plan = cls(model, str(data["target"]), Schema.from_json(data["schema"]), data["weight"], families)
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BayeskitError(f"this is no plan: {type(error).__name__} {error}.") from error
+            raise BayeskitError(f"this is not a plan: {type(error).__name__} {error}.") from error
         refuse_parameters(model, model._rules)
         return plan
 
@@ -217,12 +217,12 @@ class _Sum:
 
 
 def total(counted: Any) -> Any:
-    """Return the counts that a growing sum has come to."""
+    """Return the counts of a running sum."""
     return counted.total if hasattr(type(counted), "total") else counted
 
 
 def warn_of_unlabelled(n: int, target: str) -> None:
-    """Say that rows were left out."""
+    """Warn that rows were left out."""
     warn_caller(f"{n:,} row{'s have' if n > 1 else ' has'} no value in the target {target!r} and were left out.")
 
 

@@ -1,4 +1,4 @@
-"""A model learns from a scan: bins first where it has any, then the passes that the model asks for."""
+"""Fitting from a scan: first the bins, if there are any, then the passes that the model needs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOST_PASSES = 10
 
 
 def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
-    """Return the plan of a model for a scan; where columns are cut into bins, one pass finds the edges."""
+    """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
     if target is None:
-        raise TableError("of a scan the labels are a column: pass target='its name'.")
+        raise TableError("a scan needs target=, the name of the column that holds the labels.")
     if weight is not None and not isinstance(weight, str):
-        raise TableError(f"of a scan sample_weight is the name of a column; got {type(weight).__name__}.")
+        raise TableError(f"for a scan sample_weight must be the name of a column; got {type(weight).__name__}.")
     for name in (target, *([] if weight is None else [weight])):
         if name not in scan.names:
             raise TableError(f"{scan.shown}: {not_found('column', name, scan.names)}")
@@ -42,7 +42,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
         return plan
     if scan.once:
         raise TableError(
-            f"{scan.shown} can be read once, and bins need a pass of their own. Give a source that can be read again, "
+            f"{scan.shown} can be read only once, and bins need a separate pass. Give a source that can be read again, "
             "or kinds whose numbers are not cut."
         )
     names = [features[j] for j in places]
@@ -60,7 +60,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
 def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, progress: Any = None) -> Any:
     """Return the counts of all rows of a scan, by as many passes as the model needs."""
     if y is not None:
-        raise TableError("of a scan the labels are a column: pass target='its name' instead of y.")
+        raise TableError("a scan takes target=, the name of the column that holds the labels, instead of y.")
     progress = progress or scan.progress
     plan = make_plan(model, scan, target, weight, progress)
     if model._statistic is TableCounts and (in_database := count_in_database(plan, scan, progress)) is not None:
@@ -85,7 +85,7 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
             break
         if scan.once:
             raise TableError(
-                f"{scan.shown} can be read once, and {type(model).__name__} needs more than one pass over the rows."
+                f"{scan.shown} can be read only once, and {type(model).__name__} needs more than one pass."
             )
     if unlabelled:
         warn_of_unlabelled(unlabelled, str(target))
@@ -93,7 +93,7 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
 
 
 def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
-    """Return the columns of numbers that are cut into bins, by position, and the method for each."""
+    """Return the numeric columns that are cut into bins, by position, and the method for each."""
     places, asked = [], []
     for j, name in enumerate(features):
         word = word_of(model, scan, j, name)

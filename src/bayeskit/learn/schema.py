@@ -1,4 +1,4 @@
-"""Which kind each column of a table is: what the user says, what an agreed schema says, or what its type says."""
+"""The kind of each column of a table: from the user, from an agreed schema, or from its dtype."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def learn_schema(
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> Schema:
-    """Say what each column is: text, categories and booleans are categorical, numbers are as ``numeric`` says.
+    """Return the schema: text, categories and booleans are categorical, the kind of numbers is ``numeric``.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def learn_schema(
     kinds : dict of column name or position to kind, or one kind for all, optional
         Overrides the dtype: "numeric", or one of the words of :func:`bayeskit.kinds.words`.
     numeric : str
-        What a column of numbers is unless ``kinds`` says otherwise: the word of a numeric kind, or a way to cut bins.
+        What a numeric column is unless ``kinds`` says otherwise: the word of a numeric kind, or a way to cut bins.
     bins : int
-        How many bins to cut at the most.
+        The largest number of bins.
     weight : float64 array of shape (n_rows,), optional
         Row weights, for the cutting of bins.
     y : array of shape (n_rows,), optional
@@ -75,7 +75,7 @@ def learn_schema(
 
 
 def _of_plain_numbers(source: Source, wanted: dict[str, str], numeric: str) -> Schema | None:
-    """Return the schema of a whole array of one kind that takes any number: then no column need be looked at."""
+    """Return the schema of a whole array of one kind that takes any number: no column needs to be read for that."""
     array = source.array
     asked = {numeric if word == "numeric" else word for word in (wanted or {"": "numeric"}).values()}
     if array is None or array.dtype.kind == "b" or len(asked) > 1 or (wanted and len(wanted) < len(source.names)):
@@ -101,7 +101,7 @@ def grow_schema(
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> tuple[Schema, list[NDArray[Any] | None]]:
-    """Read a table under a schema that was agreed before; return the schema that covers both, and encoded columns.
+    """Read a table under an earlier schema; return the schema that covers both, and encoded columns.
 
     Kinds, bins and levels are those of the schema. A value that it lacks is added to its column's levels, so that no
     cell is lost. A column that had no value before learns its kind here, as in :func:`learn_schema`. A column that need
@@ -161,7 +161,8 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
             name = str(key) if position is None else source.names[position]
             if name not in known:
                 raise TableError(
-                    f"kinds names the column {key!r}, which is not there; the columns are {', '.join(source.names)}."
+                    f"kinds names the column {key!r}, which the table does not have; the columns are "
+                    f"{', '.join(source.names)}."
                 )
             wanted[name] = kind
     known_words = {*words(), "numeric"}

@@ -1,4 +1,4 @@
-"""What a fitted model knows, in one object that is swapped as a whole."""
+"""The state of a fitted model, in one immutable object."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 class State:
-    """Counts, the parameters that they are believed with, and the beliefs, which are made when first asked for.
+    """Counts, the parameters to estimate with, and the estimated probabilities ("beliefs"), computed lazily.
 
-    A state does not change: learning more rows makes another one, which a model takes over by one assignment. So a
-    thread that predicts while another fits has the old model or the new one, never parts of both.
+    A state is immutable: learning more rows makes another one, which is set by one assignment. So a thread that
+    predicts while another fits sees the old model or the new one, never parts of both.
 
     Parameters
     ----------
     template : Learner
-        An unfitted model with the parameters of that moment; later calls of ``set_params`` do not reach it.
+        An unfitted model with the parameters at that time; later calls of ``set_params`` do not change it.
     counted : Statistic or Running
         What was counted, or a running sum of it.
     target : str, optional
         The name of the column that held the labels.
     said : frozenset of str
-        What the user was told already, so that it is said once.
+        The warnings already given, so that each is given once.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class State:
 
     @property
     def beliefs(self) -> Any:
-        """What the counts say, by the parameters of that moment; made once, whichever thread asks first."""
+        """The estimated probabilities; computed once, by the first thread that needs them."""
         if self._beliefs is None:
             with self._lock:
                 if self._beliefs is None:

@@ -1,4 +1,4 @@
-"""Models over any table that are fitted whole: how they read columns, and how they are saved."""
+"""Models for any table that are fitted in one call: how they read columns, and how they are saved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bayeskit.table.schema import Schema
 class TableModel(Estimator):
     """A model that learned from a table with a schema; it reads other tables in the same terms.
 
-    ``fit`` ends with :meth:`_note_columns`, before which a fitted model stays as it was.
+    ``fit`` ends with :meth:`_note_columns`, before which a fitted model is unchanged.
     """
 
     # Each parameter's check: name → what it must be, in words, and the test of it.
@@ -48,7 +48,7 @@ class TableModel(Estimator):
         return source
 
     def _encode(self, X: Any) -> list[NDArray[Any]]:
-        """Return one array a column: codes, or numbers with NaN."""
+        """Return one array per column: codes, or numbers with NaN."""
         self._refuse_unfitted()
         columns = encode(self._read_features(X), self.schema_)
         for column, variable in zip(columns, self.schema_, strict=True):
@@ -74,7 +74,7 @@ class TableModel(Estimator):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file that :func:`bayeskit.load` reads; an old file stays whole until the end."""
+        """Write the model to a file that :func:`bayeskit.load` reads; an old file is replaced only at the end."""
         self._refuse_unfitted()
         save(self, path)
 
@@ -91,12 +91,12 @@ class TableModel(Estimator):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may be untrusted."""
         model = cls(**from_json(meta["parameters"]))
         refuse_parameters(model, cls._rules)
         target = meta["target"]
         if target is not None and not isinstance(target, str):
-            raise TypeError("the target is no column name")
+            raise TypeError("the target is not a column name")
         schema = Schema.from_json(meta["schema"])
         model._restore(schema, meta, arrays)
         model._note_columns(schema, target)

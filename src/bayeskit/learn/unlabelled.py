@@ -1,4 +1,4 @@
-"""Rows whose label is missing: left out, and said."""
+"""Rows without a label: left out, with a warning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayeskit.table.read import is_records, read_table, read_values, records_to_
 
 
 def without_unlabelled(X: Any, y: Any, sample_weight: Any, target: str | None) -> tuple[Any, Any, Any, str | None]:
-    """Return what ``fit`` is given without the rows that have no label; a warning says how many they were.
+    """Return the arguments of ``fit`` without the rows that have no label; a warning says how many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all mixtures offer: clusters, posteriors, densities, criteria, a summary, and their file."""
+"""The methods of all mixtures: clusters, posteriors, densities, criteria, a summary, and the model file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEAD = 1e-9
 
 @dataclass(frozen=True)
 class Candidate:
-    """A number of components that was tried, with what the criteria say; higher is better."""
+    """A number of components that was tried, with the values of the criteria; higher is better."""
 
     n_components: int
     log_likelihood: float
@@ -102,7 +102,7 @@ class MixtureModel(Clusterer, TableModel):
         return best[1], tuple(tried)
 
     def _note_result(self, result: EMResult[Any], tried: tuple[Candidate, ...]) -> None:
-        """Keep how EM went, and the likelihood of the number of components that was chosen."""
+        """Keep the history of EM, and the likelihood with the chosen number of components."""
         self.history_ = LearningHistory.of_em("em", result)
         self.selection_ = tried
         k = len(result.parameters.weight)
@@ -112,7 +112,7 @@ class MixtureModel(Clusterer, TableModel):
     def _warn_of_mended(result: EMResult[Any]) -> None:
         if result.history.mended:
             warn_caller(
-                f"a component was left without rows {result.history.mended} time(s) and was placed anew at the row "
+                f"a component was left without rows {result.history.mended} time(s) and was re-initialised at the row "
                 "that the others explain worst; a lower n_components may fit as well."
             )
 
@@ -144,11 +144,11 @@ class MixtureModel(Clusterer, TableModel):
 
     @abstractmethod
     def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
-        """Return the scores of rows, and the first row that no component can give, or -1."""
+        """Return the scores of rows, and the first row with probability 0 under every component, or -1."""
 
     @abstractmethod
     def _columns(self) -> list[Column]:
-        """Return what is told of each column in the summary."""
+        """Return the columns of the summary."""
 
     def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
         self._refuse_unfitted()
@@ -259,7 +259,7 @@ class MixtureModel(Clusterer, TableModel):
 def warn_of_spikes(
     variance: NDArray[np.float64], total: NDArray[np.float64], floor: NDArray[np.float64], names: list[str], advice: str
 ) -> None:
-    """Warn where all that keeps a variance (k, d) above zero is the regularisation (d,), given expected rows (k,)."""
+    """Warn where only the regularisation (d,) keeps a variance (k, d) above zero, given expected rows (k,)."""
     c, j = np.nonzero((variance * total[:, None] <= 2 * floor) & (floor > 0))
     if len(c):
         more = f", and {len(c) - 1} more such" if len(c) > 1 else ""

@@ -29,7 +29,7 @@ class Components:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a pass over the rows gives, about the means that it was made with."""
+    """The expected moments from a pass over the rows, relative to the means of that pass."""
 
     before: Components
     total: NDArray[np.float64]  # (k,): expected weight of the rows of each component
@@ -54,7 +54,7 @@ class Estimator:
     variance: float = 1.0  # σ² of "fixed"
 
     def maximise(self, found: Expected) -> Components:
-        """Return the parameters that the expected moments ask for."""
+        """Return the parameters that maximise the expected objective."""
         alive = found.total > 0
         total = np.where(alive, found.total, 1.0)
         if found.weight is None:
@@ -71,7 +71,7 @@ class Estimator:
         return Components(weight, mean, self._spread(found, total, scatter))
 
     def start(self, found: Expected) -> Components:
-        """Return where EM begins, given rows that were shared out by their nearest seed: all have the same spread.
+        """Return the start of EM, given rows assigned to their nearest seed: all components have the same spread.
 
         A component with few rows would have a covariance that is nearly singular, and EM would stay there.
         """
@@ -103,7 +103,7 @@ class Estimator:
         return np.repeat(common[:, None], scatter.shape[1], axis=1)
 
     def penalty(self, own: Components) -> float:
-        """Return what is added to the log-likelihood so that no step lowers the sum: -½ Σ tr(Λ Σ⁻¹)."""
+        """Return the penalty of the log-likelihood; the sum never decreases: -½ Σ tr(Λ Σ⁻¹)."""
         if self.shape == "fixed" or not self.floor.any():
             return 0.0
         spread = own.spread[:1] if self.shape == "tied" else own.spread
@@ -122,7 +122,7 @@ class Estimator:
         return k * d + spread + (0 if self.shape == "fixed" else k - 1)
 
     def as_spread(self, variance: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-        """Return k components of these variances (d,) in the form that the shape asks for."""
+        """Return k components of these variances (d,) in the form of the covariance type."""
         if self.shape in ("full", "tied"):
             return np.repeat(np.diag(variance)[None], k, axis=0)
         if self.shape == "spherical":

@@ -34,9 +34,9 @@ class GaussianMixture(MixtureModel):
 
     .. math:: p(x) = \sum_c π_c \, N(x \mid μ_c, Σ_c)
 
-    The E-step shares each row out, :math:`r_{ic} ∝ π_c N(x_i \mid μ_c, Σ_c)`; the M-step takes weighted means and
-    covariances. Missing cells are integrated out, exactly: the density is that of the known cells, and full covariances
-    get the conditional mean and covariance of the missing ones.
+    The E-step assigns each row to the components in part, :math:`r_{ic} ∝ π_c N(x_i \mid μ_c, Σ_c)`; the M-step takes
+    weighted means and covariances. Missing cells are integrated out, exactly: the density is that of the known cells,
+    and full covariances get the conditional mean and covariance of the missing ones.
 
     Parameters
     ----------
@@ -46,37 +46,38 @@ class GaussianMixture(MixtureModel):
         Shape of the covariances. "fixed" is the textbook's problem of k means: equal weights and one known variance
         ``sigma`` ** 2 for all columns and components, so that only the means are learned.
     hard : bool, default False
-        Count each row for its most probable component alone (classification EM). With ``covariance="fixed"`` this is
+        Count each row only for its most probable component (classification EM). With ``covariance="fixed"`` this is
         k-means.
     sigma : float, optional
         The known standard deviation of "fixed"; k-means (``hard=True``) needs none.
     criterion : {"bic", "aic"}, default "bic"
-        What decides between numbers of components.
+        The criterion that chooses the number of components.
     max_components : int, default 10
-        The most that "auto" tries; it stops earlier when three more in a row do not raise the criterion.
+        The largest number that "auto" tries; it stops earlier after three numbers in a row that do not improve the
+        criterion.
     init : "k-means++", array of shape (n_components, n_features), or dict, default "k-means++"
-        Where to begin: drawn seeds, given means, or all of "weights", "means" and "covariances" (as in the attributes).
+        The start: random seeds, given means, or all of "weights", "means" and "covariances" (as in the attributes).
     n_init : int, default 3
-        How many drawn starts are tried; the one with the best final objective is kept.
+        The number of random starts; the one with the best final objective is kept.
     tol : float, default 1e-6
-        Stop when a step raises the objective by no more than this per row.
+        Stop when a step improves the objective by less than this per row.
     max_iter : int, default 500
-        The most steps; stopping there gives a warning.
+        The largest number of steps; reaching it gives a warning.
     regularisation : float, default 1e-6
         Λ = this times the variance of each column is added to the scatter of each component, which keeps covariances
         from becoming singular. The objective has the penalty −½ Σ tr(Λ Σ⁻¹); 0 is maximum likelihood.
     random_state : int, generator or None, default 0
-        Seed of the drawn starts.
+        Seed of the random starts.
 
     Attributes
     ----------
     weights_, means_, covariances_ : arrays
-        π, μ and Σ; components are in falling order of their weight, unless ``init`` gave them an order. Covariances
+        π, μ and Σ; components are in decreasing order of their weight, unless ``init`` gave them an order. Covariances
         have shape (k, d, d), (d, d), (k, d), (k,) or () by ``covariance``. A constant column has variance 0.
     labels_ : int array of shape (n_rows,)
         The cluster of each row of the fit.
     history_ : LearningHistory
-        The objective before each step and at the end, why EM stopped, and the end of every start.
+        The objective before each step and at the end, why EM stopped, and the final objective of every start.
     selection_ : tuple of Candidate
         The numbers of components that were tried, with log-likelihood, BIC and AIC.
     log_likelihood_ : float
@@ -248,7 +249,7 @@ class GaussianMixture(MixtureModel):
                     "are one row. Raise regularisation, lower n_components, or choose covariance='diagonal' or 'tied'."
                 )
             if not np.isfinite(objective):
-                raise BayeskitError("the likelihood is no finite number; give the columns in units nearer to 1.")
+                raise BayeskitError("the likelihood is not finite; scale the columns to values nearer to 1.")
             return Expected(own, total, weight, first, second, worst), objective + estimator.penalty(own)
 
         tried = 0
@@ -363,7 +364,7 @@ class GaussianMixture(MixtureModel):
         """The sum of squared distances of the rows of the fit from the mean of their cluster; for k-means."""
         self._refuse_unfitted()
         if not (self.hard and self.covariance == "fixed"):
-            raise AttributeError("inertia_ is what k-means lowers: covariance='fixed' with hard=True.")
+            raise AttributeError("inertia_ is only defined for k-means: covariance='fixed' with hard=True.")
         assert self._inertia is not None
         return self._inertia
 

@@ -1,4 +1,4 @@
-"""The rows of a Gaussian mixture on their way through EM."""
+"""The rows of a Gaussian mixture in EM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayeskit.mixture.covariance import Components
 
 @dataclass(frozen=True)
 class Rows:
-    """The columns that tell rows apart, with what EM asks of them."""
+    """The columns that are not constant, in the form that EM needs."""
 
     columns: list[NDArray[Any]]
     weight: NDArray[np.float64] | None
@@ -34,19 +34,19 @@ class Rows:
         return float(self.n_rows if self.weight is None else self.weight.sum())
 
     def row(self, i: int) -> NDArray[np.float64]:
-        """Return one row about the centre; a missing cell stands at the centre."""
+        """Return one row about the centre; a missing cell is at the centre."""
         cells = np.array([float(column[i]) for column in self.columns]) - self.centre
         return np.where(np.isnan(cells), 0.0, cells)
 
     def standardised(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rows about the centre in these units; a missing cell stands at the centre."""
+        """Return the rows about the centre in these units; a missing cell is at the centre."""
         found = zip(self.columns, self.centre, scale, strict=True)
         table: NDArray[np.float64] = np.column_stack([(column - m) / s for column, m, s in found])
         return np.asarray(np.nan_to_num(table, copy=False))
 
 
 def placed_anew(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
-    """Return the mixture with a dead component placed at a row, with the mean spread and an even share."""
+    """Return the mixture with an empty component moved to a row, with the mean spread and an even weight."""
     k = len(own.weight)
     living = np.arange(k) != dead
     weight, mean, spread = own.weight.copy(), own.mean.copy(), own.spread.copy()

@@ -75,7 +75,7 @@ class LatentClass(MixtureModel):
 
     .. math:: P(x) = \sum_c π_c \prod_j P(x_j \mid c)
 
-    It is naive Bayes whose class nobody has seen, fitted by EM. A missing cell is left out of the product, which sums
+    It is naive Bayes with a hidden class, fitted by EM. A missing cell is left out of the product, which sums
     it out exactly; a value that was not seen in ``fit`` counts as missing.
 
     Parameters
@@ -88,25 +88,26 @@ class LatentClass(MixtureModel):
     kinds : dict of column to kind, or one kind for all, optional
         Overrides the dtype: "categorical", "bernoulli" and the bins for coded columns, "gaussian" for numbers.
     criterion : {"bic", "aic"}, default "bic"
-        What decides between numbers of classes.
+        The criterion that chooses the number of classes.
     max_components : int, default 10
-        The most that "auto" tries; it stops earlier when three more in a row do not raise the criterion.
+        The largest number that "auto" tries; it stops earlier after three numbers in a row that do not improve the
+        criterion.
     n_init : int, default 3
-        How many drawn starts are tried; the one with the best final objective is kept.
+        The number of random starts; the one with the best final objective is kept.
     tol : float, default 1e-6
-        Stop when a step raises the objective by no more than this per row.
+        Stop when a step improves the objective by less than this per row.
     max_iter : int, default 1000
-        The most steps; stopping there gives a warning.
+        The largest number of steps; reaching it gives a warning.
     regularisation : float, default 1e-6
         This times the variance of a numeric column is added to its scatter in each class, as in
         :class:`~bayeskit.GaussianMixture`.
     random_state : int, generator or None, default 0
-        Seed of the drawn starts.
+        Seed of the random starts.
 
     Attributes
     ----------
     weights_ : float array of shape (k,)
-        P(class), in falling order.
+        P(class), in decreasing order.
     tables_ : dict
         For each column in use: P(value | class) of shape (n_values, k), or mean and deviation of shape (2, k).
     labels_, history_, selection_, log_likelihood_
@@ -294,7 +295,7 @@ def _layout(counts: TableCounts) -> tuple[Layout, NDArray[np.float64]]:
 
 
 class _Fitting:
-    """One table on its way into latent classes."""
+    """A table that is being fitted."""
 
     def __init__(
         self,
@@ -320,7 +321,9 @@ class _Fitting:
         def expect(own: Classes) -> tuple[Any, float]:
             *found, objective, impossible = self.rows.expect(*own.arrays(), threads)
             if impossible >= 0 or not np.isfinite(objective):
-                raise BayeskitError(f"row {max(impossible, 0)}: no class can give it; pass smoothing > 0.")
+                raise BayeskitError(
+                    f"row {max(impossible, 0)}: it has probability 0 under every class; pass smoothing > 0."
+                )
             return (own, found), objective + self.penalty(own)
 
         result = expectation_maximisation(
@@ -354,14 +357,14 @@ class _Fitting:
         return np.where(sums > 0, cells / np.where(sums > 0, sums, 1.0), fallback)
 
     def penalty(self, own: Classes) -> float:
-        """Return what is added to the log-likelihood so that no step lowers the sum."""
+        """Return the penalty of the log-likelihood; the sum never decreases."""
         found = -0.5 * float((self.floor[:, None] / own.variance).sum())
         if self.model.smoothing > 0:
             found += self.model.smoothing * float(np.log(own.table).sum() + np.log(own.weight).sum())
         return found
 
     def starts(self, k: int, base: int) -> Iterator[Classes]:
-        """Give classes around rows that k-means++ draws, with distance 1 for different values."""
+        """Yield starts: classes around rows that k-means++ draws, with distance 1 for different values."""
         margin = self.normalised(np.repeat(self.margin[:, None] + 1e-9, k, axis=1), np.zeros(()))
         variance = np.repeat(self.deviation[:, None] ** 2, k, axis=1)
         even = np.full(k, 1.0 / k)

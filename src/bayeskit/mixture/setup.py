@@ -1,4 +1,4 @@
-"""What all mixtures do before EM begins: rows that count, columns that tell something."""
+"""The set-up of all mixtures before EM: rows of positive weight, columns that are not constant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayeskit.table.schema import Schema
 
 
 def counted_rows(source: Source, weight: NDArray[np.float64] | None) -> tuple[Source, NDArray[np.float64] | None]:
-    """Return the rows with a weight above zero, and their weights; a row of weight 0 is as good as absent."""
+    """Return the rows with a weight above zero, and their weights; rows of weight 0 are dropped."""
     if weight is None or weight.all():
         return source, weight
     kept = np.flatnonzero(weight)
@@ -21,13 +21,11 @@ def counted_rows(source: Source, weight: NDArray[np.float64] | None) -> tuple[So
 
 
 def check_told(schema: Schema, used: Iterable[int], n_rows: int, *, any_told: bool) -> None:
-    """Refuse a table in which all rows are alike, and name the columns that are left out."""
+    """Raise an error for a table in which all rows are equal, and warn of the columns that are left out."""
     if not any_told:
-        raise TableError(
-            f"every column is constant or empty (n_samples={n_rows}), so nothing tells one row from another."
-        )
+        raise TableError(f"every column is constant or empty (n_samples={n_rows}), so all rows are equal.")
     kept = set(used)
     dull = [repr(variable.name) for j, variable in enumerate(schema) if j not in kept]
     if dull:
         names = ", ".join(dull[:5]) + (" …" if len(dull) > 5 else "")
-        warn_caller(f"constant or empty columns tell nothing of clusters and are left out: {names}.")
+        warn_caller(f"constant or empty columns are left out: {names}.")

@@ -1,4 +1,4 @@
-"""Where EM begins: k-means++ on the rows in an order that neither their order nor their repetition changes."""
+"""The start of EM: k-means++ on the rows in an order that does not depend on their order or repetition."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SEED_ROWS = 8192
 def seed_rows(
     projection: NDArray[np.float64], weight: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the rows to seed from, and their weights: all rows, or every so-many-th along a random direction.
+    """Return the rows to seed from, and their weights: all rows, or every k-th along a random direction.
 
     ``projection`` is each row's place in that direction. Rows are taken in its order, and counted by weight: so a row
-    of weight 2 is as good as two equal rows, and the order of the table means nothing.
+    of weight 2 counts as two equal rows, and the order of the table does not matter.
     """
     order = np.argsort(projection, kind="stable")
     own = np.ones(len(order)) if weight is None else weight
@@ -49,7 +49,7 @@ def k_means_plus_plus(
     for _ in range(1, k):
         if not (weight * nearest).any():
             raise BayeskitError(
-                f"n_components is {k}, but the table has only {len(seeds)} distinct rows; ask for no more than that."
+                f"n_components is {k}, but the table has only {len(seeds)} distinct rows; use at most that many."
             )
         best: tuple[float, int, NDArray[np.float64]] | None = None
         for _ in range(tries):

@@ -34,7 +34,7 @@ class Sketch:
         return name
 
     def arc(self, parent: str, child: str) -> None:
-        """Add an arc; a repeated arc is refused, since it is a mistake."""
+        """Add an arc; a repeated arc is an error."""
         self.variable(parent)
         if parent in self.parents[self.variable(child)]:
             raise NetworkError(f"the arc {parent}->{child} appears twice; give it once.")

@@ -60,14 +60,14 @@ def read_cases(
     table : any table
         Columns are found by name and read as the schema says: numbers fall into bins, values are looked up. Values are
         compared with the states as text where their types differ, so 1, 1.0 and "1" are the state "1"; other columns
-        are passed over. An array without names, or a list of arrays, holds state codes, one column per variable in the
+        are ignored. An array without names, or a list of arrays, holds state codes, one column per variable in the
         order of the names; where the network was learned from an array without names, such an array holds values.
     variables : positions of variables, optional
-        Which variables to read; all unless said otherwise.
+        The variables to read; by default all.
     absent : {"error", "none"}
         What to do when a variable has no column.
     unseen : {"error", "keep"}
-        What to do with a value that is no state: refuse it, or keep it as the reserved code.
+        What to do with a value that is not a state: raise an error, or keep it as the reserved code.
     """
     if isinstance(table, list) and table and all(isinstance(column, np.ndarray) for column in table):
         return Cases(len(table[0]) if table[0].ndim else 0, _coded(schema, states, table))
@@ -151,7 +151,7 @@ def _encode(column: Column, variable: Variable, states: Sequence[str], unseen: s
 
 
 def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dict[Value, int] | None:
-    """Return the states' places by value in the terms of the column, or None where the schema has its terms."""
+    """Return the states' positions by value of the column, or None where the schema can encode it."""
     if isinstance(column, Coded):
         if not column.levels:
             return None

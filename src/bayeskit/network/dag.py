@@ -128,8 +128,8 @@ def moral_edges(parents: Parents) -> set[tuple[int, int]]:
 def open_trail(parents: Parents, start: Iterable[int], goal: Iterable[int], given: Iterable[int]) -> list[int] | None:
     """Return a shortest trail from start to goal that the given nodes leave open, or None if they are d-separated.
 
-    A trail is open when each node in its middle is a collider that is given or has a given descendant, or no
-    collider and not given. A walk over (node, came from a child or a parent) finds it in time linear in the
+    A trail is open when each node in its middle is a collider that is given or has a given descendant, or is
+    not a collider and not given. A walk over (node, came from a child or a parent) finds it in time linear in the
     arcs (Koller & Friedman 2009, algorithm 3.1); a shortest one never visits a node twice.
     """
     known = set(given)
@@ -207,7 +207,7 @@ def skeleton(parents: Parents) -> set[tuple[int, int]]:
 
 
 def equivalent(left: Parents, right: Parents) -> bool:
-    """Say whether two graphs over the same nodes have the same d-separations (Verma & Pearl 1990).
+    """Return whether two graphs over the same nodes have the same d-separations (Verma & Pearl 1990).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Networks that differ from another one in a table, an arc, a variable or a name; what is unchanged is shared."""
+"""Edited copies of a network: another table, arc, variable or name; unchanged tables are shared."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Editing:
     def with_variable(
         self, name: str, states: Sequence[Any] | None = None, *, parents: Sequence[str] = (), table: Any = None
     ) -> BayesianNetwork:
-        """Return the network with one more variable, below some that it has; without a table its rows are uniform.
+        """Return the network with one more variable; without a table its rows are uniform.
 
         Examples
         --------
@@ -202,7 +202,7 @@ def _listed(net: BayesianNetwork, i: int) -> str:
 
 
 def _averaged(net: BayesianNetwork, i: int, p: int) -> NDArray[np.float64]:
-    """Return Σ_p P(x | u, p) P(p | u); where u cannot occur, the states of p count alike."""
+    """Return Σ_p P(x | u, p) P(p | u); where u cannot occur, the states of p count equally."""
     axis = net.parents[i].index(p)
     weights = net.joint([net.names[v] for v in net.parents[i]]).array  # (parents' states …)
     total = weights.sum(axis=axis, keepdims=True)

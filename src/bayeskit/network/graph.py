@@ -1,4 +1,4 @@
-"""A directed acyclic graph over named variables, and what can be asked of it without any table."""
+"""A directed acyclic graph over named variables, and the queries that need no table."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Graph:
     ) -> tuple[list[int], list[int], list[int]]:
         sets = self._places_of(x), self._places_of(y), self._places_of(given)
         if not sets[0] or not sets[1]:
-            raise NetworkError("independence is asked of two sets with at least one variable each; got an empty one.")
+            raise NetworkError("independence needs two sets with at least one variable each; got an empty one.")
         both = set(sets[0]) & set(sets[1]) | (set(sets[0]) | set(sets[1])) & set(sets[2])
         if both:
             raise NetworkError(
@@ -73,7 +73,7 @@ class Graph:
     def d_separated(
         self, x: str | Iterable[str], y: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> Separation:
-        """Say whether the graph alone makes x and y independent given some variables; an open trail is the reason.
+        """Return whether the graph alone makes x and y independent given some variables; an open trail is the reason.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Graph:
         return unblocked([self.names[i] for i in trail], set(self.arcs), openers)
 
     def d_connected(self, x: str | Iterable[str], given: str | Iterable[str] = ()) -> tuple[str, ...]:
-        """Return the variables that are not d-separated from x given some variables: what x can still tell about.
+        """Return the variables that are not d-separated from x given some variables.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class Graph:
         return self._names_of(dag.connected(self.parents, start, known) - set(start))
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Return the parents, children and children's other parents: given them, no other variable tells more.
+        """Return the parents, children and children's other parents: they separate it from all others.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Graph:
         )
 
     def equivalent(self, other: Graph) -> bool:
-        """Say whether two graphs have the same d-separations, so that data cannot tell them apart.
+        """Return whether two graphs have the same d-separations, so that data cannot distinguish them.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Independence as the numbers have it: P(x, y | z) = P(x | z) P(y | z) for all states of positive probability."""
+"""Independence by the tables: P(x, y | z) = P(x | z) P(y | z) for all states of positive probability."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Independence:
     Attributes
     ----------
     independent : bool
-        The answer.
+        Whether they are independent.
     difference : float
         The largest ``abs(P(x, y | z) - P(x | z) P(y | z))`` over all states with P(z) > 0.
     reason : str
@@ -71,7 +71,7 @@ def independence(
 
 
 def _needed(net: BayesianNetwork, asked: list[int], known: list[int]) -> list[int]:
-    """Leave out given variables that the graph separates from those asked about: they change nothing."""
+    """Leave out given variables that the graph separates from the queried ones: they change nothing."""
     kept = list(known)
     for z in known:
         rest = [other for other in kept if other != z]

@@ -1,4 +1,4 @@
-"""How strongly each arc acts, read from the tables alone (Koiter 2006)."""
+"""The strength of each arc, from the tables (Koiter 2006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network puts into a model file (.bayes), and how it is read back."""
+"""Networks in a model file (.bayes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of variables and states: unique, and near misses found."""
+"""Names of variables and states: checked to be unique, with suggestions for typing errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unique_names(names: Iterable[object], what: str) -> tuple[str, ...]:
 
 
 def did_you_mean(name: object, names: Sequence[str]) -> str:
-    """Say which names come nearest to a wrong one, as the end of an error's sentence.
+    """Return a suggestion of similar names, as the end of an error message.
 
     Examples
     --------

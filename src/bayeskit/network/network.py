@@ -43,7 +43,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
 
-    A network does not change once it is made: what changes it (`do`, `with_table`, `with_arc`, …) returns a new one.
+    A network is immutable: methods that change it (`do`, `with_table`, `with_arc`, …) return a new one.
     ``net["x"]`` is the table of a variable, ``"x" in net`` asks for one, ``len(net)`` counts them, and ``==`` compares
     variables, states, arcs and numbers, in any order.
 
@@ -58,15 +58,15 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
     tables : mapping of name to table, optional
         A table is an array of shape (parents' states in order …, own states), a dict (``{"yes": 0.2, "no": 0.8}`` or
         ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
-        for each parent and a column for each own state. Without tables every row is uniform, which claims nothing.
+        for each parent and a column for each own state. Without tables every row is uniform.
     random_tables : int, optional
         Without tables: rows drawn from the flat Dirichlet distribution instead; the number is the seed.
     normalise : bool, default False
-        Divide each row by its sum. Otherwise a row that misses 1 by more than 1e-5 is refused, and the numbers are
-        kept as they came.
+        Divide each row by its sum. Otherwise a row whose sum differs from 1 by more than 1e-5 is an error, and the
+        numbers are kept unchanged.
     target : str, optional
-        The variable that `predict_proba` predicts unless it is told otherwise; the network of a classifier has its
-        class there.
+        The variable that `predict_proba` predicts by default; for the network of a classifier it is the class.
+
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
     tables : tuple of float64 arrays
         Their numbers: ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
     schema : Schema
-        The columns of a table that the states stand for: categorical values, or the bins of a column of numbers.
+        The columns of a table that the states stand for: categorical values, or the bins of a numeric column.
     target : str or None
         The variable that `predict_proba` predicts.
 
@@ -114,7 +114,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         target: str | None = None,
     ) -> None:
         if tables is not None and random_tables is not None:
-            raise NetworkError("random_tables draws the tables, so it goes without tables; got both.")
+            raise NetworkError("random_tables draws the tables, so it cannot be combined with tables; got both.")
         tables = None if tables is None else {str(name): table for name, table in tables.items()}
         sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
         names, parent_names = sketch.names, sketch.parents
@@ -247,7 +247,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         schema: Schema,
         target: str | None,
     ) -> BayesianNetwork:
-        """Return a network of distributions that are known to be right, which are not copied; the graph is checked."""
+        """Return a network of valid distributions, which are not copied; the graph is checked."""
         net = BayesianNetwork.__new__(BayesianNetwork)
         net._fill_graph(names, states, parents)
         net.cpds = tuple(cpds)
@@ -328,10 +328,10 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         *,
         tolerance: float = 1e-9,
     ) -> Independence:
-        """Say whether the numbers make x and y independent given some variables: P(x, y | z) = P(x | z) P(y | z).
+        """Return whether the numbers make x and y independent given some variables: P(x, y | z) = P(x | z) P(y | z).
 
-        Where the graph d-separates them the answer is yes without a look at the numbers; where it does not, the numbers
-        may still agree within the tolerance.
+        Where the graph d-separates them the answer is yes without using the numbers; otherwise the numbers may still
+        agree within the tolerance.
 
         Examples
         --------
@@ -369,8 +369,8 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         log, row, j = log_probability(columns, self.cards, self.parents, self._log_tables, n_threads(cells))
         if row >= 0:
             raise TableError(
-                f"row {row} has no value for {self.names[j]!r}; leave such rows out, or ask for the probability of "
-                "what is known."
+                f"row {row} has no value for {self.names[j]!r}; leave such rows out, or use probability() "
+                "with the known cells."
             )
         return log
 
@@ -386,10 +386,10 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
             return np.asarray(np.log(np.concatenate(rows)))
 
     def arc_influence(self) -> dict[tuple[str, str], float]:
-        """Return how strongly each arc acts, from 0 (the child's table does not depend on the parent) to 1.
+        """Return the strength of each arc, from 0 (the child's table does not depend on the parent) to 1.
 
         It is the largest total variation between the child's rows for two states of the parent, averaged over the
-        states of the other parents (as in Koiter 2006); read from the tables alone.
+        states of the other parents (as in Koiter 2006); computed from the tables.
 
         Examples
         --------
@@ -424,7 +424,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         return intervene(self, {**(actions or {}), **more})
 
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
-        """Say whether two networks have the same variables, states, parents and numbers; order does not matter.
+        """Return whether two networks have the same variables, states, parents and numbers; order does not matter.
 
         Variables and parents may come in another order; the states of a variable must not.
         """
@@ -460,8 +460,8 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         bars : bool, default False
             Show the probabilities without any evidence.
         posterior : mapping of name to probabilities, optional
-            What to show instead, for some variables or all: an array in the order of the states, or a mapping of state
-            to number.
+            Probabilities to show instead, for some variables or all: an array in the order of the states, or a mapping
+            of state to number.
         only : str or list of str, optional
             Draw these variables and the arcs between them. Where others are left out, the border is dashed.
         around : str or list of str, optional
@@ -518,7 +518,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
-        """Read what :meth:`to_parts` gave; the file may come from a stranger."""
+        """Read what :meth:`to_parts` gave; the file may be untrusted."""
         net = cls.from_tables(**network_from_parts(meta, arrays))
         net._learned = learned_from_parts(meta, arrays, net)
         return net

@@ -1,4 +1,4 @@
-"""The drawing of a network: which boxes get bars, and of which probabilities."""
+"""The drawing of a network: the boxes with bars, and their probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer to a question of d-separation: yes or no, and why."""
+"""The result of a d-separation query: yes or no, and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Separation:
     Attributes
     ----------
     separated : bool
-        The answer.
+        Whether they are d-separated.
     trail : tuple of str
         A shortest open trail, or nothing.
     reason : str
@@ -35,13 +35,13 @@ class Separation:
 
 
 def blocked(x: Sequence[str], y: Sequence[str], given: Sequence[str]) -> Separation:
-    """Say that no trail is open."""
+    """Return the result that no trail is open."""
     while_given = f"given {_listed(given)}" if given else "while nothing is given"
     return Separation(True, (), f"d-separated: no trail between {_listed(x)} and {_listed(y)} is open {while_given}.")
 
 
 def unblocked(trail: Sequence[str], arcs: set[tuple[str, str]], openers: dict[str, str]) -> Separation:
-    """Say which trail is open; ``openers`` holds, for each collider on it, the given variable at or below it."""
+    """Return the open trail; ``openers`` holds, for each collider on it, the given variable at or below it."""
     shown = trail[0]
     for a, b in pairwise(trail):
         shown += f" -> {b}" if (a, b) in arcs else f" <- {b}"

@@ -18,7 +18,7 @@ EMPTY_STATE = "(empty)"
 
 
 def schema_of(names: Sequence[str], states: Sequence[Sequence[str]]) -> Schema:
-    """Return the schema of a network that knows its states by name only: categorical columns of text."""
+    """Return the schema of a network whose states have only names: categorical columns of text."""
     return Schema(
         tuple(Variable(name, "categorical", tuple(own), declared=True) for name, own in zip(names, states, strict=True))
     )

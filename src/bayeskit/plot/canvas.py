@@ -1,4 +1,4 @@
-"""What all pictures share: axes to draw on, colours, and a font that has all characters."""
+"""Shared by all plots: axes, colours, and a font that has all characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The confusion matrix, with what each kind of decision cost."""
+"""The confusion matrix, with the cost of each cell."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def posterior_bars(
     Parameters
     ----------
     posteriors : array of shape (n_steps, n_hypotheses)
-        One distribution a step.
+        One distribution per step.
     names : sequence of str
         The hypotheses.
     titles : sequence of str
-        What each step is, such as "prior" and "after 2 examples".
+        The title of each step, such as "prior" and "after 2 examples".
 
     References
     ----------

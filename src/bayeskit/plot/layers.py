@@ -1,6 +1,6 @@
-"""Layers of a directed acyclic graph: which row each node stands in, and in which order, with few crossings.
+"""Layers of a directed acyclic graph: the row of each node and the order within rows, with few crossings.
 
-The way of Sugiyama, Tagawa & Toda (1981) with the refinements of Gansner et al. (1993): rows that make the arcs as
+The method of Sugiyama, Tagawa & Toda (1981) with the refinements of Gansner et al. (1993): rows that make the arcs as
 short as possible in total, invisible nodes where an arc passes a row, medians and swaps against crossings.
 """
 
@@ -83,7 +83,7 @@ def _wrap(layers: Layers, widths: Sequence[float], most: float) -> list[int] | N
 
 
 def _wrapped_order(plain: Layers, arcs: Sequence[Arc], rank: list[int]) -> Layers:
-    """Return the wrapped rows in the order that their nodes had before; a few sweeps take most crossings away.
+    """Return the wrapped rows in the order that their nodes had before; a few sweeps remove most crossings.
 
     The many rows that arcs now pass would make a search from new starts take minutes.
     """
@@ -292,7 +292,7 @@ def _median(places: list[int]) -> float:
 
 
 def _swap_neighbours(rows: list[list[int]], above: list[list[int]], below: list[list[int]], ties: bool) -> None:
-    """Swap neighbours in a row while that takes crossings away; swapping ties in the first round opens new ways."""
+    """Swap neighbours in a row while that removes crossings; swapping ties in the first round opens new ways."""
     places = [{node: k for k, node in enumerate(row)} for row in rows]
     better = True
     rounds = 0
@@ -314,7 +314,7 @@ def _swap_neighbours(rows: list[list[int]], above: list[list[int]], below: list[
 
 
 def _gain(left: list[int], right: list[int], place: dict[int, int]) -> int:
-    """Crossings of the segments of two neighbours, less those after a swap."""
+    """Crossings of the segments of two neighbours, minus those after a swap."""
     gain = 0
     for x in left:
         for y in right:

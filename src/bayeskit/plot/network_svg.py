@@ -111,7 +111,7 @@ def draw_network(
     arc_kinds : mapping of arc to "same", "missing", "extra" or "turned"
         Arcs of a comparison get colours of their own.
     tips : mapping of arc to "end", "start" or "none"
-        Where an arc has its tip, if not at its end: edges without a direction have none.
+        Where an arc has its arrowhead, if not at its end: edges without a direction have none.
     legend : mapping of a kind of arc to what it means
         Lines below the picture.
     cut : names of nodes with arcs to others that are not drawn; their border is dashed.
@@ -139,7 +139,7 @@ def draw_network(
 
 @dataclass(frozen=True)
 class Geometry:
-    """Where a drawing with bars has its boxes and arcs, for a page that draws it itself.
+    """The positions of boxes and arcs of a drawing with bars, for a page that draws it itself.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Geometry:
     label_rooms : list of float
         The width of the states' names in each box.
     shown : list of int
-        How many states have a line; where some have none, one more line stands for them.
+        The number of states with a line; where some have none, one more line sums them up.
     """
 
     layout: Layout

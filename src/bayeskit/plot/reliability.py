@@ -1,4 +1,4 @@
-"""The reliability curve: whether rows with probability p come true in a share p of cases."""
+"""The reliability curve: whether events with predicted probability p happen with frequency p."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The waterfall: how evidence moves the log-odds from the prior to the posterior."""
+"""The waterfall plot: how evidence changes the log-odds from the prior to the posterior."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def waterfall(
     Parameters
     ----------
     labels : sequence of str, or Explanation
-        What each term is; or what ``model.explain`` returned, which contains terms, prior and title.
+        The name of each term; or the result of ``model.explain``, which contains terms, prior and title.
     terms : array of shape (n_terms,)
         The steps; blue to the right and red to the left.
     start : float
         Where the first step begins, such as the prior log-odds.
     used : bool array of shape (n_terms,), optional
-        False for terms that play no part; they are drawn grey.
+        False for terms that are not used; they are drawn grey.
 
     Examples
     --------

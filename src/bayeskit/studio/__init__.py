@@ -1,1 +1,1 @@
-"""The studio: a local page to see a network think, try a case, and train from a table."""
+"""The studio: a local page to explore a network, try a case, and train from a table."""

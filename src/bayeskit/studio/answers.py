@@ -1,4 +1,4 @@
-"""How the server answers: JSON, sentences for what went wrong, and work that ends when nobody waits for it."""
+"""The responses of the server: JSON, error messages, and work that is cancelled when the client leaves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_JSON = 8 << 20
 
 
 class TooMuchError(BayeskitError):
-    """A request with more bytes than are taken."""
+    """A request with too many bytes."""
 
 
 class GoneError(Exception):
@@ -43,7 +43,7 @@ def answer(value: Any, status: int = 200) -> Response:
 
 
 def sentence(error: Exception, where: str, folder: Path) -> Response:
-    """Return an error as where it happened and what came; the library's sentence says what would do."""
+    """Return an error as a place and a message."""
     status = 422
     if isinstance(error, NotOpenError):
         status = 404

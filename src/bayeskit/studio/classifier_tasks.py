@@ -69,7 +69,7 @@ def _loss(trained: Any, loss: list[list[float]] | None, reject: float | None) ->
 
 
 def _cells(trained: Any, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row that are known; a field left empty has not been asked for."""
+    """Return the cells of a row that are known; an empty field is not observed."""
     unknown = [name for name in row if name not in trained.schema_.names]
     if unknown:
         raise BayeskitError(f"the model has no column {unknown[0]!r}; it has {', '.join(trained.schema_.names[:20])}.")
@@ -118,7 +118,7 @@ def explain(
 def what_if(
     path: Path, report: Report, row: dict[str, Any], loss: list[list[float]] | None = None, reject: float | None = None
 ) -> bytes:
-    """Return the smallest change of a row that turns the decision."""
+    """Return the smallest change of a row that changes the decision."""
     from bayeskit.explain.what_if import what_if as turn
 
     trained = _trained(path)

@@ -40,7 +40,7 @@ class Document:
     """One open document.
 
     ``file`` is where its bytes are: the uploaded copy, or the file that the command was given, which is written only
-    when somebody asks to save.
+    when the user saves.
     """
 
     id: str
@@ -67,13 +67,13 @@ class Document:
 
     @property
     def subject(self) -> tuple[object, Any]:
-        """What a worker must hold, with a key that changes when it does."""
+        """The object that a worker must hold, with a key that changes when it does."""
         if self.kind == "network":
             return (self.id, self.history[self.place].number), self.net
         return (self.id, str(self.file)), self.file
 
     def change(self, net: BayesianNetwork) -> None:
-        """Take a changed network; what was undone is forgotten."""
+        """Set a changed network; the redo history is cleared."""
         if self.saved > self.place:
             self.saved = -1
         self.made += 1
@@ -144,7 +144,7 @@ class Documents:
         return self.add(made)
 
     def add(self, document: Document) -> Document:
-        """Keep a document, and let go of the one that was not used for longest when there are too many."""
+        """Keep a document, and close the least recently used one when there are too many."""
         while len(self._open) >= MOST_OPEN:
             oldest = min(self._open.values(), key=lambda each: each.used)
             self.close(oldest.id)

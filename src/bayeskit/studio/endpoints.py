@@ -60,10 +60,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/examples", "list_examples", "Bundled networks and tables to try."),
     Endpoint("POST", "/examples/{name}", "open_example", "Open a bundled example."),
     _ask("network", "geometry", "Boxes and curves of the drawing, and the influence of each arc.", fields(), "slow"),
-    _ask("network", "posterior", "The distribution of every variable given evidence and actions; what moved most; what "
-         "the target has nothing to do with.", fields(**CASE, target=TEXT)),
+    _ask("network", "posterior", "The distribution of every variable given evidence and actions; what changed most; "
+         "which variables are independent of the target.", fields(**CASE, target=TEXT)),
     _ask("network", "explanation", "The most probable states of all variables together (MPE).", fields(**CASE), "slow"),
-    _ask("network", "conflict", "How far pieces of evidence speak against each other.", fields(**CASE), "slow"),
+    _ask("network", "conflict", "How far pieces of evidence contradict each other.", fields(**CASE), "slow"),
     _ask("network", "questions", "Which variable to ask about next, for a target.", fields({"target": TEXT}, **CASE),
          "slow"),
     _ask("network", "sensitivity", "The numbers that a target is most sensitive to, for a tornado.",
@@ -76,8 +76,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
                  {"change": {"type": "string", "enum": ["table", "add-arc", "remove-arc", "add-variable",
                                                         "remove-variable", "rename"]}},
                  variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, name=TEXT)),
-    Endpoint("POST", "/networks/{id}/undo", "undo", "Take back the last change.", "network", fields()),
-    Endpoint("POST", "/networks/{id}/redo", "redo", "Make a change again that was taken back.", "network", fields()),
+    Endpoint("POST", "/networks/{id}/undo", "undo", "Undo the last change.", "network", fields()),
+    Endpoint("POST", "/networks/{id}/redo", "redo", "Redo a change that was undone.", "network", fields()),
     Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given.",
              "network", fields()),
     Endpoint("GET", "/networks/{id}/file", "network_file", "The network as a file.", "network", query=("format",),
@@ -85,7 +85,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     _ask("classifier", "schema", "The columns of a classifier, and its classes.", fields(), task="classifier"),
     _ask("classifier", "explain", "Posterior, decision, evidence by column, decision regions and the next question for "
          "a row.", fields({"row": ROW}, **CLASSIFIED)),
-    _ask("classifier", "what-if", "The smallest change of a row that turns the decision.",
+    _ask("classifier", "what-if", "The smallest change of a row that changes the decision.",
          fields({"row": ROW}, **CLASSIFIED), "slow"),
     Endpoint("POST", "/classifiers/{id}/row", "row", "A row of an open table by its number, the first is 1.",
              "classifier", fields({"table": TEXT, "number": WHOLE})),
@@ -93,9 +93,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
              "the answer is CSV.", "classifier", upload=True, query=("name",), gives="text/csv"),
     Endpoint("GET", "/classifiers/{id}/file", "model_file", "The classifier as a model file.", "classifier",
              gives="application/octet-stream"),
-    _ask("table", "columns", "What each column is taken for, and why.", fields(target=TEXT, kinds=KINDS), "slow"),
+    _ask("table", "columns", "The kind of each column, and why.", fields(target=TEXT, kinds=KINDS), "slow"),
     Endpoint("POST", "/tables/{id}/train", "train", "Compare classifiers and fit the best; the answer is a line of "
-             "JSON per event, the last one has `done`. Leaving ends the work.", "table",
+             "JSON per event, the last one has `done`. Closing the connection ends the work.", "table",
              fields({"target": TEXT}, kinds=KINDS, models=NAMES), gives="application/x-ndjson"),
     Endpoint("GET", "/tables/{id}/report", "report", "The report of the last training.", "table", gives="text/html"),
     Endpoint("POST", "/tables/{id}/learn", "learn", "Learn a network from the table; the answer is a line of JSON per "
@@ -120,7 +120,7 @@ def openapi() -> dict[str, Any]:
             "responses": {
                 "200": {"description": "The answer.", "content": {each.gives: {}}},
                 "4XX": {
-                    "description": "Where, what came, what would do.",
+                    "description": "Where the error is, what was given, what is expected.",
                     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
                 },
             },

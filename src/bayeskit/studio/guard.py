@@ -1,4 +1,4 @@
-"""Who may talk to the studio: this machine's browser with the token, and no page from elsewhere."""
+"""Access control of the studio: only a browser with the token, and no page from other origins."""
 
 from __future__ import annotations
 

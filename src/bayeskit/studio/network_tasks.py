@@ -62,7 +62,7 @@ _changed = _Changed()
 def posterior(
     net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any], target: str | None = None
 ) -> bytes:
-    """Return the distribution of every variable, what moved most, and what the target has nothing to do with."""
+    """Return the distribution of every variable, what changed most, and what is independent of the target."""
     prior, acted, known = _changed.prior(net), _changed.network(net, do), _given(given)
     answer = acted.posterior(given=known, max_memory=MEMORY) if known or do else prior
     moved = answer.moved_from(prior)
@@ -92,7 +92,7 @@ def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do:
 
 
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
-    """Return how far pieces of evidence speak against each other."""
+    """Return how far pieces of evidence contradict each other."""
     found = _changed.network(net, do).conflict(_given(given), max_memory=MEMORY)
     return _json({"conflict": found.conflict, "pieces": found.pieces, "words": found.words})
 
@@ -110,7 +110,7 @@ def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str
 
 
 def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
-    """Return the numbers that a target's most probable state is most sensitive to, each moved to either side."""
+    """Return the numbers that a target's most probable state is most sensitive to, each changed up and down."""
     found = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=MEMORY)
     bars: list[dict[str, Any]] = []
     for number in found:

@@ -86,7 +86,7 @@ def explore(subject: Any) -> AnyWidget:
     ----------
     subject : BayesianNetwork or classifier
         A network has its evidence in ``widget.given``, its interventions in ``widget.actions`` and its target in
-        ``widget.target``; a classifier its case in ``widget.row``. Setting them moves the picture.
+        ``widget.target``; a classifier its case in ``widget.row``. Setting them updates the view.
 
     Examples
     --------

@@ -26,7 +26,7 @@ def language_of(accept: str) -> str:
 
 
 def page(language: str) -> str:
-    """Return the page; what it says before its modules run is a word for browsers without scripts."""
+    """Return the page; without JavaScript it shows a message."""
     title = {"en": "bayeskit studio", "zh": "bayeskit 工作台"}[language]
     no_script = {
         "en": "This page needs JavaScript, all of which comes from this machine.",

@@ -15,7 +15,7 @@ EVERY_STEP = 500  # so many steps of a search are told one by one, then every te
 
 
 def columns(path: Path, report: Report, target: str | None = None, kinds: dict[str, str] | None = None) -> bytes:
-    """Return what each column is taken for and why, the first rows, and the kinds that can be said instead."""
+    """Return the kind of each column and why, the first rows, and the other kinds that can be chosen."""
     from bayeskit.kinds import words
     from bayeskit.kinds.infer import infer_kinds
     from bayeskit.kinds.written import read_columns
@@ -58,7 +58,7 @@ def train(
     kinds: dict[str, str] | None = None,
     models: list[str] | None = None,
 ) -> bytes:
-    """Compare classifiers, fit the best, write model and report; every trial is told as soon as it is known."""
+    """Compare classifiers, fit the best, write model and report; every trial is reported as soon as it is known."""
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
     from bayeskit.workflow.report.page import write_report
@@ -138,7 +138,7 @@ def learn(
 
 
 class _Growth:
-    """Tells the arcs that a search adds and removes, step by step; of a long search, several steps at once."""
+    """Reports the arcs that a search adds and removes, step by step; several steps at once for a long search."""
 
     def __init__(self, report: Report) -> None:
         self._report = report

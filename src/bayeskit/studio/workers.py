@@ -1,4 +1,4 @@
-"""Work in processes of their own: bounded in time and memory, interrupted when nobody waits for the answer.
+"""Work in separate processes: bounded in time and memory, interrupted when the client leaves.
 
 A document has two lanes, so that a long question (a sensitivity, a layout, a training) never makes a click wait. A
 lane is one process that keeps the document, compiled, from one question to the next. To stop it, it is sent SIGINT,
@@ -30,7 +30,7 @@ TASKS = ("bayeskit.studio.network_tasks", "bayeskit.studio.classifier_tasks", "b
 
 
 class WorkError(BayeskitError):
-    """A question that a worker refused in words: the sentence of the library."""
+    """An error that a worker reports: the library's message."""
 
     def __init__(self, message: str, kind: str = "BayeskitError") -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ def _context() -> Any:
 
 
 def prepare_workers(only_networks: bool = False) -> None:
-    """Let the process that workers are forked from import the library, before the first question comes."""
+    """Import the library in the process that workers are forked from, before the first question."""
     if "forkserver" in multiprocessing.get_all_start_methods():
         from multiprocessing import forkserver
 
@@ -129,7 +129,7 @@ class Lane:
             return "ended", None
 
     async def _interrupt(self, waiting: asyncio.Future[tuple[str, Any]]) -> None:
-        """Stop the task; the worker's last word is read, so that the next question gets its own answer."""
+        """Stop the task; the worker's last message is read, so that the next question gets its own answer."""
         with suppress(ProcessLookupError, TypeError):
             os.kill(self._process.pid, signal.SIGINT)
         loop = asyncio.get_running_loop()
@@ -161,7 +161,7 @@ class Lane:
 
 
 class _Busy:
-    """Whether a task runs: an interrupt that comes too late is nobody's."""
+    """Whether a task is running: a late interrupt is ignored."""
 
     def __init__(self) -> None:
         self.working = False
@@ -172,12 +172,12 @@ class _Busy:
 
 
 def all_tasks() -> dict[str, Callable[..., bytes]]:
-    """Return what a worker can do, by name."""
+    """Return the tasks of a worker, by name."""
     return {name: task for module in TASKS for name, task in import_module(module).TASKS.items()}
 
 
 def work(pipe: Any) -> None:
-    """Answer questions until the pipe ends; the life of a worker."""
+    """Answer questions until the pipe ends; the main loop of a worker."""
     busy = _Busy()
     signal.signal(signal.SIGINT, busy.interrupt)
     _bound_memory()

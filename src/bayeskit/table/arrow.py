@@ -1,4 +1,4 @@
-"""Arrow arrays → columns: what a batch of a file or a stream holds, read without a detour."""
+"""Arrow arrays → columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayeskit.table.strings import read_arrow
 
 
 class BatchReader:
-    """Reads the columns of batch after batch; the values of a dictionary are looked at once where batches share it."""
+    """Reads the columns of batch after batch; the values of a dictionary are read once where batches share it."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Any, tuple[Value, ...], NDArray[np.int64] | None]] = {}
@@ -82,5 +82,5 @@ def _unsigned(indices: Any) -> NDArray[Any]:
 
 
 def as_level(value: Any) -> Value:
-    """Return a category as a value; intervals, dates and other rich categories are known by their text."""
+    """Return a category as a value; intervals, dates and other objects are represented by their text."""
     return value if isinstance(value, str | bool | int | float) else str(value)

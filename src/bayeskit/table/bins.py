@@ -16,7 +16,7 @@ from bayeskit.table.schema import bin_names
 
 
 class Discretiser(TransformerMixin, BaseEstimator):
-    """Cut numeric columns into bins, learned on the rows of ``fit`` only.
+    """Put numeric columns into bins, learned on the rows of ``fit`` only.
 
     Bin b of a column holds ``edges_[j][b - 1] <= x < edges_[j][b]``. A missing cell (NaN) stays missing.
 
@@ -25,7 +25,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
     method : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
         "mdl" cuts where the classes are best separated (Fayyad & Irani 1993) and needs ``y``.
     bins : int, default 10
-        How many bins to cut at the most; "mdl" finds the number itself.
+        The largest number of bins; "mdl" chooses the number itself.
 
     Attributes
     ----------

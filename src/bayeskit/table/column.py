@@ -48,13 +48,13 @@ class Numbers:
         return Numbers(self.values[rows])
 
     def all_missing(self) -> bool:
-        """Say whether no cell holds a value; a look at the first cell mostly settles it."""
+        """Return whether no cell holds a value; the first cell mostly decides it."""
         if self.values.dtype.kind != "f" or self.values[0] == self.values[0]:
             return False
         return bool(np.isnan(self.values).all())
 
     def missing(self) -> NDArray[np.bool_]:
-        """Say of each cell whether it is missing."""
+        """Return for each cell whether it is missing."""
         if self.values.dtype.kind == "f":
             return np.asarray(np.isnan(self.values))
         return np.zeros(len(self.values), dtype=bool)
@@ -76,15 +76,15 @@ class Coded:
         return Coded(self.codes[rows], self.levels, self.declared)
 
     def all_missing(self) -> bool:
-        """Say whether no cell holds a value; a look at the first cell mostly settles it."""
+        """Return whether no cell holds a value; the first cell mostly decides it."""
         return bool(self.codes[0] == missing_code(self.codes.dtype)) and bool(self.missing().all())
 
     def missing(self) -> NDArray[np.bool_]:
-        """Say of each cell whether it is missing."""
+        """Return for each cell whether it is missing."""
         return np.asarray(self.codes == missing_code(self.codes.dtype))
 
     def present(self) -> tuple[Value, ...]:
-        """Return the levels that some cell has, in rising order; declared levels as they were declared."""
+        """Return the levels that some cell has, in increasing order; declared levels as they were declared."""
         if self.declared:
             return self.levels
         counts = np.bincount(self.codes[~self.missing()], minlength=len(self.levels))

@@ -1,7 +1,7 @@
 """How numbers and dates are written in a column of text: decimal comma, thousands separator, markers, order of dates.
 
 The convention of a column is decided from all of its cells. Where they could mean two things, such as ``1,234`` or
-``2/3/2019``, the column stays text, and what is said names the argument that settles it.
+``2/3/2019``, the column stays text, and the message names the argument that decides it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SOME_DIGIT = r"\d"
 
 @dataclass(frozen=True)
 class Convention:
-    """How the cells of one text column become numbers or dates; kept with a model, so that new files are read alike.
+    """How the cells of one text column become numbers or dates; kept with a model for reading new files.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Convention:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Convention:
-        """Read what :meth:`to_json` gave; the file may come from a stranger."""
+        """Read what :meth:`to_json` gave; the file may be untrusted."""
         data = {"truth": False, **data}  # older files know no truth values
         known = {field.name for field in fields(cls)}
         if set(data) != known or data["what"] not in ("number", "date") or data["decimal"] not in (".", ","):
@@ -109,7 +109,7 @@ class Convention:
 
 @dataclass(frozen=True)
 class Reading:
-    """A column that was read: its cells, how they were written where that is no matter of course, and what to say."""
+    """A column that was read: its cells, its convention where it is not the usual one, and a message."""
 
     column: Any
     convention: Convention | None = None
@@ -195,17 +195,17 @@ class _Cells:
         self.longest = int(pc.max(pc.utf8_length(values)).as_py())
 
     def match(self, pattern: str) -> NDArray[np.bool_]:
-        """Say of each value whether it matches."""
+        """Return for each value whether it matches."""
         import pyarrow.compute as pc
 
         return np.asarray(pc.match_substring_regex(self.values, pattern))
 
     def all(self, pattern: str) -> bool:
-        """Say whether all cells match."""
+        """Return whether all cells match."""
         return bool(self.match(pattern).all())
 
     def any(self, pattern: str) -> bool:
-        """Say whether some cell matches."""
+        """Return whether some cell matches."""
         return bool(self.match(pattern).any())
 
     def share(self, fits: NDArray[np.bool_]) -> float:
@@ -214,7 +214,7 @@ class _Cells:
         return float(self.counts[fits].sum() / others) if others else 0.0
 
     def rest(self, known: NDArray[np.bool_]) -> str:
-        """Say how many cells are not known and give one of them."""
+        """Return how many cells are not recognised, with one of them as an example."""
         n = int(self.counts[~known].sum())
         if not n:
             return ""

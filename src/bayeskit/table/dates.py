@@ -1,4 +1,4 @@
-"""Dates: in which order a column writes them, and the columns that are made of them."""
+"""Dates: the order of day, month and year in a column, and the columns made from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def find_order(
     texts : pyarrow.Array of strings
         The different cells.
     counts : array of shape (n_texts,)
-        How often each came; 0 for a marker of a missing cell.
+        The count of each; 0 for a marker of a missing cell.
     order : str, optional
         The order that the user gave, which is taken where it fits.
     enough : float
@@ -69,7 +69,7 @@ def find_order(
 
 
 def dates_of(texts: Any, order: str) -> pa.Array:
-    """Return texts as seconds since 1970, null where one is no date in this order.
+    """Return texts as seconds since 1970, null where one is not a date in this order.
 
     >>> import pyarrow as pa
     >>> dates_of(pa.array(["16.02.2019", "30.02.2019"]), "dmy").to_pylist()

@@ -22,7 +22,7 @@ def learn_edges(
     n_bins: int,
     weight: NDArray[np.float64] | None = None,
 ) -> tuple[float, ...]:
-    """Find the inner edges of the bins; missing cells take no part.
+    """Find the inner edges of the bins; missing cells are skipped.
 
     Equal width cuts the range between the smallest and the largest value into ``n_bins`` parts of one length. Equal
     frequency cuts half-way between the two neighbouring values where the share of rows reaches k / ``n_bins``; values
@@ -35,7 +35,7 @@ def learn_edges(
     method : {"equal-width", "equal-frequency"}
         How to cut.
     n_bins : int
-        The number of bins at the most.
+        The largest number of bins.
     weight : float64 array of shape (n_rows,), optional
         A row of integer weight w is the same as w copies of the row.
 
@@ -74,7 +74,7 @@ def learn_edges(
 def learn_mdl_edges(
     columns: list[NDArray[Any]], y: NDArray[Any], n_classes: int, weight: NDArray[np.float64] | None = None
 ) -> list[tuple[float, ...]]:
-    r"""Find the inner edges of the bins of several columns by the rule of Fayyad and Irani; missing cells take no part.
+    r"""Find the inner edges of the bins of several columns by the rule of Fayyad and Irani; missing cells are skipped.
 
     A column is cut where the class entropy of the two parts is least, and each part is cut again, as long as the gain
     pays for the description of the cut. With N rows, k classes and entropy E in bits, and k₁, E₁, k₂, E₂ of the parts:
@@ -83,7 +83,7 @@ def learn_mdl_edges(
               \frac{\log_2 (3^k - 2) - (k E - k_1 E_1 - k_2 E_2)}{N}
 
     A cut lies half-way between two neighbouring values; of cuts that are equally good the lowest is taken. A column
-    that says nothing of the class has one bin. Weights stand for copies: their scale matters.
+    without information about the class has one bin. Weights count as copies: their scale matters.
 
     Parameters
     ----------

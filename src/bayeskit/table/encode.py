@@ -1,4 +1,4 @@
-"""Values → codes: read any table in the terms of a schema."""
+"""Values → codes: encode any table by a schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDEST_LOOKUP = 1 << 22
 
 
 def encode(source: Source, schema: Schema, *, unseen_is_error: bool = False) -> list[NDArray[Any]]:
-    """Return one array a column: codes for a discrete one, numbers for a numeric one.
+    """Return one array per column: codes for a discrete one, numbers for a numeric one.
 
     Codes have the narrowest unsigned type that holds the values and the two reserved codes; a missing cell is the
     largest number of that type, a value that the schema does not know is the second largest.
@@ -123,7 +123,7 @@ def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
 
 
 def distinct(column: Column, name: str) -> tuple[Value, ...]:
-    """Return the values that a column has, in rising order; declared levels as they were declared."""
+    """Return the values that a column has, in increasing order; declared levels as they were declared."""
     if isinstance(column, Coded):
         return column.present()
     values = column.values
@@ -139,7 +139,7 @@ def distinct(column: Column, name: str) -> tuple[Value, ...]:
 
 
 def as_numbers(column: Column, name: str, kind: str) -> NDArray[Any]:
-    """Return the cells of a column as numbers; text is refused in the name of the kind that was asked for."""
+    """Return the cells of a column as numbers; text is an error that names the requested kind."""
     if isinstance(column, Coded) and isinstance(column.levels[0], str):
         raise TableError(f"column '{name}' cannot be {kind}: it holds text such as {column.levels[0]!r}.")
     return _numbers(column)

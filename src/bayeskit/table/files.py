@@ -41,7 +41,7 @@ class Rows(Protocol):
         ...
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Refuse a column that is not there."""
+        """Raise an error for a column that is not in the table."""
         ...
 
     def place(self, row: int) -> str:
@@ -49,12 +49,12 @@ class Rows(Protocol):
         ...
 
     def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
-        """Read some columns, each in its type; None is the type in which the table holds it."""
+        """Read some columns, each in its type; None keeps the table's own type."""
         ...
 
 
 def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
-    """Refuse, with the nearest names, a column that is not in a table but that ``who`` needs."""
+    """Raise an error, with similar names, for a column that is not in a table but that ``who`` needs."""
     here = set(rows.names)
     for name in wanted:
         if name not in here:
@@ -137,7 +137,7 @@ class TableFile:
         return cls(raw, reader)
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Refuse, with the nearest names, a column that is not in the file but that ``who`` needs."""
+        """Raise an error, with similar names, for a column that is not in the file but that ``who`` needs."""
         refuse_absent(self, wanted, who)
 
     def read(self, types: Types | None = None) -> pa.Table:

@@ -36,7 +36,7 @@ def as_frame(X: Any, *, series: bool = False) -> Any:
 
 
 def given_names(X: Any) -> tuple[str, ...]:
-    """Return the names of a frame's or a dict's columns before anything else looks at them; other tables have none."""
+    """Return the original names of a frame's or a dict's columns; other tables have none."""
     if isinstance(X, Mapping):
         return tuple(map(str, X))
     if type(X).__name__ == "LazyFrame":  # asking it would run its plan

@@ -1,4 +1,4 @@
-"""Class labels → codes, with scikit-learn's words where it has words for what is wrong."""
+"""Class labels → codes, with scikit-learn's error messages where it has them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bayeskit.table.read import read_values
 
 
 def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the classes in rising order, and each row's class as a position among them.
+    """Return the classes in increasing order, and each row's class as a position among them.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArra
 
 
 def labels_of(column: Column, text: Any = object) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what :func:`read_labels` does for a column without missing cells; texts come in the dtype ``text``."""
+    """Do the same as :func:`read_labels` for a column without missing cells; texts get the dtype ``text``."""
     if isinstance(column, Coded):
         levels = tuple(sorted(level for level in _in_use(column)))
         codes = column.codes_for({level: code for code, level in enumerate(levels)})
@@ -91,7 +91,7 @@ def _one_dimensional(y: Any) -> Any:
 
 
 def same_values(a: Column, b: Column) -> bool:
-    """Say whether two columns hold the same cells."""
+    """Return whether two columns hold the same cells."""
     if isinstance(a, Numbers) and isinstance(b, Numbers):
         return bool(np.array_equal(a.values, b.values, equal_nan=a.values.dtype.kind == b.values.dtype.kind == "f"))
     if isinstance(a, Coded) and isinstance(b, Coded):

@@ -1,4 +1,4 @@
-"""Column names and other names: found by the nearest spelling, and unique."""
+"""Column names and other names: suggestions for typing errors, and checks for duplicates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALIKE = 0.5
 
 
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
-    """Return the names that are spelled most like one, the nearest first; upper and lower case are the same.
+    """Return the most similar names, the nearest first; case is ignored.
 
     >>> nearest("Outlok", ["wind", "outlook", "humidity"])
     ['outlook']
@@ -21,7 +21,7 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
 
 
 def not_found(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the sentence that says a name is not there, with the nearest ones or, where none is near, all.
+    """Return the message for an unknown name, with similar names or, if there are none, all names.
 
     >>> not_found("column", "wnd", ["wind", "outlook"])
     "there is no column 'wnd'; did you mean 'wind'?"

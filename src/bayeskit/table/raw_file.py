@@ -55,7 +55,7 @@ def open_raw(path: str | os.PathLike[str], *, keep: bool = False) -> RawFile:
     except IsADirectoryError:
         raise TableError(f"{str(place)!r} is a directory; give a file in it.") from None
     except PermissionError:
-        raise TableError(f"{str(place)!r}: permission denied; you need permission to read it.") from None
+        raise TableError(f"{str(place)!r}: permission denied.") from None
     except OSError as error:
         raise TableError(f"{str(place)!r} cannot be read: {error.strerror or error}.") from error
     if start[:2] == _GZIP:

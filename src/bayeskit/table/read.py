@@ -1,4 +1,4 @@
-"""Any table → named columns of numbers or codes: NumPy, scipy.sparse, pandas, polars, Arrow, dict of lists."""
+"""Any table → named numeric columns or codes: NumPy, scipy.sparse, pandas, polars, Arrow, dict of lists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Source:
 
 
 def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Source:
-    """Read a table of any supported kind; anything else is refused in one sentence. A column can be left unread.
+    """Read a table of any supported type; anything else is an error. Columns are read lazily.
 
     Examples
     --------
@@ -99,23 +99,23 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
 
 
 def is_sparse(X: Any) -> bool:
-    """Say whether X is a scipy.sparse matrix or array."""
+    """Return whether X is a scipy.sparse matrix or array."""
     return hasattr(X, "toarray") and hasattr(X, "nnz")
 
 
 def refuse_sparse(X: Any) -> None:
-    """Refuse a sparse matrix, in scikit-learn's words, where a model has no use for one."""
+    """Raise scikit-learn's error for a sparse matrix, where a model does not support it."""
     if is_sparse(X):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray() to convert it.")
 
 
 def is_records(X: Any) -> bool:
-    """Say whether X is a list of dicts, one per row."""
+    """Return whether X is a list of dicts, one per row."""
     return isinstance(X, Sequence) and bool(X) and all(isinstance(row, Mapping) for row in X)
 
 
 def records_to_columns(X: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]]:
-    """Return a list of dicts as a dict of columns; a name that a row lacks is a missing cell.
+    """Return a list of dicts as a dict of columns; a name that a row does not have is a missing cell.
 
     >>> records_to_columns([{"wind": 3.5, "play": "no"}, {"play": "yes"}])
     {'wind': [3.5, None], 'play': ['no', 'yes']}

@@ -17,8 +17,8 @@ Value = str | int | float | bool
 class Variable:
     """One column: its name, its kind, and whether it is numeric or discrete: then with its values, in order of code.
 
-    What a kind means is said in `bayeskit.kinds`. Here two names matter: a "binned" column is cut at its edges, and of
-    an "unknown" one no value was ever seen.
+    The meaning of a kind is defined in `bayeskit.kinds`. Here two names matter: a "binned" column is cut at its edges,
+    and of an "unknown" one no value was ever seen.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class Variable:
         return {value: code for code, value in enumerate(self.values)}
 
     def union(self, other: Variable) -> Variable:
-        """Return the variable that takes the values of both; refuse, by name, what cannot be one column.
+        """Return the variable that takes the values of both; an error where they cannot be one column.
 
-        Declared values keep their order; the rest follows in rising order.
+        Declared values keep their order; the others follow in sorted order.
         """
         if self.name != other.name:
             raise MergeError(f"column '{self.name}' on one side is column '{other.name}' on the other.")
@@ -139,11 +139,11 @@ class Schema:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """The place of each column among the columns of its sort, :attr:`discrete` or :attr:`numeric`."""
+        """The position of each column among those of its sort, :attr:`discrete` or :attr:`numeric`."""
         return {j: k for positions in (self.discrete, self.numeric) for k, j in enumerate(positions)}
 
     def union(self, other: Schema) -> Schema:
-        """Return the schema that covers both tables; refuse, by name, tables that differ in columns."""
+        """Return the schema that covers both tables; tables with different columns are an error."""
         if len(self) != len(other):
             raise MergeError(f"one side has {len(self)} columns and the other has {len(other)}.")
         named = self.named and other.named

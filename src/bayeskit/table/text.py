@@ -27,9 +27,9 @@ class Tokeniser:
     ----------
     tokens : {"words", "sklearn", "characters"} or callable, default "words"
         - "words": the words of Unicode Standard Annex #29, with digits joined as in 3.14 and apostrophes as in don't.
-          Emoji are words; signs that no reader sees (soft hyphens, direction marks) are left out of a word. Writing
-          without spaces (Chinese ideographs, Hiragana, Thai, …) is cut as ``ideographs`` says.
-        - "sklearn": two or more letters, digits and low lines in a row, which is scikit-learn's default pattern.
+          Emoji are words; invisible characters (soft hyphens, direction marks) are left out of a word. Scripts
+          without spaces (Chinese ideographs, Hiragana, Thai, …) are split by ``ideographs``.
+        - "sklearn": two or more letters, digits and underscores in a row, which is scikit-learn's default pattern.
         - "characters": every character; two or more white spaces count as one space.
         - a function that takes a string and gives strings, such as ``jieba.lcut``.
     ngram_range : (int, int), default (1, 1)
@@ -37,9 +37,9 @@ class Tokeniser:
     lowercase : bool, default True
         Fold the case: by full case folding ("Straße" is "strasse"), or for "sklearn" by lower case.
     punctuation : bool, default False
-        Whether signs that are no words become tokens too, for "words".
+        Whether punctuation becomes tokens too, for "words".
     ideographs : {"bigrams", "characters"}, default "bigrams"
-        Whether writing without spaces becomes overlapping pairs, or single characters, for "words".
+        Whether scripts without spaces become overlapping pairs, or single characters, for "words".
     normalise : {"NFC", "NFD", "NFKC", "NFKD"}, optional
         The Unicode normal form that texts are brought to first: NFC makes é one character however it was typed.
     hashing : int, optional
@@ -86,7 +86,7 @@ class Tokeniser:
         )
 
     def normal(self, text: str) -> str:
-        """Return the text in its normal form, where one is asked for."""
+        """Return the text in its normal form, if one is set."""
         form: Any = self.normalise
         return text if form is None or unicodedata.is_normalized(form, text) else unicodedata.normalize(form, text)
 
@@ -106,8 +106,8 @@ class Tokeniser:
     def spans(self, text: str) -> list[tuple[str, int, int]]:
         """Return the tokens of one text, each with where it begins and ends in the (normal form of the) text.
 
-        Tokens of a function are looked for in the text one after the other; those that cannot be found again have the
-        empty place where the search stood.
+        Tokens of a function are searched in the text one after the other; those that are not found get an empty span
+        at the current position.
 
         >>> Tokeniser().spans("Weiß wie Schnee")
         [('weiss', 0, 4), ('wie', 5, 8), ('schnee', 9, 15)]
@@ -149,19 +149,21 @@ def _found_again(tokens: list[str], text: str) -> list[tuple[str, int, int]]:
 
 
 def read_documents(texts: Any) -> list[str]:
-    """Return documents as a list of strings; what is none is refused by its row.
+    """Return documents as a list of strings; anything else is an error that names the row.
 
     >>> read_documents(["one", "two"])
     ['one', 'two']
     >>> read_documents(["one", None])
     Traceback (most recent call last):
     ...
-    bayeskit.errors.TableError: document 1 is no text but None; write an empty text "" for a document without words.
+    bayeskit.errors.TableError: document 1 must be text; got None; write an empty text "" for a document without words.
     """
     if isinstance(texts, str):
         raise TableError("Iterable over raw text documents expected, string object received; put one text into a list.")
     if isinstance(texts, bytes):
-        raise TableError("bytes are no text: decode them, such as with data.decode('utf-8'), and put them into a list.")
+        raise TableError(
+            "bytes are not text: decode them, such as with data.decode('utf-8'), and put them into a list."
+        )
     documents = _as_list(texts)
     if set(map(type, documents)) <= {str}:
         return documents
@@ -170,7 +172,7 @@ def read_documents(texts: Any) -> list[str]:
             if isinstance(text, bytes):
                 raise TableError(f"document {row} is bytes; decode it first, such as with text.decode('utf-8').")
             raise TableError(
-                f'document {row} is no text but {text!r:.60}; write an empty text "" for a document without words.'
+                f'document {row} must be text; got {text!r:.60}; write an empty text "" for a document without words.'
             )
     return [str(text) for text in documents]  # texts of a class of their own, such as numpy.str_
 

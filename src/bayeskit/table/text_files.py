@@ -28,7 +28,7 @@ Batch = tuple[list[str], list[Any] | None]
 
 @dataclass(frozen=True)
 class TextSource:
-    """Texts, and labels where they are known, that can be gone through again and again, batch by batch.
+    """Texts, and labels where they are known, that can be iterated several times, batch by batch.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class TextSource:
     encoding : str
         The encoding of the bytes.
     errors : {"strict", "replace"}
-        What becomes of bytes that are no text in this encoding.
+        What to do with bytes that are not valid in this encoding.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class TextSource:
         return self.path.stat().st_size if self.path.is_file() else None
 
     def following(self, progress: Callable[[int], None] | None) -> TextSource:
-        """Return the same source that says how far it has been read."""
+        """Return the same source with a progress callback."""
         return replace(self, progress=progress)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -148,7 +148,7 @@ def json_lines(raw: RawFile, encoding: str, errors: str) -> Iterator[tuple[int, 
 
 
 def decode(data: bytes, encoding: str, errors: str, name: str, line: str = "", before: int = 0) -> str:
-    """Return bytes as text; a byte order mark wins over the encoding that was given.
+    """Return bytes as text; a byte order mark overrides the given encoding.
 
     >>> decode("né".encode("latin-1"), "utf-8", "strict", "note.txt")
     Traceback (most recent call last):
@@ -188,9 +188,9 @@ def read_texts(
         The column of the texts and the one of the labels. By default a column called text, document, body, content or
         sentence, and one called label, target, class or category. In a folder tree the label is the folder's name.
     encoding : str, default "utf-8"
-        The encoding; a byte order mark at the beginning of a file wins over it.
+        The encoding; a byte order mark at the beginning of a file overrides it.
     errors : {"strict", "replace"}, default "strict"
-        Whether bytes that are no text are refused, or read as �.
+        Whether invalid bytes are an error, or read as �.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def read_texts(
     found = [_column(name, usual, names, raw.shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
     if found[0] is None:
         raise TableError(
-            f"{raw.shown} has the columns {', '.join(map(repr, names))}; say which one holds the texts with text=…."
+            f"{raw.shown} has the columns {', '.join(map(repr, names))}; name the one that holds the texts with text=…."
         )
     return TextSource(place, found[0], found[1], encoding, errors)
 

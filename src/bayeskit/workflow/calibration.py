@@ -1,4 +1,4 @@
-"""Calibration by one temperature: probabilities made milder or bolder so that they agree with what happens."""
+"""Calibration by temperature scaling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def tempered(posterior: NDArray[np.float64], temperature: float) -> NDArray[np.f
 
     .. math:: P_T(c \mid x) = \frac{P(c \mid x)^{1/T}}{\sum_{c'} P(c' \mid x)^{1/T}}
 
-    T > 1 makes them milder, T < 1 bolder; the most probable class stays the same (Guo, Pleiss, Sun & Weinberger 2017).
+    T > 1 makes them less extreme, T < 1 more extreme; the most probable class stays the same (Guo, Pleiss, Sun &
+    Weinberger 2017).
 
     >>> tempered(np.array([[0.9, 0.1]]), 2.0).round(3)
     array([[0.75, 0.25]])
@@ -33,14 +34,14 @@ def tempered(posterior: NDArray[np.float64], temperature: float) -> NDArray[np.f
 
 
 def fit_temperature(posterior: NDArray[np.float64], y: NDArray[Any]) -> float:
-    """Return the temperature with the least log-loss on rows that the model has not seen.
+    """Return the temperature with the least log-loss on held-out rows.
 
-    The log-loss is convex in 1 / T, so a golden-section search finds its one minimum.
+    The log-loss is convex in 1 / T, so a golden-section search finds its only minimum.
 
     Parameters
     ----------
     posterior : float64 array of shape (n_rows, n_classes)
-        Posteriors of rows that were not learned from.
+        Posteriors of held-out rows.
     y : array of shape (n_rows,)
         The true classes, as positions.
 

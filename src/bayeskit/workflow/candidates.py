@@ -31,9 +31,9 @@ Candidate = BayesClassifier | TableClassifier
 
 
 def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
-    """Return the classifiers of the registry that say under which names and settings they are to be compared.
+    """Return the classifiers of the registry that can be compared, by name, with their settings.
 
-    Without ``names``, those that every comparison tries; the others, such as LogisticRegression, must be asked for.
+    Without ``names``, those of every comparison; the others, such as LogisticRegression, must be named.
 
     >>> list(candidates(["tan", "A2DE"]))
     ['TAN', 'A2DE']

@@ -24,7 +24,7 @@ WAYS: tuple[Way, ...] = ("latent-class", "gaussian", "k-means")
 
 @dataclass(frozen=True)
 class Clustering:
-    """What clustering a file gave."""
+    """The result of clustering a file."""
 
     model: Any
     table: pa.Table  # the file, with the columns "cluster" and "probability"
@@ -40,7 +40,7 @@ def cluster_file(
     decimal: str | None = None,
     random_state: int = 0,
 ) -> Clustering:
-    """Read a file whole, infer what its columns are, and fit a mixture.
+    """Read a file into memory, infer the kinds of its columns, and fit a mixture.
 
     ``way`` is "latent-class" for columns of any kind, "gaussian" for correlated numbers, or "k-means"; the last two
     leave out columns that are not numbers.

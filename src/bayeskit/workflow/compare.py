@@ -1,4 +1,4 @@
-"""Which classifier suits a table: all of them cross-validated on one encoded table, with shared counts."""
+"""Comparison of classifiers: all of them cross-validated on one encoded table, with shared counts."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def compare(
     folds, random_state : int
         The number of folds, stratified by class, and the seed that assigns rows to them.
     kinds : dict, optional
-        The kinds of columns whose dtype does not tell, as ``NaiveBayes`` takes them.
+        The kinds of columns whose dtype does not decide it, as in ``NaiveBayes``.
     loss : matrix, frame or dict, optional
         λ(truth, action); the scores then include the mean loss of the decisions with the least expected loss.
     by : {"error", "log_loss", "brier", "mean_loss"}, optional
         The measure that decides which classifier is best; by default the log-loss, and with a loss its mean.
     progress : callable, optional
-        Called with a :class:`bayeskit.workflow.progress.Step` before each fold of each classifier; it stops the work
-        by raising.
+        Called with a :class:`bayeskit.workflow.progress.Step` before each fold of each classifier; it can stop the
+        run by raising an exception.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def compare(
         from bayeskit.workflow.scanned.comparison import compare_scan
 
         if y is not None or target is None:
-            raise TableError("of a scan the labels are a column: pass target='its name'.")
+            raise TableError("a scan needs target=, the name of the column that holds the labels.")
         return compare_scan(X, target, models, folds, random_state, kinds, loss, by, progress)
     tried = candidates(models)
     rows = read_labelled(X, y, None, target, None, "comparison")
@@ -155,7 +155,7 @@ def cross_validate(
 
 
 def deciding_measure(by: str | None, loss: Loss | None) -> str:
-    """Return the measure that decides: the one that was asked for, else the log-loss, and with a loss its mean."""
+    """Return the measure that decides: the one given, else the log-loss, and with a loss its mean."""
     by = by or ("log_loss" if loss is None else "mean_loss")
     if by not in CHOOSING or (by == "mean_loss" and loss is None):
         known = [name for name in CHOOSING if name != "mean_loss" or loss is not None]
@@ -165,14 +165,14 @@ def deciding_measure(by: str | None, loss: Loss | None) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Say nothing of columns that have no value in one of the folds."""
+    """Suppress the warnings of columns that have no value in one of the folds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayeskitWarning)
         yield
 
 
 def refuse_one_class(classes: NDArray[Any]) -> None:
-    """Refuse a target that tells nothing apart."""
+    """Raise an error for a target with a single class."""
     if len(classes) < 2:
         raise TableError(f"the target has one class, {classes[0]!r}; a classifier needs at least two.")
 
@@ -188,7 +188,7 @@ def fit_candidate(model: Candidate, source: Source, y: NDArray[Any], classes: ND
 
 
 class Run:
-    """A classifier in cross-validation: its posterior of every row, its times, or why it cannot take part."""
+    """A classifier in cross-validation: its posterior of every row, its times, or why it cannot be fitted."""
 
     def __init__(self, name: str, model: Candidate, data: Folds, n_classes: int, kinds: Mapping[str, str]) -> None:
         counts = isinstance(model, BayesClassifier)
@@ -237,7 +237,7 @@ class Run:
             places = fitted.classes_ if self.labels is None else np.searchsorted(self.labels, fitted.classes_)
             self.posterior[rows, places] = fitted.predict_proba(test)
         except ImpossibleEvidenceError:
-            self.refused = "no class can give some row, since some value has probability 0."
+            self.refused = "a row has probability 0 under every class, since some value has probability 0."
             return
         except BayeskitError as error:
             self.refused = str(error)
@@ -246,7 +246,7 @@ class Run:
         self.predict_seconds += time.process_time() - half
 
     def trial(self, data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
-        """Return what was found."""
+        """Return the result."""
         if self.refused:
             return Trial(self.name, self.model, refused=self.refused)
         scored = data.scored
@@ -262,13 +262,13 @@ class Steps:
         self._progress, self._done, self._total = progress, 0, total
 
     def begin(self, name: str) -> None:
-        """Tell that a fold of this classifier begins."""
+        """Report that a fold of this classifier begins."""
         report_step(self._progress, name, self._done, self._total)
         self._done += 1
 
 
 def distinct_runs(runs: list[Run], data: Folds) -> list[Run]:
-    """Return the runs without those that are another model again: without numbers, ways to treat them do not differ."""
+    """Return the runs without duplicates: without numeric columns, models that differ only there are equal."""
     found: dict[Any, Run] = {}
     for run in runs:
         parameters = run.settings()
@@ -279,7 +279,7 @@ def distinct_runs(runs: list[Run], data: Folds) -> list[Run]:
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
-    """Return the runs in groups that learn from the same counts; a run that says nothing of them is alone."""
+    """Return the runs in groups that learn from the same counts; a run without shared counts is a group of its own."""
     groups: dict[Any, list[Run]] = defaultdict(list)
     for run in runs:
         groups[run.name if run.counted_as is None else run.counted_as].append(run)
@@ -308,7 +308,7 @@ def _add_counts(runs: list[Run], data: Folds, steps: Steps, finish: Callable[[Ru
 
 
 def fit_each_fold(runs: list[Run], data: Folds, steps: Steps, finish: Callable[[Run], None]) -> None:
-    """Learn bins in each fold, count its rows once for each group of models, and let go of it before the next."""
+    """Learn bins in each fold, count its rows once for each group of models, and free it before the next."""
     for k in data.tested:
         tables = _BinnedTables(data, k)
         for group in grouped(runs):
@@ -342,7 +342,7 @@ class _BinnedTables:
 
 
 def _counted(group: list[Run], count: Callable[[Run], Any]) -> tuple[Any, float]:
-    """Return what the first model of a group that is not refused counts, and the CPU time that it took."""
+    """Return the counts of the first model of a group that can be fitted, and their CPU time."""
     for run in group:
         if not run.refused:
             start = time.process_time()
@@ -354,7 +354,7 @@ def _counted(group: list[Run], count: Callable[[Run], Any]) -> tuple[Any, float]
 
 
 def majority(data: Folds, classes: NDArray[Any], loss: Loss | None) -> Trial:
-    """Return how always answering with the shares of the classes does."""
+    """Return the scores of predicting the class frequencies in every row."""
     posterior = np.empty((len(data.y), len(classes)))
     posterior[:] = 1 / len(classes)
     for k in data.tested:

@@ -65,7 +65,7 @@ def evaluate(
     progress : callable, optional
         Called before each batch of rows; ``total`` is 0 where the number of batches is not known.
     strict, decimal
-        As in :class:`bayeskit.workflow.model_columns.ModelColumns`; what was odd about the columns is warned of.
+        As in :class:`bayeskit.workflow.model_columns.ModelColumns`; warnings say what did not fit.
     """
     target = _target_of(model, target, file)
     total: Scores | None = None
@@ -130,7 +130,9 @@ def compare_models(
 def _target_of(model: Any, named: str | None, file: Rows) -> str:
     target = named or model.target_
     if target is None:
-        raise TableError("the model was fitted without a target name; say which column holds the true class.", "target")
+        raise TableError(
+            "the model was fitted without a target name; name the column that holds the true class.", "target"
+        )
     file.refuse_absent((target,), "the model")
     return str(target)
 

@@ -51,7 +51,7 @@ class FoldPlan:
 
     @property
     def described(self) -> str:
-        """The plan in words."""
+        """The plan as text."""
         if self.n_scored:
             return f"{replace(self, n_scored=0).described}, scored on a random sample of {self.n_scored:,} rows"
         if self.how == "group":

@@ -31,7 +31,7 @@ class Fold:
 
 
 class Folds:
-    """A table dealt into folds: categorical columns are encoded once for all models, bins once for each fold.
+    """A table split into folds: categorical columns are encoded once for all models, bins once for each fold.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Folds:
     part : array of shape (n_rows,)
         The fold of each row.
     kinds : dict of column name to kind
-        What is known of the columns besides their types.
+        The kinds that are given rather than taken from the dtypes.
     forward : bool
         Learn from the folds before each fold only; the first fold is then not predicted.
     """
@@ -64,7 +64,7 @@ class Folds:
         return np.arange(len(self.y)) >= (self._ends[1] if self._forward else 0)
 
     def learns(self, other: int, k: int) -> bool:
-        """Say whether fold ``k`` is predicted from fold ``other``."""
+        """Return whether fold ``k`` is predicted from fold ``other``."""
         return other < k if self._forward else other != k
 
     def rows(self, k: int) -> slice:
@@ -100,7 +100,7 @@ class Folds:
         ]
 
     def bins_of(self, numeric: str, bins: int, kinds: Kinds) -> tuple[str, int] | None:
-        """Return how a model with these settings cuts numbers into bins, or None where it cuts none."""
+        """Return how a model with these settings bins numbers, or None where it does not."""
         if numeric in METHODS:
             return (numeric, bins) if self.numbers(kinds) else None
         return ("gaussian", bins) if any(kind in METHODS for kind in kinds.values()) else None
@@ -164,7 +164,7 @@ def group_parts(groups: NDArray[Any], folds: int, random_state: int = 0) -> NDAr
 
 
 def time_parts(times: NDArray[Any], folds: int) -> NDArray[np.intp]:
-    """Assign rows to ``folds`` + 1 stretches of time of about equal size; rows of one moment stay together.
+    """Assign rows to ``folds`` + 1 stretches of time of about equal size; rows with the same time stay together.
 
     The first stretch is learned from and not predicted, so that ``folds`` are predicted, each from those before it.
 

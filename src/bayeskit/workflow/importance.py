@@ -1,4 +1,4 @@
-"""Which columns tell most about the class: what they share with it, and what is lost when they are hidden."""
+"""Importance of columns: mutual information with the class, and the increase of the loss when they are hidden."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True)
 class ColumnImportance:
-    """What one column tells."""
+    """The importance of one column."""
 
     name: str
     information: float  # mutual information with the class, in bits
@@ -34,13 +34,13 @@ class ColumnImportance:
 
 
 def column_importance(result: Training) -> list[ColumnImportance]:
-    r"""Return the columns of a training, those that tell most first.
+    r"""Return the columns of a training, the most informative first.
 
     .. math:: I(X; C) = \sum_{v, c} \frac{n_{vc}}{n} \log_2 \frac{n \, n_{vc}}{n_v n_c}
               - \frac{(S - 1)(K - 1)}{2 n \ln 2}
 
-    The second term is what S values and K classes share by chance (Miller 1955); numbers are cut into ten bins of equal
-    frequency. The rise of the log-loss is measured on the rows of one fold, by a model that has not seen them.
+    The second term is the bias of S values and K classes (Miller 1955); numbers are put into ten bins of equal
+    frequency. The increase of the log-loss is measured on the rows of one fold, by a model that was not fitted on them.
     """
     source, labels = result.table.features.source, result.table.labels
     n_classes = len(labels.classes)
@@ -54,7 +54,7 @@ def column_importance(result: Training) -> list[ColumnImportance]:
 
 
 def information(column: Column, y: NDArray[Any], n_classes: int) -> float:
-    """Return the mutual information of a column and the class in bits, less what chance would give.
+    """Return the mutual information of a column and the class in bits, minus its bias.
 
     >>> column = Numbers(np.arange(1000) % 2)
     >>> round(information(column, np.arange(1000) % 2, 2), 2)
@@ -85,7 +85,7 @@ def _codes(column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
 
 
 def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
-    """Return by how much the log-loss of rows not seen rises when a column is hidden from the model."""
+    """Return the increase of the log-loss on held-out rows when a column is hidden from the model."""
     source, labels, board = result.table.features.source, result.table.labels, result.board
     last = int(board.part.max())
     here, others = np.flatnonzero(board.part == last)[:MOST_ROWS], np.flatnonzero(board.part != last)

@@ -1,4 +1,4 @@
-"""How classifiers did in cross-validation, the best first."""
+"""The scores of classifiers in cross-validation, the best first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAJORITY = "majority class"
 
 @dataclass(frozen=True)
 class Trial:
-    """How one classifier did in cross-validation, or why it could not take part."""
+    """The scores of one classifier in cross-validation, or why it could not be fitted."""
 
     name: str
     model: BayesClassifier | TableClassifier | None  # not fitted; None for the majority class
@@ -36,7 +36,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Leaderboard(Sequence[Trial]):
-    """The classifiers, the best by one measure first; those that could not take part come last."""
+    """The classifiers, the best by one measure first; those that could not be fitted come last."""
 
     trials: tuple[Trial, ...]
     classes: tuple[Any, ...]
@@ -64,7 +64,7 @@ class Leaderboard(Sequence[Trial]):
 
     @property
     def majority(self) -> Trial:
-        """How always answering with the shares of the classes does."""
+        """The scores of predicting the class frequencies in every row."""
         return next(trial for trial in self.trials if trial.name == MAJORITY)
 
     @property
@@ -78,7 +78,7 @@ class Leaderboard(Sequence[Trial]):
 
     @property
     def best(self) -> Trial:
-        """The classifier with the least value of the measure; the majority class is no classifier."""
+        """The classifier with the least value of the measure; the majority class does not count."""
         able = [trial for trial in self.trials if trial.scores is not None and trial.model is not None]
         if not able:
             reasons = "; ".join(

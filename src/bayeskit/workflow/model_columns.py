@@ -48,10 +48,11 @@ def target_type(model: Any) -> pa.DataType:
 
 
 class ModelColumns:
-    """Where the columns of a model come from in one file, and what was odd about them when it was read.
+    """The columns of a model in one file, and the cells that did not fit.
 
-    A column that the file lacks is missing in every row, so that the model sums it out; a value that the model has not
-    seen, or a cell that is no number, is missing too. All of it is counted, and said by :meth:`warn` at the end.
+    A column that the file does not have is missing in every row, so that the model sums it out; a value that was not
+    seen in fit, or a cell that is not a number, is missing too. All of them are counted, and :meth:`warn` reports them
+    at the end.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class ModelColumns:
     file : TableFile or ScannedRows
         The file.
     strict : bool
-        Refuse a column that is absent and a value that was not seen, instead of counting them.
+        Raise an error for an absent column and for an unseen value, instead of counting them.
     decimal : {".", ","}, optional
         The decimal separator of the file, where it differs from that of the training table.
     """
@@ -234,7 +235,7 @@ class ModelColumns:
         return said
 
     def warn(self) -> None:
-        """Give a warning for each oddity."""
+        """Warn of everything that did not fit."""
         for sentence in self.oddities():
             warnings.warn(sentence, BayeskitWarning, stacklevel=3)
 

@@ -43,8 +43,8 @@ def predict_to_file(
     source : Scan or TableFile
         The rows: what :func:`bayeskit.scan` gave, or an opened file.
     output : path
-        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.xlsx`` file, text may end in ``.gz``. It appears when it is whole;
-        an input is never overwritten.
+        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.xlsx`` file, text may end in ``.gz``. It appears when it is
+        complete; an input is never overwritten.
     keep : sequence of str
         Columns of the table to copy.
     loss : Loss, optional
@@ -52,7 +52,7 @@ def predict_to_file(
     digits : int
         Decimal places of the probabilities.
     strict, decimal
-        As in :class:`bayeskit.workflow.model_columns.ModelColumns`; what was odd about the columns is warned of.
+        As in :class:`bayeskit.workflow.model_columns.ModelColumns`; warnings say what did not fit.
     progress : callable, optional
         Called before each batch.
 

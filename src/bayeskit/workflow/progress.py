@@ -1,4 +1,4 @@
-"""How long work tells its caller where it is, and how it is stopped."""
+"""Progress callbacks of long computations, and how they are cancelled."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ class CancelledError(Exception):
 
 
 def report_step(progress: Progress | None, name: str, done: int, total: int) -> None:
-    """Tell the callback, if there is one, which step begins."""
+    """Call the callback, if there is one, with the step that begins."""
     if progress is not None:
         progress(Step(name, done, total))

@@ -22,7 +22,7 @@ HELD_OUT = 5
 
 @dataclass(frozen=True)
 class TextScore:
-    """How an event model did on the documents that were held out."""
+    """The accuracy of an event model on the held-out documents."""
 
     model: str
     accuracy: float
@@ -32,7 +32,7 @@ class TextScore:
 
 @dataclass(frozen=True)
 class TextTraining:
-    """What training on texts gave."""
+    """The result of training on texts."""
 
     model: TextClassifier  # the best one, of all documents
     scores: tuple[TextScore, ...]  # the best first
@@ -44,7 +44,7 @@ def train_text(source: TextSource, models: Sequence[str] | None = None, **parame
     """Compare event models on every fifth document, and return the most accurate one, learned from all documents.
 
     The file is read twice: once to count, once to predict the documents that were held out. Since counts add, the model
-    of all documents needs no third reading.
+    of all documents needs no third pass.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ def train_text(source: TextSource, models: Sequence[str] | None = None, **parame
     tried = tuple(models or EVENT_MODELS)
     strange = [name for name in tried if name not in EVENT_MODELS]
     if strange:
-        raise TableError(f"{strange[0]!r} is no event model of text; there are {', '.join(EVENT_MODELS)}.", "models")
+        raise TableError(
+            f"{strange[0]!r} is not an event model of text; there are {', '.join(EVENT_MODELS)}.", "models"
+        )
     template = TextClassifier(**parameters)
     learned, held_out = _count(source, template)
     candidates = [TextClassifier.from_counts(learned, model=name, **parameters) for name in tried]
@@ -74,7 +76,7 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
             raise TableError(
                 f"{str(source.path)!r} is a directory; to learn texts it needs one folder of files per class."
             )
-        raise TableError(f"{str(source.path)!r} has no column of labels; name it.", "target")
+        raise TableError(f"{str(source.path)!r} has no column of labels; name it with target=.", "target")
     tokeniser = template._tokeniser()
     tallies = (TokenTally(tokeniser), TokenTally(tokeniser))
     for texts, labels, held in _parts(source):

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A fitted classifier with what is known beside it.
+    """A fitted classifier with the conventions of its file and its calibration.
 
-    ``bayeskit.load`` gives the classifier alone, from the same file.
+    ``bayeskit.load`` returns only the classifier, from the same file.
     """
 
     model: Any
@@ -68,7 +68,7 @@ class TrainedModel:
         return tempered(np.exp(self.model.log_posterior_hiding(X, cells, floor=True)), self.temperature)
 
     def posterior(self, known: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the calibrated P(c | what is known of one row); a column left out has not been asked for yet."""
+        """Return the calibrated P(c | what is known of one row); a column left out is not observed yet."""
         columns = {name: [known.get(name)] for name in self.schema_.names}
         if isinstance(self.model, HidingModel):
             hidden = np.array([[name not in known for name in columns]])
@@ -100,7 +100,7 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:
-        """Load a model file, or a network with the variable ``target`` as its class; others are refused by name."""
+        """Load a model file, or a network with the variable ``target`` as its class; others are an error."""
         model, notes = (network.BayesianNetwork.read(path), {}) if is_network_file(path) else load_with_notes(path)
         name = Path(path).name
         if hasattr(model, "posterior"):  # a network, which answers for any of its variables

@@ -65,7 +65,7 @@ class TrainingTable:
 
 @dataclass(frozen=True)
 class Training:
-    """What training gave."""
+    """The result of training."""
 
     table: TrainingTable
     board: Leaderboard
@@ -78,7 +78,7 @@ class Training:
 
     @property
     def trained(self) -> TrainedModel:
-        """The model with what must be known to use it on another file."""
+        """The model with what is needed to use it on another file."""
         used = set(self.model.schema_.names)
         conventions = {
             name: each
@@ -89,23 +89,23 @@ class Training:
 
     @property
     def no_better_than_majority(self) -> str:
-        """What must be said where no classifier beats the majority class."""
+        """The warning where no classifier beats the majority class; None otherwise."""
         board = self.board
         best, majority = (trial.scores for trial in (board.best, board.majority))
         assert best is not None
         assert majority is not None
         said = (
             f"no classifier beats the majority class by {self.measures[board.by]}: {getattr(best, board.by)} for "
-            f"{board.best.name}, {getattr(majority, board.by)} for always answering with the shares of the classes. "
+            f"{board.best.name}, {getattr(majority, board.by)} for predicting the class frequencies in every row. "
         )
         if best.error.value < majority.error.value - best.error.se:
             return said + (
-                f"Its error is lower, {best.error} against {majority.error}: it ranks classes well and is too sure of "
-                "them. Calibrate it, or choose by error."
+                f"Its error is lower, {best.error} against {majority.error}: it ranks classes well but is "
+                "overconfident. Calibrate it, or choose by error."
             )
         return said + (
-            f"The columns tell nothing about {self.table.target!r} that holds for rows not seen; do not use this model "
-            "for predictions."
+            f"The columns hold no information about {self.table.target!r} that generalises to held-out rows; do not "
+            "use this model for predictions."
         )
 
     @property
@@ -123,7 +123,7 @@ def read_training_table(
     decimal: str | None = None,
     date_order: str | None = None,
 ) -> TrainingTable:
-    """Read a file whole and infer what its columns are.
+    """Read a file into memory and infer the kinds of its columns.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def read_training_table(
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
-    """Refuse, before any work, a column that is not of the kind that was given, such as fractions as counts."""
+    """Raise an error, before any fit, for a column that does not fit the given kind, such as fractions as counts."""
     from bayeskit.kinds import Training as Rows
     from bayeskit.kinds import words
 
@@ -201,11 +201,11 @@ def train(
     random_state : int
         The seed that assigns rows to folds.
     progress : callable, optional
-        Called before each classifier; it stops the work by raising.
+        Called before each classifier; it can stop the run by raising an exception.
     by : {"error", "log_loss", "brier", "mean_loss"}, optional
         The measure that decides; by default the log-loss, and with a loss its mean.
     calibrate : bool
-        Divide the log-posteriors of each classifier by a temperature, fitted on rows that it had not seen.
+        Divide the log-posteriors of each classifier by a temperature, fitted on held-out rows.
     test : TableFile, optional
         Rows with a known class that nothing is learned from; the best classifier is scored on them at the end.
     on_trial : callable, optional

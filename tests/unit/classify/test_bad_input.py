@@ -104,8 +104,8 @@ PARAMETERS = {
     "prior not summing": ({"prior": [0.5, 0.6]}, "sum of the priors should be 1; got 1.1"),
     "prior negative": ({"prior": [-0.5, 1.5]}, "Priors must be non-negative"),
     "prior of other classes": ({"prior": {"no": 0.5, "maybe": 0.5}}, "prior must name each class once"),
-    "kinds of an absent column": ({"kinds": {"w": "gaussian"}}, "column 'w', which is not there; .* are u, h"),
-    "kinds out of range": ({"kinds": {7: "gaussian"}}, "kinds names the column 7, which is not there"),
+    "kinds of an absent column": ({"kinds": {"w": "gaussian"}}, "column 'w', which the table does not .* are u, h"),
+    "kinds out of range": ({"kinds": {7: "gaussian"}}, "kinds names the column 7, which the table does not have"),
     "kinds below zero": ({"kinds": {-1: "gaussian"}}, "kinds names the column -1"),
     "kinds unknown": ({"kinds": {"h": "gamma"}}, "kinds says 'gamma' for column 'h'; it must be one of categorical"),
     "kinds as a list": ({"kinds": ["gaussian", "gaussian"]}, "'kinds' parameter"),
@@ -217,11 +217,11 @@ def test_rows_that_were_not_learned_cannot_be_unlearned():
     for rows, labels, message in [
         ({"u": ["z"], "h": [1.0]}, ["no"], "column 'u' never held 'z'"),
         ({"u": ["a"], "h": [1.0]}, ["maybe"], "class 'maybe' was never counted"),
-        ({"u": ["a", "a"], "h": [1.0, 1.0]}, ["no", "no"], "would fall below zero"),
+        ({"u": ["a", "a"], "h": [1.0, 1.0]}, ["no", "no"], "would become negative"),
     ]:
         with pytest.raises(MergeError, match=message):
             model.unlearn(rows, labels)
-    with pytest.raises(TableError, match="unlearn would take away every row"):
+    with pytest.raises(TableError, match="unlearn would remove every row"):
         model.unlearn(TABLE, Y)
     assert model.class_count_.tolist() == [2, 2]
 
@@ -275,7 +275,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(monkeypatch):
 
 def test_numbers_that_were_never_learned_cannot_be_unlearned():
     model = NaiveBayes().fit({"a": [1.0, 2.0, 3.0, 4.0]}, [0, 0, 1, 1])
-    with pytest.raises(MergeError, match="a variance would fall below zero"):
+    with pytest.raises(MergeError, match="a variance would become negative"):
         model.unlearn({"a": [77.0]}, [0])
     assert model.class_count_.tolist() == [2, 2]
 

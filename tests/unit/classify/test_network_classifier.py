@@ -159,13 +159,13 @@ def test_arrays_are_read_in_the_order_of_the_network():
 
 def test_what_cannot_be_is_refused():
     table = cases(50)
-    with pytest.raises(NetworkError, match="once its target is named"):
+    with pytest.raises(NetworkError, match="needs a target to be a classifier"):
         NetworkClassifier(load_asia()).fit(table)
     with pytest.raises(NetworkError, match="unknown variable 'lungs'; did you mean 'lung'"):
         NetworkClassifier.from_network(load_asia(), "lungs")
     with pytest.raises(NetworkError, match="no variable besides 'a'"):
         NetworkClassifier.from_network(BayesianNetwork(["a"]), "a")
-    with pytest.raises(TableError, match="label 'maybe', which is no state of 'lung'"):
+    with pytest.raises(TableError, match="label 'maybe', which is not a state of 'lung'"):
         NetworkClassifier(load_asia(), "lung").fit({**table, "lung": ["maybe"] * 50})
     with pytest.raises(UnseenValueError, match="'often' is not a state"):
         NetworkClassifier(load_asia(), "lung").fit({**table, "smoke": ["often"] * 50})

@@ -120,7 +120,7 @@ def test_counts_under_different_idf_do_not_merge():
 
 
 def test_choices_that_do_not_go_together_are_refused():
-    with pytest.raises(BayeskitError, match="model='bernoulli' asks only if it is there"):
+    with pytest.raises(BayeskitError, match="model='bernoulli' uses only whether it occurs"):
         fitted(model="bernoulli", tf=True)
     with pytest.raises(BayeskitError, match="norm=True is for model='complement'"):
         fitted(norm=True)
@@ -263,8 +263,8 @@ def test_a_file_and_a_folder_give_the_same_counts_as_a_list(tmp_path):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["a", 3], "document 1 is no text but 3"),
-        (["a", None], "document 1 is no text but None"),
+        (["a", 3], "document 1 must be text; got 3"),
+        (["a", None], "document 1 must be text; got None"),
         (["a", b"b"], "document 1 is bytes; decode it first"),
         ("a b", "Iterable over raw text documents expected, string object received"),
         (np.zeros((2, 2)), r"documents are a list of texts or one column of them; got shape \(2, 2\)"),
@@ -304,7 +304,7 @@ def test_an_empty_document_is_answered_by_the_prior():
 
 
 def test_without_smoothing_an_impossible_document_is_refused_by_number():
-    with pytest.raises(BayeskitError, match="document 1: no class can give it"):
+    with pytest.raises(BayeskitError, match="document 1: it has probability 0 under every class"):
         fitted(smoothing=0).predict(["the match", "match vote"])
 
 

@@ -71,7 +71,7 @@ def test_every_section_is_there(evil_report):
         "Are the probabilities calibrated?",
         "Ranking rows",
         "Confusion matrix",
-        "Which columns tell most",
+        "Importance of columns",
         "Values by class",
         "Structure",
         "Explained rows",

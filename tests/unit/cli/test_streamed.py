@@ -47,7 +47,7 @@ def test_a_folder_a_glob_and_a_list_of_files_are_one_table(days, capsys, data):
 def test_the_report_of_a_large_table_is_whole_and_says_what_was_sampled(days):
     assert run(["train", "days", "-t", "play", "-m", "NaiveBayes", "-m", "TAN", "--calibrate"]) == 0
     page = Path("play.html").read_text(encoding="utf-8")
-    for title in ("Leaderboard", "Class balance", "Which columns tell most", "Values by class", "Explained rows"):
+    for title in ("Leaderboard", "Class balance", "Importance of columns", "Values by class", "Explained rows"):
         assert title in page
     assert "scored on a random sample of 2,500 rows" in page
     assert "of the sample, a typical" in page

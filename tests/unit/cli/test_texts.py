@@ -80,4 +80,4 @@ def test_what_does_not_fit_texts_is_refused(model, news, capsys):
     assert run(["train", str(news)]) == 2
     assert "--target" in capsys.readouterr().err
     assert run(["train", str(news), "--text", "text", "-m", "AODE"]) == 1
-    assert "'AODE' is no event model of text" in capsys.readouterr().err
+    assert "'AODE' is not an event model of text" in capsys.readouterr().err

@@ -212,9 +212,7 @@ def test_bad_input_is_refused(parameters, message):
 def test_only_models_with_a_safe_file_are_saved(tmp_path):
     X, y = numbers()
     model = BayesOptimalClassifier([NaiveBayes(), DecisionTreeClassifier(max_depth=2)], noise=0.01).fit(X, y)
-    with pytest.raises(
-        ModelFileError, match=r"sklearn.tree._classes.DecisionTreeClassifier, which cannot be saved in a model file"
-    ):
+    with pytest.raises(ModelFileError, match="DecisionTreeClassifier, which cannot be saved in a model file"):
         model.save(tmp_path / "model.bayes")
     conjunctions = BayesOptimalClassifier(BruteForceMAP()).fit(datasets.load_enjoy_sport(), target="enjoy")
     with pytest.raises(ModelFileError, match="conjunctions and functions cannot be saved"):

@@ -43,9 +43,9 @@ def test_counts_of_other_shapes_are_refused():
 
 
 def test_more_cannot_be_taken_away_than_there_is():
-    with pytest.raises(MergeError, match="a count would fall below zero"):
+    with pytest.raises(MergeError, match="a count would become negative"):
         ValueCounts.of([A[:1]], [2], Y[:1], 2) - ValueCounts.of([A], [2], Y, 2)
-    with pytest.raises(MergeError, match="a weight would fall below zero"):
+    with pytest.raises(MergeError, match="a weight would become negative"):
         Moments.of([B[:1]], Y[:1], 2) - Moments.of([B], Y, 2)
 
 

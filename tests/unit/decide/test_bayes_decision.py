@@ -193,7 +193,7 @@ class NeverFit(GaussianNB):
     ("loss", "message"),
     [
         ({0: {0: 0, 1: 1}}, "lacks 1"),
-        ({0: {0: 0}, 2: {0: 0}}, "names 2, which is no class and lacks 1"),
+        ({0: {0: 0}, 2: {0: 0}}, "names 2, which is not a class and lacks 1"),
         ([[0, 1]], "one row per class"),
         ([[0, np.nan], [1, 0]], "must be a finite number"),
         (np.zeros((len(X), 2, 2)), "belongs to rows, not to the model"),
@@ -276,7 +276,7 @@ def test_a_class_that_only_the_loss_names_may_be_the_action_of_least_risk_but_is
 
 def test_a_frozen_model_keeps_its_classes_whatever_classes_the_rows_have():
     fitted = NaiveBayes().fit(ROWS, LABELS)
-    with pytest.warns(BayeskitWarning, match="y holds the class 'c', which the frozen estimator does not know"):
+    with pytest.warns(BayeskitWarning, match="y holds the class 'c', which the frozen estimator was not fitted on"):
         model = BayesDecision(FrozenEstimator(fitted), loss=THREE).fit(ROWS, ["a", "c", "c", "a"])
     assert list(model.classes_) == ["a", "b"]
     assert_allclose(model.risk(ROWS), fitted.predict_proba(ROWS) @ np.array([[0, 1, 9], [1, 0, 9]]), atol=1e-15)
@@ -311,7 +311,7 @@ def test_a_decision_comes_back_from_its_file(tmp_path, loss, reject, frozen):
 
 def test_a_decision_over_a_strange_classifier_has_no_file(tmp_path):
     model = BayesDecision(GaussianNB()).fit(X, Y)
-    with pytest.raises(ModelFileError, match="GaussianNB, which has no safe file"):
+    with pytest.raises(ModelFileError, match="GaussianNB, which cannot be saved in a model file"):
         model.save(tmp_path / "m.bayes")
     with pytest.raises(NotFittedError):
         BayesDecision(NaiveBayes()).save(tmp_path / "m.bayes")

@@ -110,7 +110,7 @@ def test_a_continuous_feature_has_no_exact_sum():
 
 def test_what_cannot_be_asked_is_refused():
     model = SklearnGaussianNB().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(BayeskitError, match=r"needs a model that knows P\(x, c\), such as NaiveBayes"):
+    with pytest.raises(BayeskitError, match=r"needs a model that gives P\(x, c\), such as NaiveBayes"):
         bayes_risk(model)
     with pytest.raises(BayeskitError, match="needs a fitted model"):
         bayes_risk(NaiveBayes())

@@ -29,5 +29,5 @@ def test_lift_is_the_share_of_positive_rows_among_the_first_over_that_among_all(
 
 
 def test_one_sort_of_rows_has_no_curve():
-    with pytest.raises(BayeskitError, match="all rows are of one sort"):
+    with pytest.raises(BayeskitError, match="all rows are of one class"):
         curves(np.arange(3.0), np.ones(3))

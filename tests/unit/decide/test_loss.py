@@ -60,7 +60,7 @@ def test_text_columns_of_a_frame_find_classes_that_are_numbers():
     [
         ({"ill": {"a": 1}}, "lacks 'well'; the classes are 'ill', 'well'"),
         ({**DICT, "dead": {"a": 1}}, "every truth must give a cost for the same actions"),
-        ({"sick": {"a": 1}, "well": {"a": 1}}, "names 'sick', which is no class and lacks 'ill'"),
+        ({"sick": {"a": 1}, "well": {"a": 1}}, "names 'sick', which is not a class and lacks 'ill'"),
         ({"ill": {"a": 1}, "well": {"b": 1}}, "'well': every truth must give a cost for the same actions; 'a', 'b'"),
         ({"ill": {}, "well": {}}, "'ill': must be {action: cost}; got {}"),
         ({"ill": 3, "well": 4}, "'ill': must be {action: cost}; got 3"),

@@ -70,7 +70,7 @@ def test_a_model_written_by_hand_that_draws_rows_gives_its_risk_by_monte_carlo()
     assert not isinstance(ByHand(), SamplingModel)
     found = bayes_risk(Drawn(), method="monte carlo", n_samples=40_000)
     assert abs(found.risk - JOINT.min(axis=2).sum()) < 4 * found.standard_error
-    with pytest.raises(ValueError, match="ByHand cannot draw rows from itself; give rows as X"):
+    with pytest.raises(ValueError, match="ByHand cannot draw random rows; pass rows as X"):
         bayes_risk(ByHand(), method="monte carlo")
 
 
@@ -95,5 +95,5 @@ def test_what_if_tries_the_values_of_the_domains():
 
 def test_a_model_that_knows_posteriors_only_is_refused():
     model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ValueError, match=r"needs a model that knows P\(x, c\), such as NaiveBayes; LogisticRegression"):
+    with pytest.raises(ValueError, match=r"needs a model that gives P\(x, c\), such as NaiveBayes; LogisticRegression"):
         feature_relevance(model)

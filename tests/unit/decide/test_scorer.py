@@ -36,12 +36,12 @@ def test_the_loss_of_a_bayes_decision_is_its_own():
 
 
 def test_a_classifier_without_a_loss_is_refused():
-    with pytest.raises(BayeskitError, match="does not know the loss of GaussianNB; wrap it in BayesDecision"):
+    with pytest.raises(BayeskitError, match="mean_loss needs the loss of GaussianNB; wrap it in BayesDecision"):
         mean_loss(MODEL, X, Y)
 
 
 def test_a_truth_that_the_loss_does_not_know_is_refused():
-    with pytest.raises(BayeskitError, match="the truth 'c' is none of the classes"):
+    with pytest.raises(BayeskitError, match="the truth 'c' is not among the classes"):
         mean_loss.using([[0, 1], [1, 0]], reject=0.1)(MODEL, X, ["a", "b", "c", "a"])
 
 

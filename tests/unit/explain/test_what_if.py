@@ -131,7 +131,7 @@ def test_numbers_that_change_together_are_moved_back_and_not_called_minimal():
     found = what_if(model, [0.0, 0.0, 0.0, 0.0], loss=loss)
     assert len(found.changes) == 2
     assert not found.minimal
-    assert "Smaller changes of these numbers may do too." in str(found)
+    assert "Smaller changes of these numbers may be enough." in str(found)
     last = list(found.changes)[-1]
     row = [found.changes.get(f"x{j}", 0.0) for j in range(4)]
     assert found.probabilities_after[0] <= 1e-15
@@ -141,7 +141,7 @@ def test_numbers_that_change_together_are_moved_back_and_not_called_minimal():
 
 def test_what_cannot_be_tried_is_refused():
     other = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(BayeskitError, match="does not know which values its features take; name them in changes"):
+    with pytest.raises(BayeskitError, match="has no domains of its features; give the values to try in changes"):
         what_if(other, [0.5])
     with pytest.raises(BayeskitError, match="changes names 'rain'; the features are outlook"):
         what_if(MODEL, {"outlook": "sunny"}, {"rain": 1})

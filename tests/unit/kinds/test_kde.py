@@ -169,7 +169,7 @@ def test_kernels_are_the_parameters():
 
 def test_of_too_many_numbers_bins_are_counted_which_is_said_once_and_splits_change_nothing(monkeypatch):
     monkeypatch.setattr(numbers, "MOST_NUMBERS", 100)
-    with pytest.warns(BayeskitWarning, match=r"distinct numbers: 'x' \(bins of 0.0625\); bins are counted"):
+    with pytest.warns(BayeskitWarning, match=r"distinct numbers: 'x' \(bins of 0.0625\); they are binned"):
         whole = fit(X, Y)
     at = np.linspace(-4, 4, 50)
     middles = (np.floor(X / 0.0625) + 0.5) * 0.0625

@@ -36,7 +36,7 @@ def test_without_smoothing_an_impossible_row_is_named_or_gets_the_prior():
     table = {"u": list("aab"), "v": list("xxy")}
     model = NaiveBayes(smoothing=0).fit(table, [0, 0, 1])
     row = {"u": ["a", "a"], "v": ["x", "y"]}
-    with pytest.raises(ImpossibleEvidenceError, match="row 1: no class can give this x"):
+    with pytest.raises(ImpossibleEvidenceError, match="row 1: x has probability 0 under every class"):
         model.predict(row)
     assert model.score_samples(row)[1] == -np.inf
     lenient = NaiveBayes(smoothing=0, impossible="prior").fit(table, [0, 0, 1])
@@ -66,7 +66,7 @@ def test_class_factors():
     ("weight", "message"),
     [
         ("even", "class_weight must be 'balanced'"),
-        ({"c": 1}, "class_weight names the class 'c', which is not there"),
+        ({"c": 1}, "class_weight names the class 'c', which is not a class"),
         ({"a": -1}, "class weights must be finite, not negative and not all zero"),
         ({"a": 0, "b": 0}, "class weights must be finite, not negative and not all zero"),
     ],

@@ -58,7 +58,7 @@ def test_fixed_follows_the_textbook():
 def test_a_component_that_dies_is_placed_anew_and_said():
     X = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 10.0), np.full((5, 1), 11.0)]) + np.arange(15)[:, None] / 1e3
     init = [[0.0], [500.0], [10.0]]
-    with pytest.warns(BayeskitWarning, match=r"left without rows 1 time\(s\) and was placed anew"):
+    with pytest.warns(BayeskitWarning, match=r"left without rows 1 time\(s\) and was re-initialised"):
         model = GaussianMixture(3, covariance="fixed", hard=True, init=init).fit(X)
     assert_allclose(np.sort(model.means_[:, 0]), [0.002, 10.007, 11.012])
     assert (np.diff(model.history_.objective) >= 0).all()  # a new history

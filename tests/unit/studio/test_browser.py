@@ -177,7 +177,7 @@ def test_a_dropped_table_is_trained_and_the_decision_follows_the_loss(page_of):
     page.click("text=Load")
     page.wait_for_function("() => document.querySelectorAll('.filled').length === 13")
     page.wait_for_function("() => document.querySelectorAll('.waterfall li').length === 15")
-    page.click("text=Forget all")
+    page.click("text=Clear all cells")
     page.wait_for_function("() => document.querySelectorAll('.waterfall li').length === 2")
     assert page.inner_text(".decision") == "no"
     page.fill('[aria-label="yes → no"]', "20")

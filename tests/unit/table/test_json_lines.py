@@ -78,7 +78,7 @@ def test_other_encodings_are_read_when_they_are_named(tmp_path):
         (b'{"a": 1}\n[1]\n', "'a.jsonl', line 2: this is a list; each line must hold a JSON object"),
         (b'{"a": 1}\nnull\n', "'a.jsonl', line 2: this is null"),
         (b'{\n  "a": 1\n}\n', "'a.jsonl', line 1: this is not a JSON object"),
-        (b'{"a": 1}\n{"a": 1, "a": 2}\n', "'a.jsonl', line 2: the key 'a' is there 2 times in one object"),
+        (b'{"a": 1}\n{"a": 1, "a": 2}\n', "'a.jsonl', line 2: the key 'a' appears 2 times in one object"),
         (b'{"a": 1}\n\n{"a": NaN}\n', "'a.jsonl', line 3: NaN is not JSON (write null for a missing cell)"),
         (b'{"a": 1}\n{"a": "x"}\n', "'a.jsonl', line 2: column 'a' mixes types: it holds a number such as 1 before"),
         (b'{"a": true}\n{"a": 1}\n', "'a.jsonl', line 2: column 'a' mixes types: it holds true or false"),

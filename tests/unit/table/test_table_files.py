@@ -91,7 +91,7 @@ def test_other_encodings_are_read_when_they_are_named(tmp_path):
         (b"a,b\n1,2\n3\n", "'a.csv', line 3: it has 1 cell and the header has 2"),
         (b'a,b\n"x\ny",2\n1,2,3\n', "'a.csv', line 4: it has 3 cells and the header has 2"),
         (b"a,b,a\n1,2,3\n", "'a.csv' has 2 columns named 'a'"),
-        (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header is there a second time"),
+        (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header appears a second time"),
         (b"\x89PNG\r\n\x1a\n\0", "'a.csv' is not a CSV, JSON Lines, Parquet or Excel file: it looks like a picture"),
         (b"PK\x03\x04zip", "it looks like a zip archive or a model file"),
         (b"abc\0\0\n", "it holds zero bytes, which no text has"),

@@ -72,7 +72,7 @@ def test_texts_without_labels_can_be_predicted_not_learned(tmp_path):
         (b'{"text": "a", "label": 1}\n{"label": 1}\n', {}, r"line 2: there is no key 'text'"),
         (b'{"text": 3, "label": 1}\n', {}, r"line 1: the key 'text' must hold text; got 3"),
         (b"", {}, r"'a.jsonl' has no text: it is empty"),
-        (b'{"words": "a", "label": 1}\n', {}, "say which one holds the texts"),
+        (b'{"words": "a", "label": 1}\n', {}, "name the one that holds the texts"),
         (b'{"text": "a", "label": 1}\n', {"target": "lable"}, "did you mean 'label'"),
         (b'{"text": "a"}\n', {"encoding": "klingon"}, "there is no encoding 'klingon'"),
         (b'{"text": "a"}\n', {"errors": "ignore"}, "errors must be 'strict' or 'replace'"),

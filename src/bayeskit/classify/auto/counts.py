@@ -176,7 +176,7 @@ class AutoCounts:
         return self._changed(moved, classes=classes, n_class=moved(self.n_class), sums=sums)
 
     def declare(self, classes: NDArray[Any]) -> Self:
-        """Return the same counts with classes announced that may have no row yet."""
+        """Return the same counts with declared classes, which may have no row yet."""
         return self._under(np.union1d(self.classes, classes))  # type: ignore[return-value]
 
     def narrow(self) -> Self:

@@ -37,7 +37,7 @@ class CodedTable:
 
     codes: NDArray[np.uint32]  # (n_features, n_rows)
     sizes: NDArray[np.int64]  # (n_features,)
-    ordered: NDArray[np.int64]  # (n_features,): 1 for a column of numbers
+    ordered: NDArray[np.int64]  # (n_features,): 1 for a numeric column
 
     @property
     def n_rows(self) -> int:

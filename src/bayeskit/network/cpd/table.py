@@ -62,7 +62,7 @@ class TableCPD:
 
     @classmethod
     def from_parts(cls, meta: Mapping[str, Any], numbers: Table, shape: tuple[int, ...]) -> TableCPD:
-        """Read what :meth:`to_parts` gave; ``shape`` is what the states of the variable and its parents ask for."""
+        """Read what :meth:`to_parts` gave; ``shape`` follows from the states of the variable and its parents."""
         if tuple(meta["shape"]) != shape or numbers.shape != (prod(shape),):
             raise ModelFileError(f"a table has shape {meta['shape']} and {numbers.size} numbers; it needs {shape}.")
         return cls(numbers.reshape(shape))
@@ -76,7 +76,7 @@ def check_table(
     table: Any,
     normalise: bool,
 ) -> TableCPD:
-    """Return the table of variable i in its true shape; refuse what is not a distribution."""
+    """Return the table of variable i in its shape; anything but a distribution is an error."""
     shape = tuple(len(states[p]) for p in (*parents[i], i))
     try:
         array = np.array(table, dtype=np.float64, order="C")

@@ -47,7 +47,7 @@ def format_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
 
 
 def is_network_file(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path's extension is that of a network format, packed or not."""
+    """Return whether a path's extension is that of a network format, packed or not."""
     return _suffix_of(path)[0] in FORMATS
 
 

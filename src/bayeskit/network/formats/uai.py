@@ -113,7 +113,7 @@ def read(source: FileText, normalise: bool) -> Parts:
 
 
 def _is_pgmpys(cards: list[int], tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]]) -> bool:
-    """Say whether some table has rows that sum to 1 only with the child's states slowest, and all sum to 1 then."""
+    """Return whether some table has rows that sum to 1 only with the child's states slowest, and all sum to 1 then."""
     if any(values.size % cards[child] for child, (_, values, _) in tables.items()):
         return False
 

@@ -18,7 +18,7 @@ from bayeskit.network.text_table import SHOWN, text_table
 
 @dataclass(frozen=True)
 class Quality:
-    """How an answer was found.
+    """How a result was computed.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Posterior(Mapping[str, float]):
 
 
 class Posteriors(Mapping[str, Posterior]):
-    """The distributions of several variables: a mapping of name to `Posterior`, made when looked at.
+    """The distributions of several variables: a mapping of name to `Posterior`, computed lazily.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Posteriors(Mapping[str, Posterior]):
         return len(self._names)
 
     def moved_from(self, other: Posteriors) -> dict[str, float]:
-        """Return how far each variable is from another answer about it, the farthest first: the total variation.
+        """Return the total variation distance of each variable from another answer, the largest first.
 
         Examples
         --------

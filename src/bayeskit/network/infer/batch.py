@@ -70,7 +70,7 @@ class BatchQueries:
         table : any table
             Columns are found by name and read as the network's schema says; variables without a column are missing.
         targets : str or list of str, optional
-            The variables asked for; all of them unless said otherwise.
+            The query variables; by default all.
         impossible, unseen, max_memory
             As for `predict_proba`.
 
@@ -118,11 +118,11 @@ class BatchQueries:
             The variable to predict; unless given it is the network's own `target`, the class of the classifier that
             the network comes from.
         impossible : {"error", "prior"}
-            What to do with a row that has probability 0 under the network: refuse it, or answer with the prior.
+            What to do with a row that has probability 0 under the network: raise an error, or return the prior.
         unseen : {"error", "ignore"}
-            What to do with a value that is no state: refuse it, or treat the cell as missing.
+            What to do with a value that is not a state: raise an error, or treat the cell as missing.
         max_memory : number of bytes or str, default "4 GiB"
-            The most memory that the tables of the exact engine may take; more is refused before any is made.
+            The largest memory for the tables of the exact engine; more is an error, raised before any is made.
 
         Returns
         -------
@@ -197,7 +197,7 @@ def _posteriors(
 def _row_posterior(
     engine: ExactEngine, targets: list[int], columns: list[int], n_rows: int, limit: float
 ) -> RowPosterior:
-    """Return what answers the rows, with a searched tree if so many rows pay for it or the first tree does not fit."""
+    """Return the row engine, with an optimised tree if there are enough rows or the first tree does not fit."""
     rows = RowPosterior(engine.tree(), targets, columns)
     if not engine.is_searched():
         engine.tree(n_rows * rows.cost)

@@ -1,4 +1,4 @@
-"""Standard errors of Markov chains: what the mean of several chains is worth, and whether they agree."""
+"""Standard errors of Markov chains: the error of the mean of several chains, and whether they agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distribution given evidence as a network of its own, from which cases are drawn and which can be measured."""
+"""The distribution given evidence as a network, from which cases are drawn."""
 
 from __future__ import annotations
 

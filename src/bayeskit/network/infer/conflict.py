@@ -32,7 +32,7 @@ def refuse_impossible(engine: ExactEngine, evidence: Evidence, limit: float) -> 
         advice = "leave one of them out"
     except _OverBudgetError:
         needed = pieces
-        advice = "which of them exclude each other was not looked for, since that would take long"
+        advice = "which of them exclude each other was not searched, since that would take long"
     words = [describe(engine.net, evidence, v) for v in needed[:SHOWN]]
     if len(needed) > SHOWN:
         words.append(f"{len(needed) - SHOWN} more")
@@ -57,7 +57,7 @@ class _Search:
         return [piece for piece in pieces if piece in found]
 
     def _among(self, kept: list[int], pieces: list[int], *, fresh: bool) -> list[int]:
-        """Return what of ``pieces`` a conflict needs beside ``kept``; ``fresh`` says that ``kept`` has grown."""
+        """Return the part of ``pieces`` that a conflict needs besides ``kept``; ``fresh``: ``kept`` has grown."""
         if fresh and not self.is_possible(kept):
             return []
         if len(pieces) == 1:
@@ -69,7 +69,7 @@ class _Search:
         return of_first + of_second
 
     def is_possible(self, pieces: list[int]) -> bool:
-        """Say whether some pieces of the evidence can hold together, within the memory and what is left to spend."""
+        """Return whether some pieces of the evidence can hold together, within the memory and the remaining budget."""
         engine, part = self.engine, _only(self.evidence, pieces)
         self._spend(PLAN_PER_VARIABLE * len(engine.net.names))
         hard, _, soft, _ = part.arguments()

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disagreement:
-    r"""How far the pieces of evidence speak against each other.
+    r"""How far the pieces of evidence contradict each other.
 
     Attributes
     ----------
     conflict : float
-        :math:`\log (\prod_i P(e_i) / P(e))`. Above 0 the pieces are rarer together than if they had nothing to do with
-        each other: they come from an unusual case, or one of them is wrong.
+        :math:`\log (\prod_i P(e_i) / P(e))`. Above 0 the pieces are rarer together than if they were independent: they
+        come from an unusual case, or one of them is wrong.
     pieces : dict of variable to float
         :math:`\log (P(e_i) / P(e_i \mid \text{the others}))` of each piece, the largest first.
     words : dict of variable to str
-        What each piece says.
+        Each piece as text.
     log_evidence : float
         log P(e).
     """

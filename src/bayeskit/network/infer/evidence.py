@@ -1,4 +1,4 @@
-"""Evidence: what is known, as states, sets of states, likelihoods or soft evidence, checked before any work."""
+"""Evidence: states, sets of states, likelihoods or soft evidence, checked before any computation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MARGINAL_TOLERANCE = 1e-6
 
 
 class Marginal:
-    """Soft evidence: the distribution that the variable has once the evidence is taken in (Jeffrey's rule).
+    """Soft evidence (Jeffrey's rule): the distribution that the variable has after the evidence.
 
-    A likelihood says how strongly the evidence speaks and leaves the rest to Bayes' rule; a marginal fixes the
+    A likelihood gives the strength of the evidence and is combined by Bayes' rule; a marginal fixes the
     posterior of the variable itself.
 
     Examples
@@ -39,7 +39,7 @@ class Marginal:
 
 @dataclass
 class Evidence:
-    """What is known, in the numbers of a network.
+    """Evidence as positions of variables and states.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def _number(value: Any, name: str, what: str) -> float:
 
 
 def describe(net: BayesianNetwork, evidence: Evidence, v: int) -> str:
-    """Say in words what the evidence says of a variable."""
+    """Return the evidence on a variable as text."""
     name = net.names[v]
     if v in evidence.states:
         return f"{name}={net.states[v][evidence.states[v]]}"

@@ -42,11 +42,11 @@ Ask = Callable[..., tuple[Any, float]]
 
 
 class ExactEngine:
-    """Exact answers for one network; plans are kept for questions of the same shape.
+    """Exact inference for one network; plans are cached for queries of the same shape.
 
-    The first question about all variables goes through a tree that one greedy elimination gives. A better tree is
-    searched when questions have cost as much as the search will, or when the first one does not fit the memory. Both
-    give the same answers up to rounding.
+    The first query about all variables uses a tree from one greedy elimination. A better tree is searched when
+    queries have cost as much as the search would, or when the first one does not fit the memory. Both give the same
+    answers up to rounding.
     """
 
     def __init__(self, net: BayesianNetwork) -> None:
@@ -70,11 +70,11 @@ class ExactEngine:
         return self.native
 
     def is_searched(self) -> bool:
-        """Say whether the tree is the one of the search."""
+        """Return whether the tree was optimised by a search."""
         return self._searched
 
     def tree(self, cost: float = 0.0) -> InferenceEngine:
-        """Return the engine with a tree for a question of some estimated nanoseconds: a searched one if that pays."""
+        """Return the engine with a tree for a query of some estimated nanoseconds: an optimised one if that pays."""
         if self._searched:
             return self.native
         if not self._first:
@@ -165,7 +165,7 @@ class ExactEngine:
         return self._ask(plan, plan.maximum, evidence, limit)
 
     def run(self, plan: InferencePlan, ask: Ask, evidence: Evidence, limit: float) -> tuple[Any, float]:
-        """Ask a plan: an answer and log P(evidence), or None and minus infinity for impossible evidence."""
+        """Run a plan: an answer and log P(evidence), or None and minus infinity for impossible evidence."""
         arguments = evidence.arguments()
         values, log = ask(*arguments)
         if isnan(log):  # the magnitudes are too much for doubles; wide numbers take twice the memory

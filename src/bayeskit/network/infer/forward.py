@@ -17,7 +17,7 @@ OUTPUTS = ("dict", "codes", "pandas", "polars")
 
 
 def is_whole(value: object, least: int) -> bool:
-    """Say whether a value is a whole number of at least ``least``; booleans are not."""
+    """Return whether a value is a whole number of at least ``least``; booleans are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
 
 

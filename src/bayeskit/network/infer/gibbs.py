@@ -1,4 +1,4 @@
-"""Gibbs sampling: several chains, the standard error of what they say, and whether they agree."""
+"""Gibbs sampling: several chains, the standard error of their mean, and whether they agree."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _run(
 
 
 def refuse_zeros(engine: ExactEngine) -> None:
-    """Refuse Gibbs sampling where a table has a zero: the chain may never reach a part of what is possible."""
+    """Raise an error where a table has a zero: the chain may never reach some possible states."""
     for name, table in zip(engine.net.names, engine.net.tables, strict=True):
         if not (table > 0).all():
             raise NetworkError(

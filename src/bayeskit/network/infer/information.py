@@ -1,4 +1,4 @@
-"""What a network says about uncertainty: entropy, mutual information, divergence from another network, sensitivity."""
+"""Measures of uncertainty: entropy, mutual information, divergence from another network, sensitivity."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Information:
         base: float | None = None,
         max_memory: Memory = MAX_MEMORY,
     ) -> float:
-        r"""Return how much x and y tell about each other, given evidence.
+        r"""Return the mutual information of x and y given evidence.
 
         .. math:: I(X; Y) = \sum_{x, y} P(x, y \mid e) \log \frac{P(x, y \mid e)}{P(x \mid e)\,P(y \mid e)}
 
@@ -102,8 +102,8 @@ class Information:
         .. math:: D(P \,\|\, Q) = \sum_y P(y) \log \frac{P(y)}{Q(y)}
                   = -H(P) - \sum_i \sum P(y_i, u_i) \log Q(y_i \mid u_i)
 
-        P is this network, and :math:`u_i` are the parents in the other. Infinite where the other rules out what this
-        one allows. Graphs and orders may differ.
+        P is this network, and :math:`u_i` are the parents in the other. Infinite where the other gives probability 0
+        to something possible here. Graphs and orders may differ.
 
         Examples
         --------
@@ -138,9 +138,9 @@ class Information:
         variables: Iterable[str] | None = None,
         max_memory: Memory = MAX_MEMORY,
     ) -> Sensitivity:
-        """Say how far each number of the network may move before the decision about a variable turns.
+        """Return how far each probability of the network may change before the decision about a variable changes.
 
-        One number :math:`P(x | u)` moves at a time and the others of its row share what is left in proportion. The
+        One number :math:`P(x | u)` changes at a time and the others of its row are rescaled in proportion. The
         posterior is then a ratio of two linear functions of it, so that the limits are exact.
 
         Parameters
@@ -152,7 +152,7 @@ class Information:
         loss : matrix, dict or frame, optional
             Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
         variables : list of str, optional
-            Whose tables to look at; all that can matter unless said otherwise.
+            The variables whose tables are examined; by default all that can matter.
 
         Examples
         --------
@@ -178,7 +178,7 @@ class Information:
         loss: Any = None,
         max_memory: Memory = MAX_MEMORY,
     ) -> list[Question]:
-        r"""Return what each unobserved variable would tell about a target, the most useful question first.
+        r"""Return the value of information of each unobserved variable for a target, the most useful first.
 
         .. math:: V(X) = \min_a R(a \mid e) - \sum_x P(x \mid e) \min_a R(a \mid e, x)
 
@@ -189,8 +189,8 @@ class Information:
         given : mapping, optional
             Evidence, as for `posterior`, without soft evidence.
         loss : matrix, dict or frame, optional
-            Losses by true state and action; without, any error costs 1. Where no answer can turn the decision, all
-            values are 0 and the information alone decides the order.
+            Losses by true state and action; without, any error costs 1. Where no observation can change the
+            decision, all values are 0 and they are ordered by mutual information.
 
         Examples
         --------
@@ -202,7 +202,7 @@ class Information:
         return questions(cast("BayesianNetwork", self), of, given or {}, loss, memory_in_bytes(max_memory))
 
     def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Disagreement:
-        r"""Say whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
+        r"""Return whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Questions about one case: posteriors, joint tables, most probable states; mixed into `BayesianNetwork`."""
+"""Queries about one case: posteriors, joint tables, most probable states; a mixin of `BayesianNetwork`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Given = Mapping[str, Any] | None
 
 
 class Queries(BatchQueries):
-    """The questions that a network answers about one case.
+    """The queries of a network about one case.
 
     Evidence (``given``) maps a variable to a state, to a set of states, to a likelihood (a mapping of state to number,
     or one number per state), or to a `Marginal` (soft evidence: the distribution that it has afterwards). With
@@ -94,13 +94,13 @@ class Queries(BatchQueries):
         method : {"exact", "auto", "rejection", "weighting", "gibbs"}
             "auto" is exact unless the tables need more than ``max_memory``; then it samples, and warns.
         n_samples : int, optional
-            Samples to draw, 100 000 unless said otherwise; with ``error`` the most to draw.
+            The number of samples, by default 100 000; with ``error`` the largest number.
         error : float, optional
-            Sample until no standard error is above this.
+            Sample until every standard error is at most this.
         random_state : int, default 0
             Seed of the samples: the same one gives the same answer, whatever the number of threads.
         max_memory : number of bytes or str, default "4 GiB"
-            The most memory that the tables of the exact engine may take; more is refused before any is made.
+            The largest memory for the tables of the exact engine; more is an error, raised before any is made.
 
         Examples
         --------
@@ -235,7 +235,7 @@ class Queries(BatchQueries):
         return MostProbable({net.names[v]: net.states[v][found[v]] for v in places}, log, log_evidence)
 
     def tree_size(self, *, given: Given = None) -> TreeSize:
-        """Say how large the tables are that the exact posteriors of all variables need, before any is made.
+        """Return the size of the tables that the exact posteriors of all variables need, before any is made.
 
         Examples
         --------
@@ -262,7 +262,7 @@ class Queries(BatchQueries):
         Parameters
         ----------
         n : int
-            How many cases.
+            The number of cases.
         given : mapping, optional
             Evidence. The cases are exact and independent draws from P(· | evidence), not weighted ones: the ancestors
             of the evidence are eliminated first, whose tables may take ``max_memory``.
@@ -297,7 +297,7 @@ class Queries(BatchQueries):
 
 
 def _wanted(net: BayesianNetwork, of: Any) -> list[int] | None:
-    """Return the positions of the variables asked for, or None for all; a table belongs to `posterior_rows`."""
+    """Return the positions of the query variables, or None for all; tables are for `posterior_rows`."""
     if of is None:
         return None
     names = [of] if isinstance(of, str) else of

@@ -1,4 +1,4 @@
-"""What to ask next: how much each unobserved variable would tell about a target, and what that is worth."""
+"""What to observe next: the mutual information of each unobserved variable and a target, and its value."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """What it is worth to observe one variable.
+    """The value of observing one variable.
 
     Attributes
     ----------
     variable : str
-        The variable to ask about.
+        The variable to observe.
     information : float
-        I(target; variable | evidence), in nats: how much of the uncertainty it is expected to take away.
+        I(target; variable | evidence), in nats: the expected reduction of uncertainty.
     value : float
-        By how much the expected loss of the best decision about the target falls.
+        The expected reduction of the loss of the best decision about the target.
     """
 
     variable: str
@@ -39,12 +39,12 @@ class Question:
 
 
 def questions(net: BayesianNetwork, of: str, given: Mapping[str, Any], loss: Any, limit: float) -> list[Question]:
-    """Return what each unobserved variable tells about a target, from one propagation per state of the target."""
+    """Return the value of each unobserved variable for a target, from one propagation per state of the target."""
     target, evidence = net.index(of), read_evidence(net, given)
     if evidence.marginals:
         raise NetworkError("questions takes states, sets of states and likelihoods as evidence, not a Marginal.")
     if target in evidence.states:
-        raise NetworkError(f"{of!r} is part of the evidence, so there is nothing to ask about it.")
+        raise NetworkError(f"{of!r} is part of the evidence, so nothing can be learned about it.")
     rule = read_loss(loss, list(net.states[target]))
     prior = net.posterior(of, given=given, max_memory=limit).array
     rows: list[Table] = []  # P(all states | target = t, evidence), for each t that is possible

@@ -1,4 +1,4 @@
-"""What all samplers share: how much to sample, what came out, and when its error is not to be trusted."""
+"""Shared by all samplers: how much to sample, the result, and when its error is not reliable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_R_HAT = 1.05
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to sample.
+    """The amount of sampling.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Effort:
     random_state : int
         Seed of the samples: the same one gives the same answer, whatever the number of threads.
     exact_fits : bool
-        False where the exact engine has already refused, so that no advice names it.
+        False where the exact engine is already ruled out, so that no advice names it.
     positive : bool
         False where a table has a zero, so that no advice names Gibbs sampling.
     """
@@ -58,7 +58,7 @@ class Effort:
         return int(self.n_samples or (SAMPLES if self.error is None else MOST_SAMPLES))
 
     def advice(self, method: str) -> str:
-        """Say what else to try when this method does badly."""
+        """Return what else to try when this method does badly."""
         other = {"rejection": "weighting", "weighting": "gibbs" if self.positive else "", "gibbs": "weighting"}[method]
         words = ["draw more (n_samples)", *([f"pass method='{other}'"] if other else [])]
         words += ["pass method='exact'"] if self.exact_fits else []
@@ -71,7 +71,7 @@ def _is_error(value: object) -> bool:
 
 @dataclass(frozen=True)
 class SampledMarginals:
-    """Estimated marginals of all variables, one after another; NaN for those that were not asked for."""
+    """Estimated marginals of all variables, one after another; NaN for those that were not requested."""
 
     values: NDArray[np.float64]
     standard_error: NDArray[np.float64]
@@ -79,14 +79,14 @@ class SampledMarginals:
 
 
 def good_enough(found: SampledMarginals, cells: NDArray[np.bool_], error: float) -> bool:
-    """Say whether the standard error is reached, with enough samples behind it."""
+    """Return whether the standard error is reached, with enough samples."""
     if found.quality.effective_samples < FEWEST_EFFECTIVE:
         return False
     return bool((found.standard_error[cells] <= error).all())
 
 
 def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: Effort) -> None:
-    """Warn where the standard error was not reached, or where too few effective samples stand behind it."""
+    """Warn where the standard error was not reached, or where it rests on too few effective samples."""
     quality = found.quality
     if effort.error is not None:
         _warn(
@@ -106,7 +106,7 @@ def warn_if_apart(found: SampledMarginals, effort: Effort) -> bool:
     if apart:
         _warn(
             f"the Gibbs chains do not agree (split-R̂ {found.quality.r_hat:.3g}, above {LARGEST_R_HAT}): they have not "
-            f"visited all that is probable, and the standard errors may be too small; {effort.advice('gibbs')}."
+            f"visited all probable states, and the standard errors may be too small; {effort.advice('gibbs')}."
         )
     return apart
 

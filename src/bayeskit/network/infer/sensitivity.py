@@ -1,4 +1,4 @@
-"""Sensitivity: how far one number of a table may move before a decision turns (van der Gaag & Renooij 2001)."""
+"""Sensitivity: how far one number of a table may change before a decision changes (van der Gaag & Renooij 2001)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_EFFECT = 1e-12
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a table and what it does to a decision.
+    """One number of a table and its effect on a decision.
 
     Attributes
     ----------
@@ -36,15 +36,16 @@ class Number:
     given : dict
         The parents' states of its row.
     value : float
-        What it is.
+        Its value in the table.
     low, high : float
-        The decision stays while the number is between these; 0 and 1 where it never turns.
+        The decision stays the same while the number is between these; 0 and 1 where it never changes.
     slope : float
         The derivative of the probability of the decided state (of the most probable one, where a loss decides).
     probability : float
         That probability.
     bend : float
-        The derivative of P(evidence) over P(evidence): what makes the probability a ratio of two lines.
+        The derivative of P(evidence) over P(evidence): the denominator of the probability, a ratio of two linear
+        functions.
     """
 
     variable: str
@@ -58,7 +59,7 @@ class Number:
     bend: float = 0.0
 
     def probability_at(self, value: float) -> float:
-        """Return what the probability is when the number has another value; exact, not a straight line.
+        """Return the probability when the number has another value; exact, not a linear approximation.
 
         Examples
         --------
@@ -77,7 +78,7 @@ class Number:
 
     @property
     def room(self) -> float:
-        """How far the number may move before the decision turns; infinite where it never does."""
+        """How far the number may change before the decision changes; infinite where it never does."""
         below = self.value - self.low if self.low > 0 else float("inf")
         above = self.high - self.value if self.high < 1 else float("inf")
         return min(below, above)
@@ -89,7 +90,7 @@ class Number:
 
 @dataclass(frozen=True, repr=False)
 class Sensitivity:
-    """The numbers of a network in the order of how near each is to turning a decision.
+    """The numbers of a network, ordered by how small a change of each changes the decision.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ def sensitivity(
     variables: Iterable[str] | None,
     limit: float,
 ) -> Sensitivity:
-    """Return what each number may do before the decision about a variable turns."""
+    """Return how far each number may change before the decision about a variable changes."""
     target, evidence = net.index(of), read_evidence(net, given)
     if evidence.marginals:
         raise NetworkError("sensitivity takes states, sets of states and likelihoods as evidence, not a Marginal.")

@@ -1,4 +1,4 @@
-"""The size of exact tables, known before any is made, and the refusal of those that do not fit."""
+"""The size of exact tables, known before any is made, and the error for those that do not fit."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class TreeSize:
     largest_cells, log2_largest_cells : float
         Its cells.
     stored_bytes : float
-        What is in memory at once, which ``max_memory`` bounds: the messages between cliques, and the cliques themselves
-        where they are few enough to be kept.
+        The bytes in memory at once, which ``max_memory`` bounds: the messages between cliques, and the cliques
+        themselves where they are few enough to be kept.
     """
 
     cells: float
@@ -60,7 +60,7 @@ class TreeSize:
 
 
 def fits(plan: InferencePlan, limit: float, n_bytes: int = 8) -> bool:
-    """Say whether what a plan stores takes at most ``limit`` bytes."""
+    """Return whether what a plan stores takes at most ``limit`` bytes."""
     return n_bytes * plan.stored <= limit  # infinite for a tree that is too large to plan
 
 

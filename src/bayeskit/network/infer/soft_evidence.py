@@ -57,7 +57,7 @@ def apply_soft_evidence(engine: ExactEngine, evidence: Evidence, limit: float) -
     r"""Turn soft evidence into the likelihoods that give the variables their marginals.
 
     One marginal :math:`q` of :math:`X` is Jeffrey's rule, :math:`Q(y) = \sum_x q(x)\,P(y \mid x, e)`: the likelihood
-    is :math:`q(x) / P(x \mid e)`. Several are met in turn until all hold, which leads to the distribution nearest to
+    is :math:`q(x) / P(x \mid e)`. Several are fitted in turn until all hold, which leads to the distribution nearest to
     :math:`P(\cdot \mid e)` in the sense of Kullback and Leibler (Csiszár 1975, theorem 3.2).
     """
     if not evidence.marginals:

@@ -1,4 +1,4 @@
-"""How sure an arc is: the share of bootstrap samples whose network has it, and the network of the sure ones."""
+"""Arc strength: the share of bootstrap samples whose network has the arc, and the averaged network."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class ArcStrength:
 
     @property
     def threshold(self) -> float:
-        """The strength from which on a pair counts as joined.
+        """The strength from which a pair counts as joined.
 
-        It splits the strengths into two groups as near to 0 and 1 as can be: the least L1 distance between their
-        distribution and one that knows only 0 and 1 (Scutari & Nagarajan 2013).
+        It splits the strengths into two groups: the least L1 distance between their distribution and one with
+        only 0 and 1 (Scutari & Nagarajan 2013).
         """
         values = np.sort(self.strength[np.triu_indices(len(self.names), 1)])
         if not len(values) or values[-1] == 0:
@@ -81,7 +81,7 @@ class ArcStrength:
     def averaged(self, threshold: float | None = None) -> list[tuple[str, str]]:
         """Return the arcs of the averaged network: the strongest first, leaving out what would close a cycle.
 
-        ``BayesianNetwork({child: parents …})`` or ``learn_structure(…, whitelist=arcs)`` takes them on.
+        ``BayesianNetwork({child: parents …})`` or ``learn_structure(…, whitelist=arcs)`` accepts them.
         """
         place = {name: i for i, name in enumerate(self.names)}
         kept = np.zeros(self.strength.shape, dtype=bool)
@@ -118,14 +118,14 @@ def arc_strength(
     table, method, score
         As for `learn_structure`.
     n_networks : int, default 100
-        How many samples, each of as many rows as the table has, drawn with replacement.
+        The number of bootstrap samples, each with as many rows as the table.
     random_state : int
         The seed.
     progress : callable, optional
         Called after each sample with the number of networks so far and the mean number of their arcs. Ctrl-C ends the
         work, and what the networks so far have in common is returned, with a warning.
     **options
-        Those of `learn_structure` that concern the reading of the table and the search; ``missing`` is "complete-rows"
+        Options of `learn_structure` for reading the table and for the search; ``missing`` is "complete-rows"
         or "node-average".
 
     References

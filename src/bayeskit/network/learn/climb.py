@@ -1,4 +1,4 @@
-"""A graph that changes arc by arc: which changes are legal, and what each would gain."""
+"""A graph that changes arc by arc: the legal changes, and the gain of each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Climber:
         self._reach = closure(self.arcs)
 
     def parents(self, j: int) -> list[int]:
-        """Return the parents of a node, in rising order."""
+        """Return the parents of a node, in increasing order."""
         return np.flatnonzero(self.arcs[:, j]).tolist()
 
     @property

@@ -1,4 +1,4 @@
-"""Two structures beside each other: what one has and the other has not, counted between classes of networks."""
+"""Comparison of two structures: their differences, counted between CPDAGs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class NetworkComparison:
     shd : int
         The structural Hamming distance: the pairs of variables that are joined otherwise (Tsamardinos et al. 2006).
     correct, missing, extra, reversed : tuples of (a, b)
-        Pairs joined alike in both, in the truth only, in the other only, and in both but with another direction
-        (or with a direction in one of them only), as the truth has them (those of ``extra`` as the other has them).
+        Pairs joined in the same way in both, in the truth only, in the other only, and in both but with another
+        direction (or with a direction in one of them only), as the truth has them (those of ``extra`` as the other has
+        them).
     undirected : tuple of (a, b)
         Those of all these that have no direction there.
     """
@@ -61,7 +62,7 @@ class NetworkComparison:
     def draw(self) -> Drawing:
         """Draw both in one picture: correct grey, missing red and dashed, extra blue, another direction orange.
 
-        An arc points as in the truth (an extra one as in the other), and an edge without a direction has no tip.
+        An arc points as in the truth (an extra one as in the other), and an edge without a direction has no arrowhead.
         """
         styles = {"same": self.correct, "missing": self.missing, "extra": self.extra, "turned": self.reversed}
         kinds = {arc: kind for kind, arcs in styles.items() for arc in arcs}

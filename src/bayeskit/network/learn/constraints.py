@@ -1,4 +1,4 @@
-"""What a search may do: arcs that must be there, arcs that must not, tiers, and the most parents."""
+"""The constraints of a search: required arcs, forbidden arcs, tiers, and the largest number of parents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arcs = Iterable[Any]
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """The arcs i → j that may be, and those that must be, as matrices over positions.
+    """The allowed arcs i → j, and the required ones, as matrices over positions.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _read(arcs: Arcs, place: dict[str, int], names: Sequence[str], what: str) ->
 
 def _place(name: str, place: dict[str, int], names: Sequence[str], what: str) -> int:
     if name not in place:
-        raise NetworkError(f"the {what} names {name!r}, which is no column; {did_you_mean(name, names)}")
+        raise NetworkError(f"the {what} names {name!r}, which is not a column; {did_you_mean(name, names)}")
     return place[name]
 
 

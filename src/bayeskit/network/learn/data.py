@@ -31,7 +31,7 @@ class Rows:
     schema : Schema
         The columns; all are discrete, and all values are declared.
     columns : list of unsigned integer arrays of shape (n_rows,)
-        Codes; a code that is no value is a missing cell.
+        Codes; a code that is not a value is a missing cell.
     weight : float64 array of shape (n_rows,), or None
         How often each row counts.
     """
@@ -92,13 +92,13 @@ def read_rows(
     ----------
     table : any table, or Rows
     sample_weight : array of shape (n_rows,), optional
-        A row of weight 0 is as if it were not there.
+        A row of weight 0 is ignored.
     kinds : mapping of column name to kind, or one kind for all, optional
-        Overrides the dtype: "categorical" for a column of numbers that are names of states.
+        Overrides the dtype: "categorical" for a numeric column that are names of states.
     numeric : {"equal-width", "equal-frequency"}, optional
-        How columns of numbers are cut into bins; without it they are refused.
+        How numeric columns are binned; without it they are an error.
     bins : int, default 5
-        How many bins at the most.
+        The largest number of bins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Greedy equivalence search: one arc more, then one arc less, between classes of equivalent networks."""
+"""Greedy equivalence search: insert arcs, then delete arcs, between classes of equivalent networks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def greedy_equivalence_search(
     if limits.required.any() or not (limits.allowed | np.eye(n, dtype=bool)).all():
         raise NetworkError("method 'ges' moves between classes of networks, so it takes no lists or tiers.")
     marks = np.zeros((n, n), dtype=bool)
-    path, reason, converged = [scores.total([[]] * n)], "no arc more and no arc less gains", True
+    path, reason, converged = [scores.total([[]] * n)], "no insertion or deletion of an arc improves the score", True
     try:
         for insert in (True, False):
             while True:
@@ -81,7 +81,7 @@ def _better(best: _Change | None, changes: Iterator[_Change]) -> _Change | None:
 
 
 def _cliques(joined: Marks, items: list[int], inside: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """Give all subsets of which any two are joined; what is no clique is not made larger."""
+    """Yield all cliques."""
     yield inside
     for k, new in enumerate(items):
         if all(joined[new, old] for old in inside):
@@ -125,7 +125,7 @@ def _deletes(
 
 
 def _way(marks: Marks, start: int, goal: int, blocked: set[int]) -> bool:
-    """Say whether a way from start to goal never goes against an arc and avoids the blocked nodes."""
+    """Return whether a path from start to goal never goes against an arc and avoids the blocked nodes."""
     seen, stack = {start}, [start]
     while stack:
         for b in np.flatnonzero(marks[stack.pop()]).tolist():

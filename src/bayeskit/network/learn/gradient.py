@@ -3,8 +3,8 @@ r"""Tables by gradient ascent on the likelihood (Russell, Binder, Koller & Kanaz
 .. math:: \frac{∂ \ln P(D \mid h)}{∂ w_{ijk}} = \sum_{d ∈ D} \frac{P(y_{ij}, u_{ik} \mid d)}{w_{ijk}}
 
 Each cell has a rate of its own, η :math:`w_{ijk}` over the expected rows of its distribution: a cell near 0 is steep,
-and one rate for all would be as short as the steepest cell asks for. η adapts: no step lowers the objective. After a
-step the numbers of each distribution are brought back to :math:`w ≥ 0, \sum_j w_{ijk} = 1` by the nearest point that
+and one rate for all would have to be as small as the steepest cell needs. η adapts: no step lowers the objective. After
+a step the numbers of each distribution are brought back to :math:`w ≥ 0, \sum_j w_{ijk} = 1` by the nearest point that
 satisfies it. (To divide by the sum after a step with one rate would move the maximum itself: there the gradient is the
 same for all j, so a step adds the same number to each, and dividing makes them more alike.)
 """
@@ -83,17 +83,17 @@ def _climb(
     for step in range(1, max_steps + 1):
         found = _step(rows, tables, counts, path[-1], rate)
         if found is None:
-            return tables, LearningHistory("gradient", tuple(path), "no step raises the objective", True)
+            return tables, LearningHistory("gradient", tuple(path), "no step improves the objective", True)
         tables, counts, objective, rate = found
         path.append(objective)
         if progress is not None:
             progress(step, objective)
         # One short step says little: the last five together must have gained nothing.
         if len(path) > 5 and path[-1] - path[-6] <= 5 * tolerance:
-            reason = f"five steps gained {path[-1] - path[-6]:.3g}, no more than {5 * tolerance:.3g}"
+            reason = f"five steps improved the objective by {path[-1] - path[-6]:.3g}, no more than {5 * tolerance:.3g}"
             return tables, LearningHistory("gradient", tuple(path), reason, True)
         rate *= _LONGER
-    return tables, LearningHistory("gradient", tuple(path), f"{max_steps} steps were made", False)
+    return tables, LearningHistory("gradient", tuple(path), f"the limit of {max_steps} steps was reached", False)
 
 
 def _step(

@@ -72,9 +72,9 @@ class HiddenRows:
         return np.divide(total, tables, out=np.zeros_like(tables), where=total > 0)
 
     def starts(self, n: int, own: NDArray[np.float64] | None, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
-        """Give starting tables: the network's ``own``, or those of the known cells; then random ones.
+        """Yield starting tables: the network's ``own``, or those of the known cells; then random ones.
 
-        Hidden variables get random tables at once: where all their states are alike, EM would never part them.
+        Hidden variables always get random tables: where all their states are equal, EM would never separate them.
         """
         complete = self.kernel.complete()
         for k in range(n):

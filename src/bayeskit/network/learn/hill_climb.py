@@ -1,4 +1,4 @@
-"""Hill-climbing: always the change of one arc that gains most, until none gains; then again from a shaken graph."""
+"""Hill-climbing: always the best change of one arc, until none improves the score; then restarts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Best:
         self._told = told
 
     def see(self, climber: Climber) -> None:
-        """Take note of where the search is."""
+        """Record the current graph."""
         score = climber.score
         self.path.append(score)
         if score > self.score + LEAST_GAIN:
@@ -50,10 +50,11 @@ def hill_climb(
 ) -> tuple[Arcs, LearningHistory]:
     """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
 
-    After the first top, ``restarts`` times: ``perturb`` random changes of the best graph, then up again.
+    After the first local optimum, ``restarts`` times: ``perturb`` random changes of the best graph, then hill-climbing
+    again.
     """
     rng = np.random.default_rng(random_state)
-    best, reason, converged = Best(told), "no change of one arc gains", True
+    best, reason, converged = Best(told), "no change of one arc improves the score", True
     climber = Climber(scores, limits, start)
     best.see(climber)
     try:

@@ -1,4 +1,4 @@
-"""What a run of learning did: the objective step by step, why it stopped, and the picture of it."""
+"""The history of a learning run: the objective step by step, why it stopped, and a plot."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class LearningHistory:
 
     Examples
     --------
-    >>> history = LearningHistory("em", (-10.0, -8.0, -7.9), "a step gained 0", True)
+    >>> history = LearningHistory("em", (-10.0, -8.0, -7.9), "a step improved the objective by 0", True)
     >>> history
-    em: -10 → -7.9 in 2 steps; a step gained 0
+    em: -10 → -7.9 in 2 steps; a step improved the objective by 0
     """
 
     method: str

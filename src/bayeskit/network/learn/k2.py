@@ -1,4 +1,4 @@
-"""K2: parents are added to each variable from those before it in an ordering, the best first, while the score rises."""
+"""K2: parents are added to each variable from those before it in an ordering, the best first, while it helps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MMHC: tests say which arcs may be (max-min parents and children), hill-climbing chooses among them."""
+"""MMHC: tests choose candidate arcs (max-min parents and children), hill-climbing chooses among them."""
 
 from __future__ import annotations
 

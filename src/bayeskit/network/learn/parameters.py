@@ -1,4 +1,4 @@
-"""Tables from data: `fit` and its kin, mixed into `BayesianNetwork`."""
+"""Tables from data: `fit`, `partial_fit`, `merge` and `unlearn`; a mixin of `BayesianNetwork`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WAYS = ("available-case", "em", "gradient")
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """How the tables of a network came about: counts and smoothing, or the history of EM or gradient ascent."""
+    """How the tables of a network were learned: counts and smoothing, or the history of EM or gradient ascent."""
 
     counts: FamilyCounts | None
     smoothing: Any
@@ -56,7 +56,7 @@ class LearnsTables:
 
     @property
     def history(self) -> LearningHistory | None:
-        """What EM or gradient ascent did; None for tables that came another way."""
+        """The history of EM or gradient ascent; None for other tables."""
         return None if self._learned is None else self._learned.history
 
     def fit(
@@ -75,7 +75,7 @@ class LearnsTables:
         progress: Callable[[int, float], None] | None = None,
         max_memory: Memory = "4 GiB",
     ) -> BayesianNetwork:
-        r"""Return this network with tables estimated from data; this one stays as it is.
+        r"""Return this network with tables estimated from data; this one does not change.
 
         .. math:: P(k \mid j) = \frac{n_{ijk} + α_{ijk}}{\sum_k (n_{ijk} + α_{ijk})}
 
@@ -85,29 +85,29 @@ class LearnsTables:
             Columns are found by name; missing cells are allowed. A table of any size (:func:`bayeskit.scan`) is counted
             batch by batch.
         sample_weight : array of shape (n_rows,), optional
-            How often each row counts; of a scan, the name of the column that says it.
+            The weight of each row; for a scan, the name of the column that holds the weights.
         smoothing : number or object, default 1
             The pseudo-counts α: a number is λ (0 is maximum likelihood), or a `Lidstone`, `MEstimate`, `BDeu` or
             `Dirichlet` object.
         missing : {"available-case", "em", "gradient"}
-            With hidden cells: count each family in the rows that know it, or climb to a maximum of the likelihood of
-            the known cells (times the prior) by EM or by gradient ascent. A variable without a column is hidden.
+            With missing cells: count each family in the rows where it is known, or maximise the likelihood of the
+            known cells (times the prior) by EM or by gradient ascent. A variable without a column is hidden.
         unseen : {"error", "ignore"}
-            What to do with a value that is no state: refuse it, or treat the cell as missing.
+            What to do with a value that is not a state: raise an error, or treat the cell as missing.
         start : {"data", "tables"}
             Where "em" and "gradient" begin: at the tables that the known cells give, or at those of this network.
         restarts : int, default 1
-            From how many starts they climb; all but the first are random, and the best end is kept.
+            The number of starts of "em" and "gradient"; all but the first are random, and the best result is kept.
         random_state : int
             The seed of the starts.
         tolerance : float
-            They stop when a step gains no more than this per row.
+            They stop when a step improves the objective by less than this per row.
         max_steps : int
-            The most steps.
+            The largest number of steps.
         progress : callable, optional
             Called with the number of the step and the objective.
         max_memory : number of bytes or str
-            The most memory that tables of counts may take.
+            The largest memory for tables of counts.
 
         Examples
         --------
@@ -208,7 +208,7 @@ def read_codes(
 
 
 def count_families_of(net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, limit: float) -> FamilyCounts:
-    """Count each family of the network in the rows that know all of it."""
+    """Count each family of the network in the rows without missing cells in it."""
     if isinstance(table, Scan):
         return _count_scan(net, table, sample_weight, unseen, limit)
     columns, weight = read_codes(net, table, sample_weight, unseen)
@@ -217,7 +217,7 @@ def count_families_of(net: BayesianNetwork, table: Any, sample_weight: Any, unse
 
 def _count_scan(net: BayesianNetwork, scan: Scan, weight: Any, unseen: str, limit: float) -> FamilyCounts:
     if weight is not None and not isinstance(weight, str):
-        raise TableError(f"of a scan sample_weight is the name of a column; got {type(weight).__name__}.")
+        raise TableError(f"for a scan sample_weight must be the name of a column; got {type(weight).__name__}.")
     read = scan.select([*net.names, *([] if weight is None else [weight])])
     counts = read.run(_CountBatches(net, weight, unseen, limit), _plus, scan.progress)
     if counts is None:
@@ -287,8 +287,8 @@ def hidden_rows(
     """Return rows whose missing cells are summed out under the network's structure."""
     if isinstance(table, Scan):
         raise TableError(
-            "EM and gradient ascent go over the rows many times, so they take a table in memory; of a scan, tables are "
-            "learned with missing='available-case'."
+            "EM and gradient ascent read the rows many times, so they need a table in memory; for a scan pass "
+            "missing='available-case'."
         )
     columns, weight = read_codes(net, table, sample_weight, unseen, hidden=True)
     flat = FlatTables(net.names, net.cards, net.parents)

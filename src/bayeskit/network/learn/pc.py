@@ -42,7 +42,8 @@ def skeleton(
 ) -> tuple[NDArray[np.bool_], Separators, list[float], bool]:
     """Return which variables stay joined, what separates the others, edges after each level, and whether all is done.
 
-    Ctrl-C after the sets of one variable keeps the edges of the last whole level; before, nearly all pairs are joined.
+    Ctrl-C after the sets of one variable keeps the edges of the last complete level; before, nearly all pairs are
+    joined.
     """
     n = len(limits.allowed)
     near = limits.allowed | limits.allowed.T
@@ -73,7 +74,7 @@ def skeleton(
 
 
 def _background(marks: NDArray[np.bool_], limits: Constraints) -> None:
-    """Direct the edges that lists and tiers direct."""
+    """Direct the edges by lists and tiers."""
     one_way = marks & ~limits.allowed
     marks &= ~one_way
     for a, b in zip(*np.nonzero(limits.required), strict=True):

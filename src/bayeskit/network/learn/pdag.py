@@ -1,4 +1,4 @@
-"""A graph with arcs and with edges whose direction is open: what data can say about a structure at the most."""
+"""A graph with arcs and with edges of unknown direction: as much of a structure as data can identify."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PartialGraph:
         return marks
 
     def draw(self) -> Drawing:
-        """Draw the graph; an edge without a direction has no tip."""
+        """Draw the graph; an edge without a direction has no arrowhead."""
         return draw_partial(self.names, (*self.arcs, *self.edges), self.edges)
 
     def to_parents(self) -> list[list[int]]:
@@ -91,7 +91,7 @@ def draw_partial(
     kinds: Mapping[tuple[str, str], str] | None = None,
     legend: Mapping[str, str] | None = None,
 ) -> Drawing:
-    """Draw arcs, which may form cycles, of which the undirected ones have no tip."""
+    """Draw arcs, which may form cycles, of which the undirected ones have no arrowhead."""
     from bayeskit.plot.network_svg import draw_network
 
     place = {name: i for i, name in enumerate(names)}
@@ -117,7 +117,7 @@ def extend_to_dag(marks: NDArray[np.bool_]) -> list[list[int]]:
     """Direct all edges without a cycle, and without a new v-structure where that can be (Dor & Tarsi 1992).
 
     A node can be made a sink when no arc leaves it and each of its undirected neighbours is joined to all of its
-    neighbours; its edges then point at it, and it is taken away. Where no node fits, as tests that contradict each
+    neighbours; its edges then point at it, and it is removed. Where no node fits, as tests that contradict each
     other may have it, the node with fewest undirected neighbours among those that no arc leaves is taken.
     """
     left, n = marks.copy(), len(marks)

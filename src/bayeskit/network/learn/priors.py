@@ -78,7 +78,7 @@ class Dirichlet:
     otherwise: float = 0.0
 
     def pseudo_counts(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the pseudo-counts of one table; refuse another shape, and numbers below 0."""
+        """Return the pseudo-counts of one table; another shape, or a negative number, is an error."""
         alpha = np.asarray(self.tables.get(name, self.otherwise), dtype=np.float64)
         if alpha.shape not in ((), shape) or not (alpha >= 0).all() or not np.isfinite(alpha).all():
             raise NetworkError(
@@ -133,7 +133,7 @@ def smoothing_to_json(smoothing: Any) -> Any:
 
 
 def smoothing_from_json(data: Any) -> Any:
-    """Read what `smoothing_to_json` gave; refuse what is no smoothing."""
+    """Read what `smoothing_to_json` gave; anything else is an error."""
     if isinstance(data, dict) and "bdeu" in data:
         return BDeu(float(data["bdeu"]))
     if isinstance(data, dict) and "dirichlet" in data:
@@ -146,7 +146,7 @@ def smoothing_from_json(data: Any) -> Any:
 def estimate(counts: NDArray[Any], pseudo: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Return the table of a variable, :math:`(n_{ijk} + α_{ijk}) / \sum_k (n_{ijk} + α_{ijk})`.
 
-    A configuration of the parents that no row has, without pseudo-counts, is uniform: nothing is known.
+    A configuration of the parents that no row has, without pseudo-counts, is uniform.
 
     Examples
     --------

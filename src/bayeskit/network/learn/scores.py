@@ -9,9 +9,9 @@ r"""Scores of networks, family by family, counted by one kernel and kept in one 
 "bdeu"      the same with the pseudo-counts N' / (q_i r_i) (Heckerman, Geiger & Chickering 1995)
 ==========  =====================================================================================================
 
-With missing cells a family is counted in the rows that know all of it, and its likelihood is the mean over these rows
-times N: the node-average likelihood, so that families which lose different rows can be compared (Balov 2013; Bodewes &
-Scutari 2021).
+With missing cells a family is counted in the rows where all of it is known, and its likelihood is the mean over these
+rows times N: the node-average likelihood, so that families with different missing rows can be compared (Balov 2013;
+Bodewes & Scutari 2021).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Scores:
 
     @property
     def n_scored(self) -> int:
-        """How many families were counted."""
+        """The number of families that were counted."""
         return self._kernel.n_scored
 
 
@@ -113,7 +113,7 @@ def network_score(
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
     absent = [name for name in graph.names if name not in rows.names]
     if absent or len(rows.names) > len(graph.names):
-        what = f"no column {absent[0]!r}" if absent else "columns that are no variables"
+        what = f"no column {absent[0]!r}" if absent else "columns that are not variables"
         raise NetworkError(f"the table has {what}; the score needs one column per variable.")
     place = [rows.names.index(name) for name in graph.names]
     parents: list[list[int]] = [[] for _ in place]

@@ -40,15 +40,15 @@ def structural_em(
 
     A round estimates the tables of the graph by EM, draws the hidden cells of each row ten times from their posterior
     given its known cells, and searches with the completed rows, each with a tenth of the weight. What is compared
-    between rounds is the log-likelihood of the *known* cells minus the BIC penalty; a round that does not raise it
-    ends the search. The same numbers are drawn in each round.
+    between rounds is the log-likelihood of the *known* cells minus the BIC penalty; a round that does not improve
+    it ends the search. The same numbers are drawn in each round.
 
     References
     ----------
     Friedman (1998), The Bayesian structural EM algorithm, UAI; the expected counts of the families that the search
     asks for are those of the drawn completions.
     """
-    best, path, reason, converged = start, [], f"{max_rounds} rounds were made", False
+    best, path, reason, converged = start, [], f"the limit of {max_rounds} rounds was reached", False
     tables, score = _fitted(rows, start, smoothing, limit)
     path.append(score)
     try:
@@ -60,7 +60,7 @@ def structural_em(
                 break
             tables_new, score = _fitted(rows, arcs, smoothing, limit)
             if score <= path[-1] + 1e-6:
-                reason, converged = "a round did not raise the score of the known cells", True
+                reason, converged = "a round did not improve the score of the known cells", True
                 break
             best, tables = arcs, tables_new
             path.append(score)

@@ -1,4 +1,4 @@
-"""`learn_structure`: one door to all searches."""
+"""`learn_structure`: the entry point of all searches."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class LearnedStructure:
-    """What a search found.
+    """The result of a structure search.
 
     Attributes
     ----------
     network : BayesianNetwork
         The graph with its tables, estimated from the same rows.
     cpdag : PartialGraph
-        The class of equivalent networks that it belongs to; "ges" and "pc" find no more than this.
+        The class of equivalent networks that it belongs to; "ges" and "pc" find only this class.
     score : float
         The score of the network on these rows.
     history : LearningHistory
@@ -140,28 +140,29 @@ def learn_structure(
     method : str
         "hill-climb" and "tabu" change one arc at a time; "k2" needs an ordering; "chow-liu" gives the best tree;
         "exact" the best network of all, for up to about 20 columns; "ges" moves between classes of equivalent
-        networks; "pc" removes edges by tests of independence; "mmhc" lets tests choose and a score decide.
+        networks; "pc" removes edges by tests of independence; "mmhc" chooses candidate arcs by tests, and among them by
+        a score.
     score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"}, optional
-        What is maximised; "bic" unless given, and "k2" for method "k2".
+        The score to maximise; by default "bic", and "k2" for method "k2".
     sample_weight : array of shape (n_rows,), optional
         How often each row counts.
     kinds, numeric, bins
         As for the classifiers: kinds overrides the dtype of columns; numeric ("equal-width" or "equal-frequency") says
-        how columns of numbers are cut into at most ``bins`` bins.
+        how numeric columns are put into at most ``bins`` bins.
     whitelist, blacklist : lists of (parent, child)
-        Arcs that must be there, and arcs that must not.
+        Required arcs, and forbidden arcs.
     tiers : list of lists of columns, optional
         No arc points from a later tier to an earlier one.
     max_parents : int, optional
-        The most parents of a variable.
+        The largest number of parents of a variable.
     ordering : list of all columns
         For "k2": parents come before their children.
     start : BayesianNetwork, optional
-        Where "hill-climb", "tabu" and "mmhc" begin; the empty graph unless given.
+        The start of "hill-climb", "tabu" and "mmhc"; by default the empty graph.
     restarts, perturb : int
-        How often they begin again, after how many random changes of the best graph.
+        The number of restarts, and of random changes of the best graph before each.
     tabu_length : int
-        How many graphs "tabu" remembers, and how many steps without a new best it goes on.
+        The number of graphs that "tabu" remembers, and of steps without improvement after which it stops.
     alpha, test
         The level and the test of "pc" and "mmhc": "g2", "chi2" or "mi" (see the theory page).
     root : str, optional
@@ -170,8 +171,8 @@ def learn_structure(
         The N' of "bdeu".
     missing : {"complete-rows", "node-average", "em"}
         With missing cells: search over the rows without any, so that all comparisons are on the same rows, and say how
-        many are left out; average the likelihood of each family over the rows that know it, which loses no row but adds
-        arcs where many cells are missing; or structural EM, which takes most time and loses least.
+        many are left out; average the likelihood of each family over the rows where it is known, which uses all rows
+        but adds arcs where many cells are missing; or structural EM, which is the slowest and the most accurate.
     smoothing : number or object
         For the tables of the result, as in `BayesianNetwork.fit`.
     random_state : int
@@ -179,10 +180,10 @@ def learn_structure(
     progress : callable, optional
         Called with the number of the step and the objective.
     on_graph : callable, optional
-        Called with the arcs (parent, child) of the graph each time that the search has changed it, so that it can be
-        seen to grow; an edge without direction comes both ways. "exact" and "chow-liu" have no graph before the end.
+        Called with the arcs (parent, child) of the graph each time that the search has changed it, so that progress
+        can be shown; an edge without direction is given both ways. "exact" and "chow-liu" have no graph before the end.
     max_memory : number of bytes or str
-        The most memory that tables may take.
+        The largest memory for tables.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def _told(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> Told:
 
 
 def searched_rows(rows: Rows, missing: str) -> Rows:
-    """Return the rows that a search goes over; say how many are left out for their missing cells."""
+    """Return the rows of a search; warn how many are left out because of missing cells."""
     n_whole = int((~rows.missing().any(axis=1)).sum())
     # Structural EM needs some graph to begin with; where no row is complete, that of the node averages.
     if n_whole == rows.n_rows or missing == "node-average" or (missing == "em" and not n_whole):

@@ -1,4 +1,4 @@
-"""Tabu search: on from a top by the change that loses least, never back to a graph of the last steps."""
+"""Tabu search: from a local optimum by the least bad change, never back to a graph of the last steps."""
 
 from __future__ import annotations
 

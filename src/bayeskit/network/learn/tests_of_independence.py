@@ -24,18 +24,18 @@ class Separated(NamedTuple):
 
 
 class Independence(Protocol):
-    """What PC and MMPC ask."""
+    """The test that PC and MMPC use."""
 
     alpha: float
 
     def p_value(self, x: int, y: int, given: Sequence[int]) -> float:
-        """Return how likely a statistic as large is, if x and y were independent given these."""
+        """Return the p-value of the hypothesis that x and y are independent given these."""
         ...
 
     def level(
         self, pairs: list[tuple[int, int]], left: list[list[int]], right: list[list[int]], size: int
     ) -> list[Separated]:
-        """Look, for each pair, for a set of this size that separates it, among ``left`` and then among ``right``."""
+        """Search, for each pair, a set of this size that separates it, among ``left`` and then among ``right``."""
         ...
 
 
@@ -64,7 +64,7 @@ class DataTests:
 
     @property
     def n_tests(self) -> int:
-        """How many tests were made."""
+        """The number of tests."""
         return self._kernel.n_tests
 
     def test(self, x: int, y: int, given: Sequence[int]) -> tuple[float, float, float]:
@@ -78,7 +78,7 @@ class DataTests:
     def level(
         self, pairs: list[tuple[int, int]], left: list[list[int]], right: list[list[int]], size: int
     ) -> list[Separated]:
-        """Look, for each pair, for a set of this size that separates it, among ``left`` and then among ``right``."""
+        """Search, for each pair, a set of this size that separates it, among ``left`` and then among ``right``."""
         found = self._kernel.level(pairs, left, right, size, self.alpha, self._threads)
         return [Separated(*each) for each in found]
 
@@ -104,7 +104,7 @@ class GraphOracle:
     def level(
         self, pairs: list[tuple[int, int]], left: list[list[int]], right: list[list[int]], size: int
     ) -> list[Separated]:
-        """Look, for each pair, for a set of this size that separates it, among ``left`` and then among ``right``."""
+        """Search, for each pair, a set of this size that separates it, among ``left`` and then among ``right``."""
         found = []
         for (x, y), *sides in zip(pairs, left, right, strict=True):
             sets = (list(given) for side in sides for given in combinations(side, size))

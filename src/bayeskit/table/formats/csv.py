@@ -27,7 +27,7 @@ _BLOCK = 1 << 20
 
 
 def recognises(head: bytes) -> bool:
-    """Say yes: any text may be CSV."""
+    """Return True: any text may be CSV."""
     return True
 
 
@@ -171,7 +171,7 @@ class CsvReader:
         return next((line for line, row in self._rows() if line > 1 and len(row) > j and row[j] == value), "?")
 
     def _second_header(self, line: int | str) -> TableError:
-        return TableError(f"{self.raw.shown}, line {line}: the header is there a second time; delete that line.")
+        return TableError(f"{self.raw.shown}, line {line}: the header appears a second time; delete that line.")
 
     def _refuse_second_header(self, table: pa.Table) -> None:
         import pyarrow as pa
@@ -211,7 +211,7 @@ class CsvWriter:
         pcsv.write_csv(table, self._file, options)
 
     def close(self) -> None:
-        """Nothing comes last."""
+        """Do nothing: a CSV file has no footer."""
 
 
 def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tuple[str, ...], int]:

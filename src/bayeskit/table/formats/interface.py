@@ -1,4 +1,4 @@
-"""What every format offers."""
+"""The interface of every format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a person may say about a text file."""
+    """Options for reading a text file."""
 
     encoding: str = "utf-8"
     delimiter: str | None = None  # detected when None
@@ -51,14 +51,14 @@ class TableReader(Protocol):
 
 
 class TableWriter(Protocol):
-    """Where rows go, table after table."""
+    """Writes tables one after the other."""
 
     def write(self, table: pa.Table) -> None:
         """Write some rows."""
         ...
 
     def close(self) -> None:
-        """Write what must come last."""
+        """Write the footer, if the format has one."""
         ...
 
 
@@ -68,7 +68,7 @@ class Format(Protocol):
     EXTENSIONS: tuple[str, ...]
 
     def recognises(self, head: bytes) -> bool:
-        """Say whether a file that begins with these bytes is of this format."""
+        """Return whether a file that begins with these bytes is of this format."""
         ...
 
     def open_reader(self, raw: RawFile, options: TextOptions) -> TableReader:

@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 
 def recognises(head: bytes) -> bool:
-    """Say whether a file that begins with these bytes holds JSON objects."""
+    """Return whether a file that begins with these bytes holds JSON objects."""
     return _OBJECT.match(head) is not None
 
 
@@ -147,7 +147,7 @@ class JsonLinesWriter:
             self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
 
     def close(self) -> None:
-        """Nothing comes last."""
+        """Do nothing: JSON Lines has no footer."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class JsonRows:
             raise wrong_encoding(self.raw, self.encoding) from None
 
     def parse(self, line: str, number: int) -> Row:
-        """Return the object of one line; what is none is refused by the line's number."""
+        """Return the object of one line; anything else is an error that names the line."""
         where = f"{self.raw.shown}, line {number}"
         try:
             row = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
@@ -201,7 +201,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> Row:
     if len(row) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _BadObjectError(f"the key {twice!r} is there {names.count(twice)} times in one object")
+        raise _BadObjectError(f"the key {twice!r} appears {names.count(twice)} times in one object")
     return row
 
 

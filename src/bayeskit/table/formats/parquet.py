@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 def recognises(head: bytes) -> bool:
-    """Say whether a file that begins with these bytes is Parquet."""
+    """Return whether a file that begins with these bytes is Parquet."""
     return head[:4] == b"PAR1"
 
 

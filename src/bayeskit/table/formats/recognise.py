@@ -49,7 +49,7 @@ def recognise(raw: RawFile, options: TextOptions) -> Format:
 
 
 def format_named(path: PurePath) -> Format:
-    """Return the format of a file to write, by its extension; one that no format has is refused by name.
+    """Return the format of a file to write, by its extension; an unknown one is an error.
 
     >>> format_named(PurePath("days.csv.gz")).__name__
     'bayeskit.table.formats.csv'

@@ -1,4 +1,4 @@
-"""What the formats share: encodings, and words for missing cells."""
+"""Shared by the formats: encodings, and words for missing cells."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def _first_bad_byte(raw: RawFile) -> str:
 
 
 class Replaced(io.RawIOBase):
-    """The bytes of a text file in UTF-8, with � in place of what is no text in its own encoding."""
+    """The bytes of a text file in UTF-8, with � in place of bytes that are not valid in its encoding."""
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:
         self._file, self._rest = file, b""
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
 
     def readable(self) -> bool:
-        """Say that the bytes can be read."""
+        """Return True: the bytes can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -77,7 +77,7 @@ class Replaced(io.RawIOBase):
 
 
 def without_words(column: Any, words: Collection[str]) -> Any:
-    """Return a column in which cells that are one of the words are missing; a column of no text stays as it is."""
+    """Return a column in which cells that are one of the words are missing; other columns than text are unchanged."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

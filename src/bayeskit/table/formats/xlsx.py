@@ -23,7 +23,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 def recognises(head: bytes) -> bool:
-    """Say whether a file that begins with these bytes is a workbook: a zip archive that begins as Office's do."""
+    """Return whether a file that begins with these bytes is a workbook: a zip archive in the form of Office files."""
     return head[:4] == b"PK\x03\x04" and (b"[Content_Types].xml" in head[:4096] or b"xl/" in head)
 
 
@@ -45,7 +45,7 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
     names = tuple(f"column {j + 1}" if name is None else str(name) for j, name in enumerate(head[:width]))
     for number, row in enumerate(rows, 1):
         if any(cell is not None for cell in row[width:]):
-            raise TableError(f"{raw.shown}, row {number}: a cell stands to the right of the last column name.")
+            raise TableError(f"{raw.shown}, row {number}: a cell is to the right of the last column name.")
     return XlsxReader(raw, names, rows[1:], options.missing)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_connection(source: Any) -> bool:
-    """Say whether this is a connection of an ADBC driver."""
+    """Return whether this is a connection of an ADBC driver."""
     return callable(getattr(source, "adbc_get_info", None)) and callable(getattr(source, "cursor", None))
 
 

@@ -1,4 +1,4 @@
-"""What the columns tell: which of them tell most, and how each differs between the classes."""
+"""The columns: their importance, and how each differs between the classes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BINS = 24
 
 
 def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
-    """List the columns, those that tell most first."""
+    """List the columns, the most informative first."""
     top = max((each.information for each in told), default=0.0) or 1.0
     kinds = {note.name: note.kind for note in result.table.features.notes}
     rows = []
@@ -42,11 +42,12 @@ def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
     more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
     return section(
         "importance",
-        "Which columns tell most",
-        f"The mutual information of each column alone with {e(result.table.target)}, less what chance would give; and "
-        "by how much the log-loss of rows not seen rises when the column is hidden from the model. A column may share "
-        "much with the class and still be spared, where others tell the same.",
-        grid(("column", "kind", "information in bits", "rise of log-loss"), rows, numbers=(2, 3)),
+        "Importance of columns",
+        f"The mutual information of each column alone with {e(result.table.target)}, minus the part "
+        "expected by chance; and the increase of the log-loss on held-out rows when the column is hidden from the "
+        "model. A column can have much information and a small increase, where other columns hold the same "
+        "information.",
+        grid(("column", "kind", "information in bits", "increase of log-loss"), rows, numbers=(2, 3)),
         more,
     )
 
@@ -75,8 +76,8 @@ def value_tables(result: Training, told: Sequence[ColumnImportance]) -> str:
     return section(
         "values",
         "Values by class",
-        f"P(value | class) for each class of {e(result.table.target)}, the columns that tell most first; for numbers a "
-        f"histogram of each class, all on one scale.{words}",
+        f"P(value | class) for each class of {e(result.table.target)}, the most informative columns first; for "
+        f"numbers a histogram of each class, all on one scale.{words}",
         f'<p class="keys">{key}</p><div class="cards{" many" if many else ""}">{cards}</div>',
     )
 

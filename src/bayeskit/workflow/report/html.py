@@ -10,7 +10,7 @@ from bayeskit.explain.rendering import width
 
 
 def e(value: Any) -> str:
-    """Return a value as text that HTML shows as it is."""
+    """Return a value as escaped text."""
     return escape(str(value), quote=True)
 
 

@@ -1,4 +1,4 @@
-"""How good the classifiers are: leaderboard, calibration, curves, and which classes are confused."""
+"""The scores of the classifiers: leaderboard, calibration, curves, and confusion matrix."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _NEVER_SHOWN = re.compile(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\
 
 
 def can_plot() -> bool:
-    """Say whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:

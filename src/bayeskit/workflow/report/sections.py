@@ -1,4 +1,4 @@
-"""The end of a report: the structure of the model, explained rows, and a card that says what it is."""
+"""The end of a report: the structure of the model, explained rows, and a model card."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_ROWS = 30
 
 
 def structure(result: Training) -> str:
-    """Draw which columns depend on which in the chosen model, or say what a pool of models is made of."""
+    """Draw the dependencies of the columns in the chosen model, or list the members of a pool."""
     model, target = result.model, result.table.target
     if hasattr(model, "members_"):
         return _members(model)
@@ -53,7 +53,7 @@ def _members(model: Any) -> str:
     rows = [("", [e(name), f"{w:.2f}{bar(w / most)}", f"{losses[name]:.4f}"]) for name, w in weights.items()]
     return section(
         "structure",
-        "What it is made of",
+        "Members of the model",
         "Each member gives a probability of every class, from counts alone. The log of the answer is the sum of their "
         "logs by these weights, which have the least log-loss on rows left out; a member of weight 0 adds nothing.",
         grid(
@@ -95,7 +95,7 @@ def _waterfall(row: ExplainedRow) -> str:
 
 
 def model_card(result: Training, command: str) -> str:
-    """Say what the model is, of what data and when it was made, how to make it again, and what it cannot do."""
+    """Describe the model: its data, when and how it was made, and its limits."""
     import platform
 
     from bayeskit import __version__
@@ -123,16 +123,16 @@ def model_card(result: Training, command: str) -> str:
 
 
 def limits(result: Training) -> list[str]:
-    """Return what must be kept in mind when the model is used."""
+    """Return the limits of the model."""
     table, board = result.table, result.board
-    said = ["The scores hold for rows that come from where these came from; for others they are a guess."]
+    said = ["The scores hold for rows from the same source as these; for other rows they may be wrong."]
     if not board.beats_majority:
         said.append("No classifier beats the majority class.")
     n_class = table.n_class
     rare = [short(label, 24) for label, n in zip(table.labels.classes, n_class, strict=True) if n < FEW_ROWS]
     if rare:
         names = ", ".join(rare[:5]) + (" and others" if len(rare) > 5 else "")
-        said.append(f"Fewer than {FEW_ROWS} rows: {names}; what is said of them is uncertain.")
+        said.append(f"Fewer than {FEW_ROWS} rows: {names}; their probabilities are uncertain.")
     sample_only = [trial.name for trial in board if trial.from_sample and trial.scores is not None]
     if sample_only:
         said.append(f"Compared as learned from the sample alone, since they need the rows: {', '.join(sample_only)}.")

@@ -1,4 +1,4 @@
-"""The evidence of one row as a small SVG: a line a column, from the prior to the posterior."""
+"""The evidence of one row as a small SVG: one line per column, from the prior to the posterior."""
 
 from __future__ import annotations
 

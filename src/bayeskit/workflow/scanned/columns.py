@@ -1,4 +1,4 @@
-"""The columns of a scan as models read them: numbers, dates and labels by the conventions that a sample showed."""
+"""The columns of a scan as models read them: numbers, dates and labels by the conventions of a sample."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WrittenColumns:
         return list(dict.fromkeys(self.source[name] for name in names))
 
     def convert(self, batch: pa.RecordBatch, names: Sequence[str], place: str) -> pa.RecordBatch:
-        """Return these columns of a batch; a cell that is no number or date where one must be is refused."""
+        """Return these columns of a batch; a cell that is not a number or date where one must be is an error."""
         import pyarrow as pa
 
         dates: dict[str, dict[str, Any]] = {}
@@ -106,7 +106,7 @@ def result_types(table: pa.Table) -> dict[str, Any]:
 
 
 def numbers_rows(column: Any, n_rows: int) -> bool:
-    """Say whether the sampled whole numbers are those of a column that numbers all rows."""
+    """Return whether the sampled whole numbers are those of a column that numbers all rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

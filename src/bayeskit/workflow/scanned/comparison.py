@@ -1,4 +1,4 @@
-"""Which classifier suits a table of any size: counts of all rows fold by fold, scored on a sample of rows."""
+"""Comparison of classifiers on a table of any size: counts of all rows per fold, scored on a sample of rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScanRows:
 
 @dataclass(frozen=True)
 class ScanComparison:
-    """A leaderboard, and what the best of it is made of."""
+    """A leaderboard, and the counts to fit its best classifier from."""
 
     board: Leaderboard
     rows: ScanRows
@@ -105,11 +105,13 @@ def compare_scan(
 
 
 def refuse_unreadable(scan: Scan, target: str) -> None:
-    """Refuse a scan without the target, or one that can be read once: a comparison needs two passes."""
+    """Raise an error for a scan without the target, or one that can be read only once: two passes are needed."""
     if target not in scan.names:
         raise TableError(f"{scan.shown}: {not_found('column', target, scan.names)}")
     if scan.once:
-        raise TableError(f"{scan.shown} can be read once, and a comparison reads the rows twice; give files.")
+        raise TableError(
+            f"{scan.shown} can be read only once, and a comparison reads the rows twice; pass files instead."
+        )
     if len(scan.names) < 2:
         raise TableError(f"{scan.shown} has the target and no other column to learn from.", "delimiter")
 
@@ -232,7 +234,7 @@ def _sum(model: Any, parts: Sequence[Any]) -> Any:
 
 
 def told(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:
-    """Return what a pass over rows calls: the step is the share of the rows that was read."""
+    """Return the progress callback of a pass over rows: the step is the share of the rows that was read."""
 
     def tell(n_read: int, n_rows: int | None) -> None:
         report_step(progress, name, n_read, n_rows or 0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ScanFolds:
     """The fold of each row: by its random number, by the group that it is of, or by its time.
 
-    It depends on the row and on what is said here, never on other rows; so no row need be remembered.
+    It depends only on the row and these settings, not on other rows; so no row needs to be stored.
     """
 
     n: int

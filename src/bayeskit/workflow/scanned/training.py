@@ -1,4 +1,4 @@
-"""Training from a table of any size: a sample says what the columns are, and all rows are counted."""
+"""Training from a table of any size: the kinds of the columns come from a sample, and all rows are counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScannedFiles:
-    """What is shown of the files of a scan."""
+    """The names of the files of a scan."""
 
     name: str
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ def read_training_scan(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> TrainingTable:
-    """Read a scan once: a sample of its rows says what the columns are, and every label is counted.
+    """Read a scan once: a sample of its rows decides the kinds of the columns, and every label is counted.
 
     A table that the sample holds whole is trained on as any small table. ``also`` names columns that folds need;
     the others are as in :func:`bayeskit.workflow.training.read_training_table`.
@@ -95,7 +95,7 @@ def _place(sample: Sample) -> Callable[[int], str]:
 def _without_row_numbers(
     notes: tuple[ColumnNote, ...], table: Any, sample: Sample, given: Mapping[str, str]
 ) -> tuple[ColumnNote, ...]:
-    """Leave out a column that numbers the rows, which a sample does not show by its values alone."""
+    """Leave out a column that numbers the rows, which a sample cannot show by its values."""
     n_rows = sample.n_rows + sample.n_unlabelled
     return tuple(
         replace(note, kind="left out", why="it numbers the rows")

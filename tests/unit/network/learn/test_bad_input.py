@@ -23,7 +23,7 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
         ({"whitelist": [("B", "A")], "tiers": [["A"], ["B", "C"]]}, "the tiers forbid it"),
         ({"tiers": [["A", "B"], ["B", "C"]]}, "cycle of tiers"),
         ({"tiers": [["A"], ["B"]]}, "leave out 'C'"),
-        ({"blacklist": [("A", "Z")]}, "names 'Z', which is no column"),
+        ({"blacklist": [("A", "Z")]}, "names 'Z', which is not a column"),
         ({"blacklist": ["AB"]}, "list of \\(parent, child\\) pairs"),
         ({"max_parents": -1}, "max_parents must be"),
         ({"whitelist": [("A", "C"), ("B", "C")], "max_parents": 1}, "2 parents and max_parents is 1"),

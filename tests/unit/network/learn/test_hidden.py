@@ -104,7 +104,7 @@ def test_the_history_says_why_it_stopped_and_draws_itself():
         history = net.fit(rows, missing="em", max_steps=1, tolerance=0.0).history
     assert not history.converged
     assert history.n_steps == 1
-    assert history.reason == "1 steps were made"
+    assert history.reason == "the limit of 1 steps was reached"
     pyplot = pytest.importorskip("matplotlib.pyplot")
     ax = history.plot()
     assert len(ax.lines[0].get_xdata()) == 2
