@@ -131,10 +131,15 @@ def train(
     page = place.with_suffix(".html") if report else None
     scan = scan_of(data, stream, encoding, delimiter, missing or ())
     _refuse_places(place, page, (*inputs(data, scan), loss, test))
+    _refuse_known_rows(test, inputs(data, scan))
     file, held_out = (
         None if path is None else TableFile.open(path, encoding, delimiter, missing=missing or (), keep=path != test)
         for path in (data[0] if scan is None else None, test)
     )
+    if held_out is not None:
+        held_out.refuse_absent((target,))
+    if plan.column == target:
+        raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
     left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
     options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
     if scan is None:
@@ -153,11 +158,14 @@ def train(
             progress,
             by=BY[by] if by else None,
             calibrate=calibrate,
-            test=held_out,
         )
     replace(result.trained, missing=tuple(missing or ())).save(place)
     if not json:
         show_board(result)
+    if held_out is not None:  # what fails here comes after the leaderboard and the model
+        with screen.progress(not json) as progress:
+            result = result.scored_on(held_out, progress)
+    if not json:
         show_end(result, place)
     pictures = _write_report(page, result, json)
     if json:
@@ -228,6 +236,14 @@ def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None])
         raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
     for path in filter(None, (model, page)):
         refuse_overwriting(path, inputs)
+
+
+def _refuse_known_rows(test: str | None, inputs: Sequence[str]) -> None:
+    """Refuse held-out rows that are the rows to learn from."""
+    there = [Path(path) for path in inputs if Path(path).exists()]
+    if test is not None and Path(test).exists() and any(path.samefile(test) for path in there):
+        said = f"{test!r} holds the rows to learn from; none of them is held out."
+        raise typer.BadParameter(said, param_hint="--test")
 
 
 def _command() -> str:

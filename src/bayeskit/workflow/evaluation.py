@@ -151,7 +151,7 @@ def _scored_batches(
     done = 0
     for batches in zip(*(each.batches(labels) for each in columns), strict=True):
         column = batches[0][1][target]
-        y, known = batch_labels(model, column, done + 1)
+        y, known = batch_labels(model, column, done, file.place)
         done += len(column)
         if known.any():
             rows = pa.array(known)

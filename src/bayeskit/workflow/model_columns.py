@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -258,8 +258,13 @@ def _in_type(column: Any, kind: pa.DataType, name: str) -> Any:
         raise TableError(f"column {name!r} of type {column.type} cannot be read as {kind}: {error}.") from error
 
 
-def batch_labels(model: Any, column: Any, first_row: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the class positions of a target column and which rows have one; an unknown class is refused by row."""
+def batch_labels(
+    model: Any, column: Any, done: int, place: Callable[[int], str]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the class positions of a target column and which rows have one; an unknown class is refused.
+
+    ``place`` says where a row of the table is, ``done`` how many come before the batch.
+    """
     known = ~np.asarray(column.is_null())
     codes = np.zeros(len(column), dtype=np.intp)
     positions = {label: code for code, label in enumerate(model.classes_.tolist())}
@@ -267,7 +272,7 @@ def batch_labels(model: Any, column: Any, first_row: int) -> tuple[NDArray[np.in
         if known[row]:
             if label not in positions:
                 seen = ", ".join(map(repr, model.classes_.tolist()[:10]))
-                raise TableError(f"row {first_row + row}: the class {label!r} was not seen in training; seen: {seen}.")
+                raise TableError(f"{place(done + row)}: the class {label!r} was not seen in training; seen: {seen}.")
             codes[row] = positions[label]
     return codes, known
 

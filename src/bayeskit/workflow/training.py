@@ -87,6 +87,13 @@ class Training:
         }
         return TrainedModel(self.model, conventions, self.temperature)
 
+    def scored_on(self, test: TableFile, progress: Progress | None = None) -> Training:
+        """Return the same training with the scores of the model on held-out rows of known classes."""
+        from bayeskit.workflow.evaluation import evaluate
+
+        scores = evaluate(self.trained, test, self.table.target, self.table.loss, progress)
+        return replace(self, test=scores, test_name=test.name)
+
     @property
     def no_better_than_majority(self) -> str:
         """The warning where no classifier beats the majority class; None otherwise."""
@@ -185,7 +192,6 @@ def train(
     *,
     by: str | None = None,
     calibrate: bool = False,
-    test: TableFile | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Training:
     """Compare the classifiers by cross-validation and fit the best on all rows.
@@ -206,8 +212,6 @@ def train(
         The measure that decides; by default the log-loss, and with a loss its mean.
     calibrate : bool
         Divide the log-posteriors of each classifier by a temperature, fitted on held-out rows.
-    test : TableFile, optional
-        Rows with a known class that nothing is learned from; the best classifier is scored on them at the end.
     on_trial : callable, optional
         Called with the :class:`bayeskit.workflow.leaderboard.Trial` of each classifier as soon as it is known, before
         any calibration.
@@ -229,12 +233,7 @@ def train(
     if calibrate and (posterior := raw[best.name]) is not None:
         temperature = fit_temperature(posterior[board.scored_rows], labels.y[board.scored_rows])
     plan = replace(plan, n_scored=table.n_sampled)
-    result = Training(table, board, model, plan, random_state, temperature)
-    if test is None:
-        return result
-    from bayeskit.workflow.evaluation import evaluate
-
-    return replace(result, test=evaluate(result.trained, test, table.target, table.loss), test_name=test.name)
+    return Training(table, board, model, plan, random_state, temperature)
 
 
 # A leaderboard, and what fits one of its classifiers on all rows.

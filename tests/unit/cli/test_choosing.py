@@ -79,6 +79,26 @@ def test_held_out_rows_are_scored_by_the_fitted_model(heart, capsys):
     assert "wrong among 104 held-out rows" in (heart / "m.html").read_text()
 
 
+def test_what_fails_on_held_out_rows_comes_after_the_leaderboard_and_the_model(heart, capsys):
+    text = (heart / "heart.csv").read_text()
+    (heart / "new.csv").write_text(text.replace(",no\n", ",perhaps\n"))
+    options = ["train", "heart.csv", "-t", "disease", "-o", "m.bayes", "-m", "NaiveBayes", "--no-report"]
+    assert run([*options, "--test", "new.csv"]) == 1
+    said = capsys.readouterr()
+    assert "NaiveBayes  " in said.out
+    assert "'new.csv', line 2: the class 'perhaps' was not seen in training" in said.err
+    assert (heart / "m.bayes").exists()
+
+
+def test_rows_that_are_learned_from_are_not_held_out_and_the_target_makes_no_groups(heart, capsys):
+    (heart / "link.csv").symlink_to(heart / "heart.csv")
+    options = ["train", "heart.csv", "-t", "disease", "-o", "m.bayes", "-m", "NaiveBayes"]
+    assert run([*options, "--test", "link.csv"]) == 2
+    assert "'link.csv' holds the rows to learn from" in " ".join(capsys.readouterr().err.split())
+    assert run([*options, "--folds", "group:disease"]) == 2
+    assert not (heart / "m.bayes").exists()
+
+
 def test_folds_by_group_keep_groups_together_and_leave_their_column_out(heart, capsys):
     with open("heart.csv", newline="") as file:
         head, *rows = list(csv.reader(file))
