@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 # The accuracy study takes hours and has commands of its own: benchmarks/accuracy.
-NO_TASKS = ("__init__", "__main__", "scale_engines", "timing")
+NO_TASKS = ("__init__", "__main__", "timing")
 TASKS = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_TASKS)
 
 

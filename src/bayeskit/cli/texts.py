@@ -29,7 +29,7 @@ def is_text_model(model: Any) -> bool:
 
 
 def train(
-    data: str,
+    data: Sequence[str],
     text: str | None,
     target: str | None,
     output: Path | None,
@@ -44,7 +44,7 @@ def train(
 
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place = output or Path(re.sub(r"[^\w .()-]", "_", source.target or "text") + ".bayes")
-    refuse_overwriting(place, (data,))
+    refuse_overwriting(place, (source.path, *source.more))
     with _following(source, not as_json) as followed:
         result = train_text(followed, models or None)
     result.model.save(place)
@@ -62,7 +62,8 @@ def train(
         screen.say_json({**data_of, "classes": result.model.classes_, "words": result.model.counts_.n_words})
         return
     words, classes = f"{result.model.counts_.n_words:,}", len(result.model.classes_)
-    screen.say(f"{Path(data).name}: {result.n_documents:,} documents, {classes} classes, {words} different words")
+    name = source.path.name if not source.more else source.shown
+    screen.say(f"{name}: {result.n_documents:,} documents, {classes} classes, {words} different words")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
     rows = [(s["model"], f"{s['accuracy']:.4f}", f"{s['macro_f1']:.4f}", f"{s['log_loss']:.3f}") for s in scores]
     screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)
@@ -103,7 +104,7 @@ class Predictions:
     def __init__(
         self,
         model: Any,
-        data: str,
+        data: Sequence[str],
         text: str | None,
         encoding: str,
         keep: Sequence[str],
@@ -116,6 +117,7 @@ class Predictions:
             raise typer.BadParameter("--keep, --loss and --reject are for tables; this model reads texts.")
         self._model, self._digits = model, digits
         self._source = read_texts(data, text=text, encoding=encoding)
+        self.files = (self._source.path, *self._source.more)
 
     def write(self, writer: TableWriter, progress: Progress | None = None) -> int:
         """Write a row for each document: its class, and the probability of each class. Return how many."""
@@ -170,7 +172,7 @@ def _chosen(model: Any, source: TextSource, row: int | None, doubtful: int) -> l
             if row is None:
                 least = heapq.nsmallest(doubtful, [*least, (certainty, number, text)])
     if row is not None:
-        raise TableError(f"there is no document {row}; {str(source.path)!r} has {number}.")
+        raise TableError(f"there is no document {row}; {source.shown} has {number}.")
     return [(n, text) for _, n, text in least]
 
 

@@ -83,8 +83,6 @@ def predict(
     place, name = table_output(output, json)
     classifier = load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
-    if is_text and len(data) > 1:
-        raise typer.BadParameter("texts come from one file or one folder.", param_hint="DATA")
     many = not is_text and is_many(data)
     words = (*classifier.missing, *(missing or ()))
     scan = scan_of(data, None, encoding, delimiter, words) if many else None
@@ -92,7 +90,9 @@ def predict(
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
     columns: ModelColumns | None = None
     if is_text:
-        predictions: Any = texts.Predictions(classifier.model, data[0], text, encoding, keep or [], costs, digits)
+        predictions: Any = texts.Predictions(classifier.model, data, text, encoding, keep or [], costs, digits)
+        if output is not None:
+            refuse_overwriting(output, predictions.files)
     else:
         options = encoding, delimiter
         rows = TableFile.open(data[0], *options, missing=words) if scan is None else ScannedRows(scan)

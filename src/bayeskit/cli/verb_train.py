@@ -101,7 +101,7 @@ def train(
 
     With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier: the
     multinomial, Bernoulli and complement models are compared on every fifth document, and the most accurate one is
-    learned from all of them. The file may be larger than memory.
+    learned from all of them. Several files, a glob or a folder of files may be larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
@@ -119,9 +119,7 @@ def train(
     from bayeskit.workflow import training
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        if len(data) > 1:
-            raise typer.BadParameter("texts come from one file or one folder.", param_hint="DATA")
-        texts.train(data[0], text, target, output, models, encoding, as_json=json)
+        texts.train(data, text, target, output, models, encoding, as_json=json)
         return
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from bayeskit.table.formats.jsonl import JsonRows
 from bayeskit.table.formats.text import check_encoding
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import STDIN, RawFile, open_raw
+from bayeskit.table.scan.files import list_files
 
 # Characters of text in a batch.
 _BATCH = 1 << 22
@@ -33,7 +35,7 @@ class TextSource:
     Parameters
     ----------
     path : Path
-        A ``.jsonl``, CSV or Parquet file, or a folder with one folder per class.
+        A ``.jsonl``, CSV or Parquet file, or a folder with one folder per class; of several files, the first.
     text, target : str, optional
         The columns of the texts and of the labels, for a file.
     encoding : str
@@ -49,11 +51,17 @@ class TextSource:
     errors: str = "strict"
     # Called after each batch with how much has been read: bytes of JSON Lines, files of a folder, else characters.
     progress: Callable[[int], None] | None = None
+    more: tuple[Path, ...] = ()  # further files, which are read after the first
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file, where they are known."""
-        return self.path.stat().st_size if self.path.is_file() else None
+        """Bytes of the files, where they are known."""
+        return sum(path.stat().st_size for path in (self.path, *self.more)) if self.path.is_file() else None
+
+    @property
+    def shown(self) -> str:
+        """The source as messages show it."""
+        return f"{1 + len(self.more):,} files" if self.more else repr(str(self.path))
 
     def following(self, progress: Callable[[int], None] | None) -> TextSource:
         """Return the same source with a progress callback."""
@@ -61,16 +69,10 @@ class TextSource:
 
     def __iter__(self) -> Iterator[Batch]:
         """Yield (texts, labels), a batch at a time; the labels are None where there is no target."""
-        if self.path.is_dir():
-            rows = self._folder()
-        elif os.fspath(self.path).removesuffix(".gz").endswith((".jsonl", ".ndjson")):
-            rows = self._json_lines()
-        else:
-            rows = self._table()
         texts: list[str] = []
         labels: list[Any] = []
         size = done = 0
-        for text, label, done in rows:
+        for text, label, done in self._rows():
             texts.append(text)
             labels.append(label)
             size += len(text)
@@ -83,6 +85,18 @@ class TextSource:
             yield texts, labels if self.target is not None else None
             if self.progress is not None:
                 self.progress(done)
+
+    def _rows(self) -> Iterator[tuple[str, Any, int]]:
+        before = 0
+        for path in (self.path, *self.more):
+            done, one = before, replace(self, path=path, more=())
+            for text, label, in_file in one._folder() if path.is_dir() else one._file():
+                done = before + in_file
+                yield text, label, done
+            before = done
+
+    def _file(self) -> Iterator[tuple[str, Any, int]]:
+        return self._json_lines() if _is_json(self.path) else self._table()
 
     def _json_lines(self) -> Iterator[tuple[str, Any, int]]:
         raw = open_raw(self.path)
@@ -170,20 +184,21 @@ def decode(data: bytes, encoding: str, errors: str, name: str, line: str = "", b
 
 
 def read_texts(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     text: str | None = None,
     target: str | None = None,
     encoding: str = "utf-8",
     errors: str = "strict",
 ) -> TextSource:
-    """Open texts in a file or a folder tree, to fit or predict in constant memory.
+    """Open texts in files or a folder tree, to fit or predict in constant memory.
 
     Parameters
     ----------
-    path : str or path
-        A JSON Lines (``.jsonl``, ``.ndjson``), CSV or Parquet file, plain or ``.gz``; or a folder with one folder of
-        text files per class, or, to predict, a folder of text files.
+    path : str, path or list of them
+        A JSON Lines (``.jsonl``, ``.ndjson``), CSV or Parquet file, plain or ``.gz``; a glob that names several, a list
+        of them, or, where ``text`` is given, a folder of them; or a folder with one folder of text files per class, or,
+        to predict, a folder of text files.
     text, target : str, optional
         The column of the texts and the one of the labels. By default a column called text, document, body, content or
         sentence, and one called label, target, class or category. In a folder tree the label is the folder's name.
@@ -208,26 +223,44 @@ def read_texts(
     check_encoding(encoding)
     if errors not in ("strict", "replace"):
         raise TableError(f"errors must be 'strict' or 'replace'; got {errors!r}.")
-    place = Path(path)
-    if os.fspath(path) == STDIN:
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if any(os.fspath(each) == STDIN for each in given):
         raise TableError("texts are read from a file or a folder that can be read again, not from standard input.")
-    if place.is_dir():
-        _refuse_empty(place)
-        labelled = any(entry.is_dir() for entry in place.iterdir())
-        return TextSource(place, None, "folder" if labelled else None, encoding, errors)
-    raw = open_raw(place)
-    if os.fspath(place).removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+    one = Path(given[0]) if len(given) == 1 else None
+    if one is not None and one.is_dir() and text is None:
+        _refuse_empty(one)
+        labelled = any(entry.is_dir() for entry in one.iterdir())
+        return TextSource(one, None, "folder" if labelled else None, encoding, errors)
+    is_file = one is not None and not one.is_dir() and (one.exists() or not glob.has_magic(str(one)))
+    first, *more = [one] if one is not None and is_file else list_files(given)
+    names, shown = _names(first, encoding, errors)
+    columns = [_column(name, usual, names, shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
+    if columns[0] is None:
+        raise TableError(
+            f"{shown} has the columns {', '.join(map(repr, names))}; name the one that holds the texts with text=…."
+        )
+    for other in more:
+        theirs, shown = _names(other, encoding, errors)
+        for name in columns:
+            if name is not None and name not in theirs:
+                raise TableError(f"{shown}, unlike {str(first)!r}: {not_found('column', name, theirs)}")
+    return TextSource(first, columns[0], columns[1], encoding, errors, more=tuple(more))
+
+
+def _names(path: Path, encoding: str, errors: str) -> tuple[tuple[str, ...], str]:
+    """Return the columns of a file, or the keys of its first JSON object, and the file as messages show it."""
+    raw = open_raw(path)
+    if _is_json(path):
         names = tuple(next(json_lines(raw, encoding, errors), (0, {}, 0))[1])
     else:
-        names = TableFile.open(place, encoding).names
+        names = TableFile.open(path, encoding).names
     if not names:
         raise TableError(f"{raw.shown} has no text: it is empty, or its JSON objects are.")
-    found = [_column(name, usual, names, raw.shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
-    if found[0] is None:
-        raise TableError(
-            f"{raw.shown} has the columns {', '.join(map(repr, names))}; name the one that holds the texts with text=…."
-        )
-    return TextSource(place, found[0], found[1], encoding, errors)
+    return names, raw.shown
+
+
+def _is_json(path: Path) -> bool:
+    return os.fspath(path).removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
 
 def _column(name: str | None, usual: tuple[str, ...], names: tuple[str, ...], shown: str) -> str | None:

@@ -76,7 +76,7 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
             raise TableError(
                 f"{str(source.path)!r} is a directory; to learn texts it needs one folder of files per class."
             )
-        raise TableError(f"{str(source.path)!r} has no column of labels; name it with target=.", "target")
+        raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
     tokeniser = template._tokeniser()
     tallies = (TokenTally(tokeniser), TokenTally(tokeniser))
     for texts, labels, held in _parts(source):
@@ -86,7 +86,7 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
                 tally.add([texts[i] for i in rows.tolist()], codes, classes)
     learned, held_out = (tally.counts() for tally in tallies)
     if not held_out.n_class.sum():
-        raise TableError(f"{str(source.path)!r} has fewer than {HELD_OUT} documents, too few to hold some out.")
+        raise TableError(f"{source.shown} has fewer than {HELD_OUT} documents, too few to hold some out.")
     return learned, held_out
 
 

@@ -81,3 +81,46 @@ def test_what_does_not_fit_texts_is_refused(model, news, capsys):
     assert "--target" in capsys.readouterr().err
     assert run(["train", str(news), "--text", "text", "-m", "AODE"]) == 1
     assert "'AODE' is not an event model of text" in capsys.readouterr().err
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """The same documents in a folder of three files, of three formats."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table = pa.table({"text": TEXTS * 2, "label": LABELS * 2})
+    csv.write_csv(table.slice(0, 7), folder / "a.csv")
+    pq.write_table(table.slice(7, 7), folder / "b.parquet")
+    (folder / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table.slice(14).to_pylist()))
+    return folder
+
+
+@pytest.mark.parametrize("how", ["folder", "glob", "files"])
+def test_several_files_of_texts_are_one(how, parts, model, tmp_path, capsys):
+    files = {"folder": [parts], "glob": [parts / "*"], "files": sorted(parts.iterdir())}[how]
+    place, out = tmp_path / "many.bayes", tmp_path / "many.jsonl"
+    assert run(["train", *map(str, files), "--text", "text", "--target", "label", "-o", str(place)]) == 0
+    assert "3 files: 20 documents, 2 classes, 18 different words" in capsys.readouterr().out
+    assert run(["predict", str(place), *map(str, files), "--text", "text", "-o", str(out)]) == 0
+    one = tmp_path / "one.jsonl"
+    assert run(["predict", str(model), str(tmp_path / "news.jsonl"), "-o", str(one)]) == 0
+    assert out.read_text() == one.read_text()
+
+
+def test_files_of_texts_whose_columns_differ_are_refused_by_name(parts, tmp_path, capsys):
+    (parts / "d.csv").write_text("body,label\nhello,spam\n")
+    assert run(["train", str(parts), "--text", "text", "-t", "label", "-o", str(tmp_path / "x.bayes")]) != 0
+    said = capsys.readouterr().err
+    assert "d.csv" in said
+    assert "a.csv" in said
+    assert "'text'" in said
+
+
+def test_a_file_of_texts_that_a_glob_names_is_not_overwritten(parts, model, capsys):
+    assert run(["predict", str(model), str(parts / "*"), "--text", "text", "-o", str(parts / "c.jsonl")]) != 0
+    assert "c.jsonl" in capsys.readouterr().err
+    assert len((parts / "c.jsonl").read_text().splitlines()) == 6

@@ -21,7 +21,7 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     """Describe a file, the files that match a glob, those of a folder, or a list of these."""
     import pyarrow as pa
 
-    paths = _list(source)
+    paths = list_files(source)
     first, pieces, types = None, list[Piece](), None
     keys = _folder_columns(paths)
     for path in paths:
@@ -44,9 +44,10 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     return Scan(shown, first, tuple(pieces))
 
 
-def _list(source: Any) -> list[Path]:
+def list_files(source: Any) -> list[Path]:
+    """Return the files that a path, a glob, a folder or a list of these names, in order."""
     if not isinstance(source, str | os.PathLike):
-        return [path for item in source for path in _list(item)]
+        return [path for item in source for path in list_files(item)]
     path = Path(source)
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_ENDINGS))

@@ -1,0 +1,1 @@
+"""The parts of the benchmark of scale: files and workers, databases, scoring by SQL, memory."""
