@@ -18,7 +18,7 @@ import pandas as pd
 import bayeskit
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.data import Rows, read_rows
+from bayeskit.network.learn.data import DiscreteRows, read_rows
 from benchmarks.timing import cpu_seconds, seconds, write_section
 
 SHARED = Path(__file__).parents[1].parent / "shared"
@@ -103,7 +103,7 @@ def structure(r: bool) -> list[str]:
         options: Any = {"ordering": order} if method == "k2" else {}
         path = SAMPLES / f"{sample}.csv.gz"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        rows: Rows = read_rows(frame)
+        rows: DiscreteRows = read_rows(frame)
         found = learn_structure(rows, method, **options)  # type: ignore[arg-type]
         own = cpu_seconds(lambda r=rows, m=method, o=options: learn_structure(r, m, **o), 4)  # type: ignore[misc]
         result = f"{network_score(found.network, rows):.1f}, {compare_networks(true, found.cpdag).shd}"

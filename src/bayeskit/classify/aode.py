@@ -23,8 +23,8 @@ from bayeskit.estimate.averaged import AverageBeliefs
 from bayeskit.estimate.averaged_back_off import BackOffAverage
 from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
-from bayeskit.estimate.tables import NamedTable
 from bayeskit.learn.parameters import a_table_smoothing, at_least
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from bayeskit.errors import TableError
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
 from bayeskit.estimate.em import History
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
-from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.naive import kinds_of

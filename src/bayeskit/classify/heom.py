@@ -57,7 +57,7 @@ def heom_rows(columns: list[NDArray[Any]], schema: Schema, low: NDArray[Any], ha
     )
 
 
-def nearest(rows: HeomRows, asked: HeomRows | None, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def nearest_rows(rows: HeomRows, asked: HeomRows | None, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return distances and positions of the k nearest rows of each query row; None: all rows, without themselves."""
     if rows.complete and (asked is None or asked.complete):
         from sklearn.neighbors import NearestNeighbors as Search

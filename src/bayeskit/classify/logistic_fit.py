@@ -11,9 +11,9 @@ from scipy import linalg
 
 from bayeskit.counts.moments import Moments
 from bayeskit.errors import TableError
+from bayeskit.estimate.class_separation import ClassSeparation, find_separation
 from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
 from bayeskit.estimate.overlap import proves_overlap
-from bayeskit.estimate.separation import Separation, find_separation
 from bayeskit.learn.design_matrix import DesignMatrix, raw_inputs
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.encode import refuse_infinite
@@ -40,7 +40,7 @@ class Fitted:
     log_likelihood: float
     null_log_likelihood: float
     n_rows: float
-    separation: Separation | None
+    separation: ClassSeparation | None
 
 
 def fit_logistic(
@@ -101,7 +101,7 @@ def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem
     return problem, DesignMatrix(schema, means)
 
 
-def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> Separation | None:
+def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> ClassSeparation | None:
     n = len(problem.table)
     if proves_overlap(problem, optimum.coef, -(-n // _SOME_ROWS[-1])):
         return None

@@ -12,9 +12,9 @@ from bayeskit.classify.logistic_fit import Fitted, fit_logistic
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.class_separation import ClassSeparation
 from bayeskit.estimate.logistic import Optimum
-from bayeskit.estimate.separation import Separation
-from bayeskit.estimate.tables import NamedTable
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.wald import ChiSquared, CoefficientTable, wald_test
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
@@ -76,7 +76,7 @@ class LogisticRegression(TableClassifier):
         What each weight belongs to: a column, or "column = value".
     log_likelihood_, null_log_likelihood_ : float
         Σ log P(y | x) of the fit, and of the model with intercepts alone.
-    separation_ : Separation or None
+    separation_ : ClassSeparation or None
         How the classes are separated; None if they are not.
     objective_ : array of shape (n_iter_ + 1,)
         The (penalised) log-likelihood per row before each step and at the end; ``coef_path_`` has the coefficients.
@@ -406,7 +406,7 @@ class LogisticRegression(TableClassifier):
             raise ValueError("the reference is not a class")
         self._reference_place, self._l2 = reference, expect_field(fitted_with, "l2", float)
         found = meta["separation"]
-        self.separation_ = None if found is None else Separation(bool(found[0]), tuple(int(j) for j in found[1]))
+        self.separation_ = None if found is None else ClassSeparation(bool(found[0]), tuple(int(j) for j in found[1]))
         if self.separation_ is not None and not all(0 <= j < n for j in self.separation_.inputs):
             raise ValueError("the separation names an input that is not there")
         self.coef_path_ = []

@@ -15,7 +15,7 @@ from bayeskit.classify.summaries import summarise
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain, JointTerms
-from bayeskit.estimate.tables import NamedTable
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import Kind
 from bayeskit.learn.checks import warn_of_cut_numbers

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.heom import HeomRows, heom_rows, nearest
+from bayeskit.classify.heom import HeomRows, heom_rows, nearest_rows
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
@@ -115,7 +115,7 @@ class NearestNeighbours(TableClassifier):
         if n_rows < 1:
             raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
         k = min(self.n_neighbors, n_rows)
-        return nearest(self._rows, None if X is None else self._asked(X), k)
+        return nearest_rows(self._rows, None if X is None else self._asked(X), k)
 
     def summary(self) -> ModelSummary:
         """Return a printable summary."""

@@ -19,8 +19,8 @@ from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph import GraphCounts, Parents
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
 from bayeskit.errors import ModelFileError, warn_caller
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import SymmetricSmoothing
-from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.io.expect import expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
@@ -30,8 +30,8 @@ from bayeskit.learn.parameters import a_smoothing, an_amount_of_memory, at_least
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.learn.state import State
 from bayeskit.network import dag
-from bayeskit.network.learn.data import Rows
-from bayeskit.network.learn.structure import METHODS, OPTIONS, learn_structure
+from bayeskit.network.learn.data import DiscreteRows
+from bayeskit.network.learn.search import METHODS, OPTIONS, learn_structure
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretise import METHODS as BINS
 from bayeskit.table.read import Source, read_table
@@ -196,7 +196,7 @@ class NetworkClassifier(BayesClassifier):
         kept = [j for j, variable in enumerate(schema) if variable.n_values]
         label = Variable(_free_name(self.target or "class", schema), "categorical", tuple(classes.tolist()))
         variables = (*(schema[j] for j in kept), label)
-        rows = Rows(
+        rows = DiscreteRows(
             Schema(tuple(replace(variable, declared=True) for variable in variables), schema.named),
             [*(columns[j] for j in kept), np.ascontiguousarray(y, dtype=np.uint32)],
             weight,

@@ -24,8 +24,8 @@ from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.draw import draw_families
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
-from bayeskit.estimate.tables import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
 from bayeskit.learn.checks import warn_of_empty_columns

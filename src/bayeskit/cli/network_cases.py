@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bayeskit.cli.screen import warn
 
 if TYPE_CHECKING:
-    from bayeskit.cli.question import Question
+    from bayeskit.cli.question import ParsedQuestion
     from bayeskit.network import BayesianNetwork
 
 
-def answer_cases(net: BayesianNetwork, wanted: Question, path: str, memory: str, as_json: bool) -> None:
+def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory: str, as_json: bool) -> None:
     """Write the posterior of one variable for each row to standard output, as CSV or JSON Lines.
 
     The cells of a row are evidence beside what the question gives, but for that of the variable itself and those of

@@ -32,7 +32,7 @@ def write_network(net: BayesianNetwork, path: Path) -> None:
         net.write(path)
 
 
-def read_evidence(pairs: list[str]) -> dict[str, str]:
+def parse_evidence(pairs: list[str]) -> dict[str, str]:
     """Read ``variable=state`` pairs, split at the first equals sign."""
     from bayeskit.errors import NetworkError
 

@@ -15,7 +15,7 @@ _USAGE = (
 
 
 @dataclass
-class Question:
+class ParsedQuestion:
     """A question that was read.
 
     Attributes
@@ -39,7 +39,7 @@ class Question:
     actions: dict[str, str] = field(default_factory=dict)
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> ParsedQuestion:
     """Read a question; names and states with spaces or marks go in quotes.
 
     Examples
@@ -52,7 +52,7 @@ def read_question(text: str) -> Question:
     kind = tokens.word("the question")
     if kind not in ("P", "p", "argmax"):
         raise tokens.wrong(f"a question starts with P or argmax, not {kind!r}")
-    question = Question("argmax" if kind == "argmax" else "P")
+    question = ParsedQuestion("argmax" if kind == "argmax" else "P")
     tokens.mark("(")
     while not tokens.at("|") and not tokens.at(")"):
         name, states = tokens.item()
@@ -71,7 +71,7 @@ def read_question(text: str) -> Question:
     return question
 
 
-def _read_given(question: Question, tokens: _Tokens) -> None:
+def _read_given(question: ParsedQuestion, tokens: _Tokens) -> None:
     while not tokens.at(")"):
         if tokens.starts("do"):
             _read_actions(question, tokens)
@@ -86,7 +86,7 @@ def _read_given(question: Question, tokens: _Tokens) -> None:
             break
 
 
-def _read_actions(question: Question, tokens: _Tokens) -> None:
+def _read_actions(question: ParsedQuestion, tokens: _Tokens) -> None:
     while True:
         name, states = tokens.item()
         if not isinstance(states, str):
@@ -99,7 +99,7 @@ def _read_actions(question: Question, tokens: _Tokens) -> None:
     tokens.mark(")")
 
 
-def _check(question: Question, tokens: _Tokens) -> None:
+def _check(question: ParsedQuestion, tokens: _Tokens) -> None:
     if question.kind == "argmax" and question.event:
         raise tokens.wrong("argmax finds the states; give only the names of the variables")
     if question.kind == "P" and not question.names:

@@ -98,7 +98,7 @@ def _following(source: TextSource, wanted: bool) -> Iterator[TextSource]:
         yield source.following(show)
 
 
-class Predictions:
+class TextPredictions:
     """The classes of texts, on their way to a file."""
 
     def __init__(

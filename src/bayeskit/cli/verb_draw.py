@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayeskit.cli.networks import read_evidence, read_network
+from bayeskit.cli.networks import parse_evidence, read_network
 from bayeskit.cli.options import Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
 
@@ -41,7 +41,7 @@ def draw(
     if output is not None:
         refuse_overwriting(output, (source,))
     net = read_network(source)
-    evidence = read_evidence(given or [])
+    evidence = parse_evidence(given or [])
     if output is None:
         name = source.name.removesuffix(".gz")
         output = source.with_name(Path(name).stem + ".svg")

@@ -12,7 +12,7 @@ from bayeskit.cli.networks import write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Json, RandomState, refuse_overwriting
 
 if TYPE_CHECKING:
-    from bayeskit.network.learn.structure import LearnedStructure
+    from bayeskit.network.learn.search import LearnedStructure
 
 
 def learn(
@@ -74,7 +74,7 @@ def learn(
 
     Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
     """
-    from bayeskit.network.learn.structure import learn_structure
+    from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.states import read_states
 

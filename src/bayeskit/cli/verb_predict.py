@@ -90,7 +90,7 @@ def predict(
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
     columns: ModelColumns | None = None
     if is_text:
-        predictions: Any = texts.Predictions(classifier.model, data, text, encoding, keep or [], costs, digits)
+        predictions: Any = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)
         if output is not None:
             refuse_overwriting(output, predictions.files)
     else:

@@ -13,7 +13,7 @@ from bayeskit.cli.options import Json, Network, RandomState
 from bayeskit.cli.screen import say_json
 
 if TYPE_CHECKING:
-    from bayeskit.cli.question import Question
+    from bayeskit.cli.question import ParsedQuestion
 
 # Cells of a bar that stands for probability 1.
 BAR = 30
@@ -74,7 +74,7 @@ def query(
         typer.echo(f"Note: {' '.join(str(warning.message).split())}", err=True)
 
 
-def _answer(net: Any, wanted: Question, options: dict[str, Any]) -> None:
+def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> None:
     if wanted.kind == "argmax":
         best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
         _show(("variable", "state"), list(best.items()))
@@ -95,7 +95,7 @@ def _answer(net: Any, wanted: Question, options: dict[str, Any]) -> None:
             typer.echo(f"({posterior.quality})")
 
 
-def _as_json(net: Any, wanted: Question, options: dict[str, Any]) -> dict[str, Any]:
+def _as_json(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> dict[str, Any]:
     if wanted.kind == "argmax":
         best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
         return {"states": dict(best.items()), "probability": float(best.probability)}

@@ -42,7 +42,7 @@ class TokenTable:
 
 
 @dataclass(frozen=True)
-class Cells:
+class TokenCells:
     """The counts of the words that are kept."""
 
     words: NDArray[np.int64]
@@ -141,7 +141,7 @@ def inverse_frequency(counts: TokenCounts) -> NDArray[np.float64]:
     return np.asarray(np.log(counts.n_class.sum() / present))
 
 
-def cells_of(counts: TokenCounts, words: NDArray[np.int64], values: NDArray[Any]) -> Cells:
+def cells_of(counts: TokenCounts, words: NDArray[np.int64], values: NDArray[Any]) -> TokenCells:
     """Return the cells of some words, with one number each."""
     sizes = np.diff(counts.indptr)[words]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -151,10 +151,10 @@ def cells_of(counts: TokenCounts, words: NDArray[np.int64], values: NDArray[Any]
         chosen = np.repeat(counts.indptr[words] - indptr[:-1], sizes) + np.arange(indptr[-1])
     size = counts.tokeniser.hashing or len(words)
     numbers = values[chosen].astype(np.float64)
-    return Cells(words, indptr, counts.codes[chosen], numbers, len(counts.classes), size)
+    return TokenCells(words, indptr, counts.codes[chosen], numbers, len(counts.classes), size)
 
 
-def multinomial(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], hashed: bool) -> TokenTable:
+def multinomial(cells: TokenCells, smoothing: float, log_prior: NDArray[np.float64], hashed: bool) -> TokenTable:
     r"""Estimate P(w | c) = (n_wc + λ) / (n_c + λ |V|).
 
     References
@@ -180,7 +180,7 @@ def multinomial(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], 
     )
 
 
-def bernoulli(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], n_class: NDArray[Any]) -> TokenTable:
+def bernoulli(cells: TokenCells, smoothing: float, log_prior: NDArray[np.float64], n_class: NDArray[Any]) -> TokenTable:
     r"""Estimate P(w in d | c) = (N_wc + λ) / (N_c + 2λ); words that a document does not contain count too.
 
     .. math:: \log P(d, c) = \log P(c) + \sum_w \log(1 - p_{wc}) + \sum_{w \in d} \log \frac{p_{wc}}{1 - p_{wc}}
@@ -210,7 +210,9 @@ def bernoulli(cells: Cells, smoothing: float, log_prior: NDArray[np.float64], n_
     )
 
 
-def complement(cells: Cells, smoothing: float, norm: bool, log_prior: NDArray[np.float64], hashed: bool) -> TokenTable:
+def complement(
+    cells: TokenCells, smoothing: float, norm: bool, log_prior: NDArray[np.float64], hashed: bool
+) -> TokenTable:
     r"""Weight words by how rare they are in all the other classes.
 
     .. math:: w_{wc} = -\log \frac{λ + \sum_{c' \ne c} n_{wc'}}{λ |V| + \sum_{c' \ne c} \sum_{w'} n_{w'c'}}

@@ -52,17 +52,17 @@ def read_row(model: Any, row: Any) -> Row:
         if len(table) != 1:
             raise TableError(f"explain takes one row; got a frame with {len(table)} rows.")
         frame = row
-        cells = {str(name): plain(table[name].to_list()[0]) for name in table.columns}
+        cells = {str(name): plain_cell(table[name].to_list()[0]) for name in table.columns}
         return Row(names, _by_name(cells, names, allow_absent=False), named, frame)
     if nw.dependencies.is_pandas_like_series(row):
-        cells = {str(name): plain(value) for name, value in row.items()}
+        cells = {str(name): plain_cell(value) for name, value in row.items()}
         return Row(names, _by_name(cells, names, allow_absent=False) if named else tuple(cells.values()), named)
     array = np.asarray(row, dtype=object)
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
     if array.shape != (len(names),):
         raise TableError(f"the row must have {len(names)} cells, one per feature; got shape {np.shape(row)}.")
-    return Row(names, tuple(plain(value) for value in array), named)
+    return Row(names, tuple(plain_cell(value) for value in array), named)
 
 
 def feature_names(model: Any) -> tuple[tuple[str, ...], bool]:
@@ -103,7 +103,7 @@ def hidden_copies(row: Row, hidden: NDArray[np.bool_]) -> list[NDArray[Any]]:
     return columns
 
 
-def plain(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
     """Return a cell as a plain Python value; NaN, NaT and NA become None."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -119,7 +119,7 @@ def _only(value: Any, name: str) -> Any:
         if len(value) != 1:
             raise TableError(f"feature {name!r}: one row has one value; got {len(value)}.")
         value = value[0]
-    return plain(value)
+    return plain_cell(value)
 
 
 def _by_name(cells: dict[str, Any], names: tuple[str, ...], *, allow_absent: bool) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
-from bayeskit.explain.cells import Row, as_table, plain, read_row
+from bayeskit.explain.cells import Row, as_table, plain_cell, read_row
 
 MOST_TRIALS = 1_000_000
 # Of a continuous feature: points at which the decision is asked when it changes alone, and together with others.
@@ -224,7 +224,7 @@ def _thinned(domain: Domain, points: int) -> list[Any]:
 
 def _values(value: Any) -> list[Any]:
     listed = value if isinstance(value, list | tuple | set | np.ndarray) else [value]
-    return [plain(each) for each in listed]
+    return [plain_cell(each) for each in listed]
 
 
 def _count_trials(candidates: dict[int, list[Any]], max_changes: int) -> list[int]:

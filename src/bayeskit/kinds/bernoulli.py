@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.categorical import CodedKind
-from bayeskit.kinds.kind import Cells, Training
+from bayeskit.kinds.kind import Cells, FitContext
 from bayeskit.table.column import Column
 from bayeskit.table.encode import distinct
 from bayeskit.table.schema import Variable
@@ -25,7 +25,7 @@ class Bernoulli(CodedKind):
     takes_text = False
     holds = "0 and 1, or false and true"
 
-    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
         """Declare 0 and 1; a column that holds anything else is refused."""
         for column, name in zip(columns, names, strict=True):
             odd = [value for value in distinct(column, name) if value not in (0, 1)]

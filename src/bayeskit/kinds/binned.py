@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.categorical import CodedKind
-from bayeskit.kinds.kind import Cells, Grid, Training
+from bayeskit.kinds.kind import Cells, FitContext, Grid
 from bayeskit.table.column import Column
 from bayeskit.table.discretise import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.encode import as_numbers, refuse_infinite
@@ -24,7 +24,7 @@ class Binned(CodedKind):
     takes_text = False
     description = "a smoothed table of at most `bins` bins"
 
-    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
         """Cut each column by the method that was asked for; "mdl" cuts all at once, with the classes at hand."""
         numbers = [as_numbers(column, name, word) for column, name in zip(columns, names, strict=True)]
         for column, name in zip(numbers, names, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
-from bayeskit.kinds.kind import Cells, Estimation, Family, Grid, Kind, Statistics, Training, Unseen
+from bayeskit.kinds.kind import Cells, Estimation, Family, FitContext, Grid, Kind, Statistics, Unseen
 from bayeskit.table.column import Coded, Column
 from bayeskit.table.encode import distinct
 from bayeskit.table.schema import Variable
@@ -87,7 +87,7 @@ class Categorical(CodedKind):
     words = ("categorical",)
     description = "a smoothed table of the values"
 
-    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
         """List the values of each column; those of a categorical dtype are declared."""
         return [
             Variable(name, self.name, distinct(column, name), declared=isinstance(column, Coded) and column.declared)

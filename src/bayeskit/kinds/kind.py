@@ -40,7 +40,7 @@ class Family(IntEnum):
 
 
 @dataclass(frozen=True)
-class Training:
+class FitContext:
     """What a kind may look at besides its cells when it learns what a column is."""
 
     bins: int = 10  # how many bins to cut at the most
@@ -129,7 +129,7 @@ class Kind(ABC):
                 raise BayeskitError(f"there is a kind '{cls.name}' already; give the new one a name of its own.")
             KINDS[cls.name] = cls
 
-    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: Training) -> list[Variable]:
+    def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
         """Say of columns that were asked for by ``word``, and are not wholly missing, what they are.
 
         A numeric kind takes all numeric columns whose cells it can :meth:`read`.

@@ -23,7 +23,7 @@ _AS_WRITTEN = r"^(0|-?[1-9]\d{0,17})$"
 
 
 @dataclass(frozen=True)
-class Part:
+class DatePart:
     """A column that was made of another: its kind, and where it comes from."""
 
     kind: str
@@ -40,7 +40,7 @@ class WrittenColumns:
     # Column → what is said of its cells, and the argument that would settle it.
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     # Columns made of dates.
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, DatePart] = field(default_factory=dict)
 
 
 def part_name(column: str, part: str) -> str:
@@ -116,7 +116,7 @@ def read_columns(
                     raise TableError(f"there is a column {part_name(name, part)!r} already; rename it.", "ignore")
                 columns[part_name(name, part)] = cells
                 since = f" since {convention.origin}" if part == "days" else ""
-                found.parts[part_name(name, part)] = Part(
+                found.parts[part_name(name, part)] = DatePart(
                     "categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {name!r}"
                 )
         if convention is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.table import union_classes
 from bayeskit.errors import warn_caller
-from bayeskit.kinds import Training, words
+from bayeskit.kinds import FitContext, words
 from bayeskit.learn.plan import Pass, Plan
 from bayeskit.table.column import Numbers
 from bayeskit.table.encode import as_numbers, refuse_infinite
@@ -27,7 +27,7 @@ _SAMPLED = 1 << 17
 
 
 @dataclass(frozen=True)
-class Cells:
+class NumberCells:
     """Numbers of one column, the class and the weight of each, and a random key."""
 
     values: NDArray[np.float64]
@@ -35,14 +35,14 @@ class Cells:
     weight: NDArray[np.float64]
     keys: NDArray[np.uint64]
 
-    def __add__(self, other: Cells) -> Cells:
+    def __add__(self, other: NumberCells) -> NumberCells:
         names = ("values", "labels", "weight", "keys")
-        return Cells(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return NumberCells(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
-    def __getitem__(self, rows: NDArray[Any]) -> Cells:
-        return Cells(self.values[rows], self.labels[rows], self.weight[rows], self.keys[rows])
+    def __getitem__(self, rows: NDArray[Any]) -> NumberCells:
+        return NumberCells(self.values[rows], self.labels[rows], self.weight[rows], self.keys[rows])
 
-    def tallied(self) -> Cells | None:
+    def tallied(self) -> NumberCells | None:
         """Join equal pairs of number and class and add their weights; None where there are too many."""
         order = np.lexsort((self.labels, self.values))
         cells = self[order]
@@ -53,7 +53,7 @@ class Cells:
             return None
         return replace(cells[starts], weight=np.add.reduceat(cells.weight, starts)) if len(starts) else cells
 
-    def sampled(self) -> Cells:
+    def sampled(self) -> NumberCells:
         """Keep the cells with the smallest keys."""
         if len(self.keys) <= _SAMPLED:
             return self
@@ -69,8 +69,8 @@ class SeenNumbers:
     """
 
     classes: NDArray[Any] | None
-    tallies: tuple[Cells | None, ...]
-    samples: tuple[Cells, ...]
+    tallies: tuple[NumberCells | None, ...]
+    samples: tuple[NumberCells, ...]
 
     def plus(self, other: SeenNumbers) -> SeenNumbers:
         """Return the union of both."""
@@ -88,7 +88,7 @@ class SeenNumbers:
         assert self.classes is not None
         place = np.searchsorted(classes, self.classes)
 
-        def moved(cells: Cells | None) -> Any:
+        def moved(cells: NumberCells | None) -> Any:
             return None if cells is None else replace(cells, labels=place[cells.labels])
 
         return SeenNumbers(classes, tuple(map(moved, self.tallies)), tuple(map(moved, self.samples)))
@@ -122,7 +122,7 @@ class _Look:
             numbers = np.asarray(as_numbers(rows.source.column(j), name, word), dtype=np.float64)
             refuse_infinite(numbers, name)
             known = np.flatnonzero(~np.isnan(numbers))
-            cells = Cells(numbers + 0.0, rows.y.astype(np.int64), weight, keys)
+            cells = NumberCells(numbers + 0.0, rows.y.astype(np.int64), weight, keys)
             found.append(cells[known] if len(known) < len(keys) else cells)
         return SeenNumbers(
             rows.classes, tuple(cells.tallied() for cells in found), tuple(cells.sampled() for cells in found)
@@ -146,7 +146,7 @@ def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int
             continue
         order = np.lexsort((cells.labels, cells.values))
         cells = cells[order]
-        training = Training(bins, cells.labels, cells.weight)
+        training = FitContext(bins, cells.labels, cells.weight)
         variables += words()[word].learn([Numbers(cells.values)], [name], word, training)
     if sampled:
         # Dvoretzky–Kiefer–Wolfowitz: with probability .99 no rank is further off.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.kinds import Training, words
+from bayeskit.kinds import FitContext, words
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import Source
@@ -65,7 +65,7 @@ def learn_schema(
             variables[j] = Variable(name, "unknown")
         else:
             asked.setdefault(word, []).append(j)
-    training = Training(bins, y, weight)
+    training = FitContext(bins, y, weight)
     for word, places in asked.items():
         names = [source.names[j] for j in places]
         found = known_words[word].learn([columns[j] for j in places], names, word, training)
@@ -143,7 +143,7 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
     # The code of an unseen value; bins have none, since every number falls into one.
     if not known.is_discrete or known.kind == "binned" or not (cells == unseen_code(cells.dtype)).any():
         return known, cells
-    learned = words()[known.kind].learn([column], [known.name], known.kind, Training())
+    learned = words()[known.kind].learn([column], [known.name], known.kind, FitContext())
     known = known.union(learned[0])
     return known, encode_column(column, known)
 

@@ -20,7 +20,7 @@ from bayeskit.io.expect import expect_field
 from bayeskit.learn.estimator import Clusterer
 from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.table_model import TableModel
-from bayeskit.mixture.summary import Column, describe
+from bayeskit.mixture.summary import Column, describe_clusters
 from bayeskit.network.learn.history import LearningHistory
 
 # A component with less than this share of the rows has died.
@@ -213,7 +213,7 @@ class MixtureModel(Clusterer, TableModel):
     def summary(self) -> ModelSummary:
         """Return the clusters in words: how large each is, and in which columns it differs most from all rows."""
         self._refuse_unfitted()
-        facts, body = describe(self.weights_, self._columns())
+        facts, body = describe_clusters(self.weights_, self._columns())
         title = f"{type(self).__name__}: {len(self.schema_)} features, {self.n_components_} clusters"
         facts = {
             "columns": list(self.schema_.names),

@@ -40,7 +40,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Estimator:
+class MStep:
     r"""The M-step.
 
     .. math:: π_c = N_c / N \\qquad μ_c = \\frac{1}{N_c} \\sum_i r_{ic} x_i \\qquad Σ_c = \\frac{S_c + Λ}{N_c}

@@ -15,8 +15,8 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import one_of, refuse_parameters
 from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
-from bayeskit.mixture.covariance import SHAPES, Components, Estimator, Expected, Shape
-from bayeskit.mixture.gaussian_rows import Rows, placed_anew
+from bayeskit.mixture.covariance import SHAPES, Components, Expected, MStep, Shape
+from bayeskit.mixture.gaussian_rows import MixtureRows, placed_anew
 from bayeskit.mixture.setup import check_told, counted_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
@@ -204,7 +204,7 @@ class GaussianMixture(MixtureModel):
 
     def _read(
         self, source: Source, weight: NDArray[np.float64] | None
-    ) -> tuple[Schema, NDArray[np.int64], NDArray[np.float64], Rows]:
+    ) -> tuple[Schema, NDArray[np.int64], NDArray[np.float64], MixtureRows]:
         source, weight = counted_rows(source, weight)
         counts = learn_counts(source, weight=weight, kinds="gaussian")
         schema, moments = counts.schema, counts.moments
@@ -223,15 +223,15 @@ class GaussianMixture(MixtureModel):
             schema,
             used,
             fill,
-            Rows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
+            MixtureRows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
         )
 
-    def _estimator(self, rows: Rows) -> Estimator:
+    def _estimator(self, rows: MixtureRows) -> MStep:
         # Without a sigma, k-means measures its objective in units of the spread of the table.
         variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
-        return Estimator(self.covariance, self.regularisation * rows.deviation**2, variance)
+        return MStep(self.covariance, self.regularisation * rows.deviation**2, variance)
 
-    def _climb(self, rows: Rows, estimator: Estimator, k: int, base: int) -> tuple[EMResult[Components], float, int]:
+    def _climb(self, rows: MixtureRows, estimator: MStep, k: int, base: int) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
 
         def expect(own: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
@@ -277,7 +277,7 @@ class GaussianMixture(MixtureModel):
         log = result.history.objective[-1] - estimator.penalty(result.parameters)
         return result, log, estimator.n_parameters(k, len(rows.columns))
 
-    def _starts(self, rows: Rows, estimator: Estimator, k: int, base: int, expect: Any) -> Iterator[Components]:
+    def _starts(self, rows: MixtureRows, estimator: MStep, k: int, base: int, expect: Any) -> Iterator[Components]:
         d = len(rows.columns)
         if isinstance(self.init, Mapping):
             yield self._given(self.init, rows, k)
@@ -297,14 +297,14 @@ class GaussianMixture(MixtureModel):
             )
             yield self._seeded(near[seeds] * scale, rows, estimator, expect)
 
-    def _seeded(self, seeds: NDArray[np.float64], rows: Rows, estimator: Estimator, expect: Any) -> Components:
+    def _seeded(self, seeds: NDArray[np.float64], rows: MixtureRows, estimator: MStep, expect: Any) -> Components:
         k = len(seeds)
         even = Components(np.full(k, 1.0 / k), seeds, estimator.as_spread(rows.deviation**2, k))
         if self.covariance == "fixed":
             return even
         return estimator.start(expect(even, True)[0])
 
-    def _given_means(self, means: Any, rows: Rows, k: int) -> NDArray[np.float64]:
+    def _given_means(self, means: Any, rows: MixtureRows, k: int) -> NDArray[np.float64]:
         array = np.asarray(means, dtype=np.float64)
         if array.shape != (k, len(rows.columns)) or not np.isfinite(array).all():
             raise BayeskitError(
@@ -313,7 +313,7 @@ class GaussianMixture(MixtureModel):
             )
         return array - rows.centre
 
-    def _given(self, init: Mapping[str, Any], rows: Rows, k: int) -> Components:
+    def _given(self, init: Mapping[str, Any], rows: MixtureRows, k: int) -> Components:
         names = {"weights", "means", "covariances"}
         if set(init) != names:
             raise BayeskitError(f"init needs 'weights', 'means' and 'covariances'; got {', '.join(map(repr, init))}.")
@@ -373,7 +373,7 @@ class GaussianMixture(MixtureModel):
         """The number of free parameters."""
         self._refuse_unfitted()
         d = len(self._used)
-        return Estimator(self.covariance, np.zeros(d)).n_parameters(self.n_components_, d)
+        return MStep(self.covariance, np.zeros(d)).n_parameters(self.n_components_, d)
 
     def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
         return self._scores_of(self._encode(X), wanted)

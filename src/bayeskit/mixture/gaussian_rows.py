@@ -13,7 +13,7 @@ from bayeskit.mixture.covariance import Components
 
 
 @dataclass(frozen=True)
-class Rows:
+class MixtureRows:
     """The columns that are not constant, in the form that EM needs."""
 
     columns: list[NDArray[Any]]

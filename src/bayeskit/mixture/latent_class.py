@@ -51,7 +51,7 @@ class Classes:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """Which columns are in use: coded ones with their sizes, and numeric ones with their centres."""
 
     coded: tuple[int, ...]
@@ -190,7 +190,7 @@ class LatentClass(MixtureModel):
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
-    def _put(self, schema: Schema, layout: Layout, own: Classes) -> None:
+    def _put(self, schema: Schema, layout: ColumnLayout, own: Classes) -> None:
         self._layout, self._own = layout, own
         self.weights_ = own.weight
         ends = layout.offsets
@@ -257,7 +257,7 @@ class LatentClass(MixtureModel):
             raise ValueError("the columns in use are not columns of the table")
         sizes = tuple(schema[j].n_values for j in schema.discrete)
         centre = expect_array(arrays, "centre", np.float64, (len(numeric),))
-        layout = Layout(schema.discrete, sizes, numeric, centre)
+        layout = ColumnLayout(schema.discrete, sizes, numeric, centre)
         weight = expect_array(arrays, "weight", np.float64, (None,))
         k = len(weight)
         table = expect_array(arrays, "table", np.float64, (sum(sizes), k))
@@ -272,12 +272,12 @@ class LatentClass(MixtureModel):
         self._put(schema, layout, Classes(weight, table, mean, variance))
 
 
-def free_parameters(layout: Layout, k: int) -> int:
+def free_parameters(layout: ColumnLayout, k: int) -> int:
     """Return the number of free parameters of k classes."""
     return k - 1 + k * (sum(layout.sizes) - len(layout.sizes)) + 2 * k * len(layout.numeric)
 
 
-def _layout(counts: TableCounts) -> tuple[Layout, NDArray[np.float64]]:
+def _layout(counts: TableCounts) -> tuple[ColumnLayout, NDArray[np.float64]]:
     """Return the columns that are in use, and the deviation of the numeric ones."""
     schema, moments = counts.schema, counts.moments
     for j in schema.numeric:
@@ -291,7 +291,7 @@ def _layout(counts: TableCounts) -> tuple[Layout, NDArray[np.float64]]:
     any_told = bool(numeric) or any(size > 1 for size in sizes)
     check_told(schema, (*coded, *numeric), int(counts.n_class.sum()), any_told=any_told)
     deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
-    return Layout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
+    return ColumnLayout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
 
 
 class _Fitting:
@@ -302,7 +302,7 @@ class _Fitting:
         source: Source,
         weight: NDArray[np.float64] | None,
         counts: TableCounts,
-        layout: Layout,
+        layout: ColumnLayout,
         deviation: NDArray[np.float64],
         model: LatentClass,
     ) -> None:

@@ -54,7 +54,7 @@ class Column:
         return distance, f"{self.name} = {cell(self.values[v])}: {own[v]:.0%} (all rows {whole[v]:.0%})"
 
 
-def describe(weight: NDArray[np.float64], columns: list[Column]) -> tuple[dict[str, Any], str]:
+def describe_clusters(weight: NDArray[np.float64], columns: list[Column]) -> tuple[dict[str, Any], str]:
     """Return facts for JSON and the text of a summary."""
     lines, clusters = [], []
     for c, share in enumerate(weight):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import recode
 from bayeskit.errors import TableError, UnseenValueError
 from bayeskit.network.names import did_you_mean
-from bayeskit.network.states import as_numbers, find_state
+from bayeskit.network.states import find_state, states_as_numbers
 from bayeskit.table.column import Coded, Column, code_bytes, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import read_table
@@ -167,7 +167,7 @@ def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dic
         places = {state: k for k, state in enumerate(states)}
         found = {value: find_state(value, places) for value in (False, True)}
         return {value: k for value, k in found.items() if k is not None}
-    return as_numbers(states)
+    return states_as_numbers(states)
 
 
 def _placed(codes: NDArray[Any], places: NDArray[np.int64], n_states: int, *, open_ended: bool) -> NDArray[Any]:

@@ -92,7 +92,7 @@ def state_of(value: object, variable: Variable, places: Mapping[str, int]) -> in
     return find_state(value, places)
 
 
-def as_numbers(states: Sequence[str]) -> dict[Value, int]:
+def states_as_numbers(states: Sequence[str]) -> dict[Value, int]:
     """Return the numbers that states are written as, each with the state's place; "1" comes before "1.0" and "01".
 
     Examples

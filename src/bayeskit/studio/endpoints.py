@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.responses import Response
-
 from bayeskit.studio.shapes import ARC, DO, EVIDENCE, MATRIX, NAMES, NUMBER, ROW, TEXT, Shape, fields
 
-Handler = Callable[..., Awaitable[Response]]
 VERSION = "/api/v1"
 # Seconds that a question of each lane may take.
 SECONDS = {"quick": 60.0, "slow": 300.0, "long": 4 * 3600.0}

@@ -15,7 +15,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass
-class Running:
+class RunningStudio:
     """A studio that is ready to serve."""
 
     studio: Studio
@@ -30,7 +30,7 @@ class Running:
 
 def prepare(
     files: list[Path] | tuple[Path, ...] = (), *, host: str = "127.0.0.1", port: int = 0, max_upload: int = MAX_UPLOAD
-) -> Running:
+) -> RunningStudio:
     """Bind a port, open the files, and return a studio that is ready; port 0 is any that is free."""
     import uvicorn
 
@@ -52,7 +52,7 @@ def prepare(
     )  # fmt: skip
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/?token={token}{fragment}"
-    return Running(studio, address, uvicorn.Server(config), [bound])
+    return RunningStudio(studio, address, uvicorn.Server(config), [bound])
 
 
 def run(files: list[Path], *, host: str, port: int, max_upload: int, ready: Callable[[str], None]) -> None:

@@ -115,7 +115,7 @@ def learn(
     bins: int = 5,
 ) -> bytes:
     """Learn a network; the answer goes to the server, which opens it as a document."""
-    from bayeskit.network.learn.structure import learn_structure
+    from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.states import read_states
 

@@ -173,14 +173,13 @@ def read_training_table(
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
     """Raise an error, before any fit, for a column that does not fit the given kind, such as fractions as counts."""
-    from bayeskit.kinds import Training as Rows
-    from bayeskit.kinds import words
+    from bayeskit.kinds import FitContext, words
 
     for name, word in given.items():
         if word in words() and word == words()[word].name and name in features.source.names:
             column = features.source.column(features.source.names.index(name))
             if not column.all_missing():
-                words()[word].learn([column], [name], word, Rows())
+                words()[word].learn([column], [name], word, FitContext())
 
 
 def train(

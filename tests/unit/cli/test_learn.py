@@ -59,12 +59,12 @@ def test_what_is_wrong_is_one_sentence(cases, capsys):
 
 
 def test_what_cannot_be_written_is_refused_before_the_search(cases, capsys, monkeypatch):
-    from bayeskit.network.learn import structure
+    from bayeskit.network.learn import search
 
     def never(*_, **__):
         raise AssertionError("the search began")
 
-    monkeypatch.setattr(structure, "learn_structure", never)
+    monkeypatch.setattr(search, "learn_structure", never)
     for options, message in [
         (["-o", "net.txt"], "'.txt' is not a network format"),
         (["--draw", "net.png"], "a drawing is saved as .svg; got 'net.png'"),

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayeskit.estimate.class_separation import find_separation
 from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.estimate.overlap import proves_overlap
-from bayeskit.estimate.separation import find_separation
 
 
 def problem_of(x, y, n_classes, weight=None):

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.files import format_of, is_network_file, load, save
+from bayeskit.network.formats.files import format_of, is_network_file, load_text, save_text
 from bayeskit.network.formats.parts import Parts, check_parents
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["is_network_file", "read", "write"]
 def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
     """Read the parts of a network; names, numbers, rows and arcs are checked."""
     kind, packed = format_of(path)
-    source = load(path, packed)
+    source = load_text(path, packed)
     return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalise))
 
 
@@ -32,4 +32,4 @@ def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
             raise NetworkError(
                 f"the name {name!r} begins or ends with a space or holds a control character; rename it."
             )
-    save(import_module(f"{__name__}.{kind}").write(net), path, packed)
+    save_text(import_module(f"{__name__}.{kind}").write(net), path, packed)

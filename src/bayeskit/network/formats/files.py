@@ -58,7 +58,7 @@ def _suffix_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
     return (suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes and not packed else ""), packed
 
 
-def load(path: str | os.PathLike[str], packed: bool) -> FileText:
+def load_text(path: str | os.PathLike[str], packed: bool) -> FileText:
     """Read a file's text; it must be UTF-8."""
     name = os.fspath(path)
     data = _unpack(path, name) if packed else _whole(path, name)
@@ -103,7 +103,7 @@ def _bounded(file: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
     return b"".join(pieces)
 
 
-def save(text: str, path: str | os.PathLike[str], packed: bool) -> None:
+def save_text(text: str, path: str | os.PathLike[str], packed: bool) -> None:
     """Write a file's text; a packed file carries no time, so that the same network gives the same bytes."""
     data = text.encode()
     with atomic_write(Path(path)) as file:

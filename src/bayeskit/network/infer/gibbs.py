@@ -12,7 +12,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.chains import error_of_mean, split_r_hat
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.sampled import Effort, SampledMarginals, good_enough, warn_if_apart, warn_if_short
+from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_apart, warn_if_short
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
@@ -24,7 +24,7 @@ FIRST_SWEEPS = 1 << 12
 
 
 def gibbs(
-    sampler: Sampler, engine: ExactEngine, cells: NDArray[np.bool_], evidence: Evidence, effort: Effort
+    sampler: Sampler, engine: ExactEngine, cells: NDArray[np.bool_], evidence: Evidence, effort: SamplingEffort
 ) -> SampledMarginals:
     """Estimate the marginals in ``cells`` by Gibbs sampling, until the samples are used up or the error is reached."""
     sweeps = effort.most if effort.error is None else min(effort.most, FIRST_SWEEPS)
@@ -47,7 +47,7 @@ def _run(
     engine: ExactEngine,
     cells: NDArray[np.bool_],
     evidence: Evidence,
-    effort: Effort,
+    effort: SamplingEffort,
     sweeps: int,
     first: int,
 ) -> SampledMarginals:

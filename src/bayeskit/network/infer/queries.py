@@ -21,7 +21,7 @@ from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
 from bayeskit.network.infer.forward import Output, cases_as, check_random_state, check_request
-from bayeskit.network.infer.sampled import Effort
+from bayeskit.network.infer.sampled import SamplingEffort
 from bayeskit.network.infer.sampling import METHODS, sample_marginals
 from bayeskit.network.infer.size import TreeSize
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
@@ -114,7 +114,7 @@ class Queries(BatchQueries):
         net, limit = cast("BayesianNetwork", self), memory_in_bytes(max_memory)
         wanted = _wanted(net, of)
         evidence = read_evidence(net, given, codes)
-        effort = Effort(n_samples, error, random_state)
+        effort = SamplingEffort(n_samples, error, random_state)
         if _check_method(method) in ("exact", "auto"):
             try:
                 return self._exact_posterior(of, wanted, evidence, limit)

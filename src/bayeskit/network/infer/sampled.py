@@ -22,7 +22,7 @@ LARGEST_R_HAT = 1.05
 
 
 @dataclass(frozen=True)
-class Effort:
+class SamplingEffort:
     """The amount of sampling.
 
     Attributes
@@ -85,7 +85,7 @@ def good_enough(found: SampledMarginals, cells: NDArray[np.bool_], error: float)
     return bool((found.standard_error[cells] <= error).all())
 
 
-def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: Effort) -> None:
+def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: SamplingEffort) -> None:
     """Warn where the standard error was not reached, or where it rests on too few effective samples."""
     quality = found.quality
     if effort.error is not None:
@@ -100,7 +100,7 @@ def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: Eff
         )
 
 
-def warn_if_apart(found: SampledMarginals, effort: Effort) -> bool:
+def warn_if_apart(found: SampledMarginals, effort: SamplingEffort) -> bool:
     """Warn where the chains of a Gibbs sampler do not agree, and say whether it is so."""
     apart = found.quality.r_hat > LARGEST_R_HAT
     if apart:

@@ -13,7 +13,7 @@ from bayeskit.errors import ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.gibbs import gibbs, refuse_zeros
-from bayeskit.network.infer.sampled import Effort, SampledMarginals, good_enough, warn_if_short
+from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_short
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
@@ -23,7 +23,7 @@ FIRST_SAMPLES = 16 * SAMPLE_CHUNK
 
 
 def sample_marginals(
-    engine: ExactEngine, wanted: list[int], evidence: Evidence, method: str, effort: Effort
+    engine: ExactEngine, wanted: list[int], evidence: Evidence, method: str, effort: SamplingEffort
 ) -> SampledMarginals:
     """Estimate marginals by sampling, until the samples are used up or the standard error is small enough."""
     if evidence.marginals:
@@ -98,7 +98,7 @@ def _weighted(
     cells: NDArray[np.bool_],
     evidence: Evidence,
     method: str,
-    effort: Effort,
+    effort: SamplingEffort,
 ) -> SampledMarginals:
     free = [v for v in wanted if v not in evidence.states]
     sums = _Sums(0, np.zeros(2), np.zeros(len(cells)), np.zeros(len(cells)))

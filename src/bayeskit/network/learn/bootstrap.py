@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.network.learn.climb import closure
 from bayeskit.network.learn.constraints import Constraints, read_ordering
-from bayeskit.network.learn.data import Rows, read_rows
+from bayeskit.network.learn.data import DiscreteRows, read_rows
 from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.structure import METHODS, Settings, search, searched_rows
+from bayeskit.network.learn.search import METHODS, Settings, search, searched_rows
 
 # Structural EM for each of a hundred samples would take long.
 _MISSING = ("complete-rows", "node-average")
@@ -173,7 +173,7 @@ def arc_strength(
     return ArcStrength(rows.names, joined / done, share, done)
 
 
-def _settings(rows: Rows, method: str, score: str | None, options: dict[str, Any]) -> Settings:
+def _settings(rows: DiscreteRows, method: str, score: str | None, options: dict[str, Any]) -> Settings:
     names = ("whitelist", "blacklist", "tiers", "max_parents")
     limits = Constraints.of(rows.names, **{key: options.pop(key) for key in names if key in options})
     ordering = options.pop("ordering", None)
@@ -194,9 +194,9 @@ def _settings(rows: Rows, method: str, score: str | None, options: dict[str, Any
     )  # fmt: skip
 
 
-def _resampled(rows: Rows, rng: np.random.Generator) -> Rows:
+def _resampled(rows: DiscreteRows, rng: np.random.Generator) -> DiscreteRows:
     if rows.weight is None:
         return rows.take(rng.integers(0, rows.n_rows, rows.n_rows))
     p = rows.weight / rows.weight.sum()
     drawn = rows.take(rng.choice(rows.n_rows, rows.n_rows, p=p))
-    return Rows(drawn.schema, drawn.columns, np.full(rows.n_rows, rows.weight.sum() / rows.n_rows))
+    return DiscreteRows(drawn.schema, drawn.columns, np.full(rows.n_rows, rows.weight.sum() / rows.n_rows))

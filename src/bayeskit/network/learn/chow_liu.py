@@ -11,13 +11,13 @@ from bayeskit.counts.memory import MemoryLimit
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.information import maximum_spanning_tree, pair_gain
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.data import Rows
+from bayeskit.network.learn.data import DiscreteRows
 from bayeskit.network.learn.hill_climb import Arcs
 from bayeskit.network.learn.history import LearningHistory
 from bayeskit.network.learn.parameters import count_columns
 
 
-def chow_liu(rows: Rows, limits: Constraints, root: str | None, limit: float) -> tuple[Arcs, LearningHistory]:
+def chow_liu(rows: DiscreteRows, limits: Constraints, root: str | None, limit: float) -> tuple[Arcs, LearningHistory]:
     """Return the tree, all arcs pointing away from the root.
 
     References

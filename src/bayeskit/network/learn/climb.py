@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 # Below this a gain is rounding: with it a search could go round in circles.
 LEAST_GAIN = 1e-8
@@ -34,7 +34,7 @@ class Climber:
     only, so the others are kept.
     """
 
-    def __init__(self, scores: Scores, limits: Constraints, arcs: NDArray[np.bool_]) -> None:
+    def __init__(self, scores: StructureScores, limits: Constraints, arcs: NDArray[np.bool_]) -> None:
         self.scores = scores
         self.limits = limits
         n = len(arcs)

@@ -23,7 +23,7 @@ _MANY_STATES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DiscreteRows:
     """Coded columns of discrete variables.
 
     Attributes
@@ -64,12 +64,12 @@ class Rows:
         """Say of each cell whether it is missing, (n_rows, n_columns)."""
         return np.stack([column >= card for column, card in zip(self.columns, self.cards, strict=True)], axis=1)
 
-    def take(self, rows: NDArray[Any]) -> Rows:
+    def take(self, rows: NDArray[Any]) -> DiscreteRows:
         """Return some of the rows, also several times."""
         weight = None if self.weight is None else self.weight[rows]
         return replace(self, columns=[column[rows] for column in self.columns], weight=weight)
 
-    def complete_rows(self) -> Rows:
+    def complete_rows(self) -> DiscreteRows:
         """Return the rows without a missing cell; refuse a table that has none."""
         whole = np.ones(self.n_rows, dtype=bool)
         for column, card in zip(self.columns, self.cards, strict=True):
@@ -85,7 +85,7 @@ class Rows:
 
 def read_rows(
     table: Any, sample_weight: Any = None, *, kinds: Kinds = None, numeric: str | None = None, bins: int = 5
-) -> Rows:
+) -> DiscreteRows:
     """Read any table as rows of discrete variables.
 
     Parameters
@@ -106,7 +106,7 @@ def read_rows(
     >>> rows.cards, rows.columns[0]
     ([2, 2], array([  1, 255,   0], dtype=uint8))
     """
-    if isinstance(table, Rows):
+    if isinstance(table, DiscreteRows):
         return table
     if numeric is not None and numeric not in METHODS[:2]:
         raise TableError(f"numeric must be 'equal-width' or 'equal-frequency'; got {numeric!r}.", "numeric")
@@ -121,7 +121,7 @@ def read_rows(
     columns = [as_codes(source.column(j), variable) for j, variable in enumerate(schema)]
     variables = tuple(replace(variable, declared=True) for variable in schema)
     _warn_of_odd_columns(Schema(variables, schema.named), source.n_rows)
-    return Rows(Schema(variables, schema.named), columns, weight)
+    return DiscreteRows(Schema(variables, schema.named), columns, weight)
 
 
 def _refuse_numbers(source: Source, schema: Schema) -> None:

@@ -12,14 +12,14 @@ from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, hill_climb
 from bayeskit.network.learn.history import LearningHistory, Told
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 # 2^24 sets of 25 variables are beyond memory; 22 take half a gigabyte and some minutes.
 MOST_VARIABLES = 22
 
 
 def exact_search(
-    scores: Scores, limits: Constraints, limit: float, *, told: Told = None
+    scores: StructureScores, limits: Constraints, limit: float, *, told: Told = None
 ) -> tuple[Arcs, LearningHistory]:
     """Return a graph of the highest score that the constraints allow; on Ctrl-C, that of hill-climbing.
 
@@ -47,7 +47,7 @@ def exact_search(
     return arcs, LearningHistory("exact", (total,), "no network has a higher score", True)
 
 
-def _best_network(scores: Scores, limits: Constraints, told: Told) -> Arcs:
+def _best_network(scores: StructureScores, limits: Constraints, told: Told) -> Arcs:
     n, most = len(limits.allowed), _most_parents(scores, limits)
     best, chosen = [], []
     for v in range(n):
@@ -71,7 +71,7 @@ def _best_network(scores: Scores, limits: Constraints, told: Told) -> Arcs:
     return arcs
 
 
-def _most_parents(scores: Scores, limits: Constraints) -> int:
+def _most_parents(scores: StructureScores, limits: Constraints) -> int:
     if scores.name != "bic" or scores.rows.weight is not None or scores.rows.n_rows < 8:
         return limits.max_parents
     n = scores.rows.n_rows

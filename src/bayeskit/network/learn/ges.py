@@ -15,7 +15,7 @@ from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.pdag import extend_to_dag
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 Marks = NDArray[np.bool_]
 
@@ -28,7 +28,7 @@ class _Change(NamedTuple):
 
 
 def greedy_equivalence_search(
-    scores: Scores, limits: Constraints, *, told: Told = None
+    scores: StructureScores, limits: Constraints, *, told: Told = None
 ) -> tuple[Marks, LearningHistory]:
     """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is.
 
@@ -57,7 +57,7 @@ def greedy_equivalence_search(
     return marks, LearningHistory("ges", tuple(path), reason, converged)
 
 
-def _best(scores: Scores, marks: Marks, max_parents: int, insert: bool) -> _Change | None:
+def _best(scores: StructureScores, marks: Marks, max_parents: int, insert: bool) -> _Change | None:
     n, best = len(marks), None
     joined, arcs, edges = marks | marks.T, marks & ~marks.T, marks & marks.T
     for y in range(n):
@@ -89,7 +89,7 @@ def _cliques(joined: Marks, items: list[int], inside: tuple[int, ...] = ()) -> I
 
 
 def _inserts(
-    scores: Scores,
+    scores: StructureScores,
     marks: Marks,
     joined: Marks,
     x: int,
@@ -114,7 +114,7 @@ def _inserts(
 
 
 def _deletes(
-    scores: Scores, joined: Marks, x: int, y: int, above: set[int], beside: set[int], best: _Change | None
+    scores: StructureScores, joined: Marks, x: int, y: int, above: set[int], beside: set[int], best: _Change | None
 ) -> Iterator[_Change]:
     near = {z for z in beside if joined[z, x] and z != x}
     for kept in _cliques(joined, sorted(near)):

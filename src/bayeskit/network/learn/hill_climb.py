@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bayeskit.network.learn.climb import LEAST_GAIN, Climber
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.history import LearningHistory, Told
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 Arcs = NDArray[np.bool_]
 
@@ -39,7 +39,7 @@ class Best:
 
 
 def hill_climb(
-    scores: Scores,
+    scores: StructureScores,
     limits: Constraints,
     start: Arcs,
     *,

@@ -8,11 +8,11 @@ from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs
 from bayeskit.network.learn.history import LearningHistory, Told
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 
 def k2_search(
-    scores: Scores, limits: Constraints, ordering: list[int], *, told: Told = None
+    scores: StructureScores, limits: Constraints, ordering: list[int], *, told: Told = None
 ) -> tuple[Arcs, LearningHistory]:
     """Return the graph that K2 finds; Ctrl-C ends it, and the variables that were done keep their parents.
 

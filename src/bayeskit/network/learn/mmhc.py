@@ -11,16 +11,16 @@ from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, hill_climb
 from bayeskit.network.learn.history import LearningHistory, Told
-from bayeskit.network.learn.scores import Scores
-from bayeskit.network.learn.tests_of_independence import Independence
+from bayeskit.network.learn.structure_scores import StructureScores
+from bayeskit.network.learn.tests_of_independence import IndependenceTest
 
 # Larger conditioning sets leave too few rows for each configuration.
 MOST_GIVEN = 3
 
 
 def mmhc(
-    scores: Scores,
-    tests: Independence,
+    scores: StructureScores,
+    tests: IndependenceTest,
     limits: Constraints,
     start: Arcs,
     *,
@@ -48,7 +48,7 @@ def mmhc(
     return arcs, LearningHistory("mmhc", history.objective, history.reason, history.converged, history.starts)
 
 
-def neighbours(tests: Independence, limits: Constraints) -> NDArray[np.bool_]:
+def neighbours(tests: IndependenceTest, limits: Constraints) -> NDArray[np.bool_]:
     """Return which pairs may be joined: each is among the parents and children of the other."""
     n = len(limits.allowed)
     possible = limits.allowed | limits.allowed.T
@@ -60,7 +60,7 @@ def neighbours(tests: Independence, limits: Constraints) -> NDArray[np.bool_]:
 
 
 def _parents_and_children(
-    tests: Independence, x: int, others: list[int], known: dict[tuple[int, int, tuple[int, ...]], float]
+    tests: IndependenceTest, x: int, others: list[int], known: dict[tuple[int, int, tuple[int, ...]], float]
 ) -> list[int]:
     def p_value(y: int, given: tuple[int, ...]) -> float:
         key = (min(x, y), max(x, y), given)

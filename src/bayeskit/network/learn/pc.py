@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.history import LearningHistory, Told
 from bayeskit.network.learn.pdag import meek
-from bayeskit.network.learn.tests_of_independence import Independence
+from bayeskit.network.learn.tests_of_independence import IndependenceTest
 
 Separators = dict[tuple[int, int], list[int]]
 
 
 def pc_stable(
-    tests: Independence, limits: Constraints, *, max_condition: int | None = None, told: Told = None
+    tests: IndependenceTest, limits: Constraints, *, max_condition: int | None = None, told: Told = None
 ) -> tuple[NDArray[np.bool_], LearningHistory]:
     """Return the marks of a CPDAG: m[a, b] alone is an arc a → b, both ways an edge.
 
@@ -28,7 +28,7 @@ def pc_stable(
     Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search. Colombo & Maathuis (2014), Order-independent
     constraint-based causal structure learning, JMLR 15.
     """
-    near, separators, path, whole = skeleton(tests, limits, max_condition, told)
+    near, separators, path, whole = learn_skeleton(tests, limits, max_condition, told)
     marks = near.copy()
     _background(marks, limits)
     _colliders(marks, separators, limits)
@@ -37,8 +37,8 @@ def pc_stable(
     return marks, LearningHistory("pc", tuple(path), reason, whole)
 
 
-def skeleton(
-    tests: Independence, limits: Constraints, max_condition: int | None, told: Told
+def learn_skeleton(
+    tests: IndependenceTest, limits: Constraints, max_condition: int | None, told: Told
 ) -> tuple[NDArray[np.bool_], Separators, list[float], bool]:
     """Return which variables stay joined, what separates the others, edges after each level, and whether all is done.
 

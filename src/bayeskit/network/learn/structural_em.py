@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.climb import parents_of
-from bayeskit.network.learn.data import Rows
+from bayeskit.network.learn.data import DiscreteRows
 from bayeskit.network.learn.em import learn_by_em
 from bayeskit.network.learn.flat import FlatTables
 from bayeskit.network.learn.hidden import HiddenRows
@@ -19,14 +19,14 @@ from bayeskit.network.learn.priors import as_prior
 
 Arcs = NDArray[np.bool_]
 # A search over complete rows: rows, where to start → graph.
-Search = Callable[[Rows, Arcs], Arcs]
+Search = Callable[[DiscreteRows, Arcs], Arcs]
 
 # Each row stands for this many completions of its hidden cells, each with a share of its weight.
 COMPLETIONS = 10
 
 
 def structural_em(
-    rows: Rows,
+    rows: DiscreteRows,
     start: Arcs,
     search: Search,
     *,
@@ -71,12 +71,12 @@ def structural_em(
     return best, LearningHistory("structural-em", tuple(path), reason, converged)
 
 
-def _hidden(rows: Rows, arcs: Arcs, smoothing: Any, limit: float) -> HiddenRows:
+def _hidden(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> HiddenRows:
     flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(own) for own in parents_of(arcs)))
     return HiddenRows(flat, rows.columns, rows.weight, as_prior(smoothing), limit)
 
 
-def _fitted(rows: Rows, arcs: Arcs, smoothing: Any, limit: float) -> tuple[NDArray[np.float64], float]:
+def _fitted(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> tuple[NDArray[np.float64], float]:
     """Return the tables by EM, and log-likelihood of the known cells − ½ ln N · free parameters."""
     hidden = _hidden(rows, arcs, smoothing, limit)
     starts = hidden.starts(1, None, np.random.default_rng(0))
@@ -86,7 +86,9 @@ def _fitted(rows: Rows, arcs: Arcs, smoothing: Any, limit: float) -> tuple[NDArr
     return tables, float(log - 0.5 * np.log(hidden.total) * free)
 
 
-def _completed(rows: Rows, arcs: Arcs, tables: NDArray[np.float64], seed: int, limit: float, smoothing: Any) -> Rows:
+def _completed(
+    rows: DiscreteRows, arcs: Arcs, tables: NDArray[np.float64], seed: int, limit: float, smoothing: Any
+) -> DiscreteRows:
     hidden = _hidden(rows, arcs, smoothing, limit)
     drawn = [hidden.kernel.complete_rows(tables, seed + k) for k in range(COMPLETIONS)]
     columns: list[NDArray[Any]] = [np.concatenate([each[j] for each in drawn]) for j in range(len(rows.names))]

@@ -10,11 +10,11 @@ from bayeskit.network.learn.climb import Climber
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, Best
 from bayeskit.network.learn.history import LearningHistory, Told
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 
 
 def tabu_search(
-    scores: Scores,
+    scores: StructureScores,
     limits: Constraints,
     start: Arcs,
     *,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from bayeskit._kernels import IndependenceTests, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.learn.data import Rows
+from bayeskit.network.learn.data import DiscreteRows
 
 TestName = Literal["g2", "chi2", "mi"]
 TESTS: tuple[str, ...] = get_args(TestName)
@@ -23,7 +23,7 @@ class Separated(NamedTuple):
     p: float
 
 
-class Independence(Protocol):
+class IndependenceTest(Protocol):
     """The test that PC and MMPC use."""
 
     alpha: float
@@ -53,7 +53,7 @@ class DataTests:
     1.0
     """
 
-    def __init__(self, rows: Rows, test: str = "g2", alpha: float = 0.01) -> None:
+    def __init__(self, rows: DiscreteRows, test: str = "g2", alpha: float = 0.01) -> None:
         if test not in TESTS:
             raise NetworkError(f"test must be one of {', '.join(map(repr, TESTS))}; got {test!r}.")
         if not 0 < alpha < 1:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class WrittenColumns:
+class ScanConversion:
     """How the columns of a table become those of a sample that was read; a :class:`Conversion` of a scan."""
 
     types: Mapping[str, Any]  # column of the result → its type
@@ -55,7 +55,7 @@ class WrittenColumns:
         return pa.record_batch(columns, names=list(names))
 
 
-def as_models_read(scan: Scan, columns: WrittenColumns, names: Sequence[str]) -> Scan:
+def as_models_read(scan: Scan, columns: ScanConversion, names: Sequence[str]) -> Scan:
     """Return a scan with some of the converted columns; text files are parsed straight into their types."""
     import pyarrow as pa
 

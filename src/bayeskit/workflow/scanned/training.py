@@ -17,7 +17,7 @@ from bayeskit.table.scan import Scan
 from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.table.target import read_target
 from bayeskit.workflow.progress import Progress
-from bayeskit.workflow.scanned.columns import WrittenColumns, as_models_read, numbers_rows, result_types
+from bayeskit.workflow.scanned.columns import ScanConversion, as_models_read, numbers_rows, result_types
 from bayeskit.workflow.scanned.comparison import ScanRows, refuse_unreadable, told
 from bayeskit.workflow.training import TrainingTable, refuse_misfits
 
@@ -77,7 +77,7 @@ def read_training_scan(
         return result
     source = {name: name for name in scan.names}
     source |= {name: part for part in written.conventions for name in written.parts if name.startswith(f"{part} (")}
-    columns = WrittenColumns({**result_types(table), target: labels.type}, source, written.conventions)
+    columns = ScanConversion({**result_types(table), target: labels.type}, source, written.conventions)
     names = list(dict.fromkeys([*features.source.names, target, *also]))
     read = as_models_read(scan, columns, names)
     rows = ScanRows(read, target, replace(sample, table=found.table), features.source, y, classes)

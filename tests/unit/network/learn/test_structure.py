@@ -11,12 +11,13 @@ from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_stru
 from bayeskit.datasets import load_asia
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network import dag
+from bayeskit.network.learn.bootstrap import ArcStrength
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.data import read_rows
 from bayeskit.network.learn.k2 import k2_search
 from bayeskit.network.learn.pc import pc_stable
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.scores import Scores
+from bayeskit.network.learn.structure_scores import StructureScores
 from bayeskit.network.learn.tests_of_independence import GraphOracle
 from tests.networks import dags
 
@@ -60,7 +61,7 @@ def all_dags(n):
 @pytest.mark.parametrize("score", ["bic", "bdeu", "k2"])
 def test_exact_search_is_the_best_of_all_29281_graphs_of_five_variables(score):
     rows = read_rows(BayesianNetwork("A->B->C<-D; C->E; A->E", random_tables=5).sample(60, random_state=3))
-    scores = Scores(rows, score)
+    scores = StructureScores(rows, score)
     best = max(sum(scores.local(i, own) for i, own in enumerate(parents)) for parents in all_dags(5))
     assert learn_structure(rows, "exact", score).score == pytest.approx(best, rel=1e-12)
 
@@ -105,8 +106,8 @@ def k2_reference(scores, ordering):
 def test_k2_is_its_plain_twin(ordering):
     rows = read_rows(collider())
     places = [rows.names.index(name) for name in ordering]
-    arcs, _ = k2_search(Scores(rows, "k2"), Constraints.of(rows.names), places)
-    expected = k2_reference(Scores(rows, "k2"), places)
+    arcs, _ = k2_search(StructureScores(rows, "k2"), Constraints.of(rows.names), places)
+    expected = k2_reference(StructureScores(rows, "k2"), places)
     assert [set(np.flatnonzero(arcs[:, j]).tolist()) for j in range(4)] == [set(own) for own in expected]
 
 
@@ -187,6 +188,18 @@ def test_the_bootstrap_leaves_out_the_rows_that_the_search_leaves_out_and_says_s
     assert (averaged.strength != found.strength).any()
     with pytest.raises(NetworkError, match="'complete-rows' or 'node-average'; got 'em'"):
         arc_strength(rows, missing="em")
+
+
+def test_the_cpdag_of_an_averaged_network_keeps_its_v_structure_and_directs_nothing_else():
+    strong = np.array([[0, 0, 1.0, 0], [0, 0, 1.0, 0], [1.0, 1.0, 0, 0], [0, 0, 0, 0]])
+    strong[0, 3] = strong[3, 0] = 0.9
+    direction = np.zeros((4, 4))
+    direction[0, 2] = direction[1, 2] = direction[0, 3] = 1.0
+    found = ArcStrength(("a", "b", "c", "d"), strong, direction, 10)
+    assert found.averaged(0.5) == [("a", "c"), ("b", "c"), ("a", "d")]
+    cpdag = found.averaged_cpdag(0.5)
+    assert set(cpdag.arcs) == {("a", "c"), ("b", "c")}  # a -> c <- b; a and d are joined either way
+    assert cpdag.edges == (("a", "d"),)
 
 
 def test_the_bootstrap_is_sure_of_strong_arcs_only():
@@ -283,7 +296,7 @@ def test_equivalent_networks_have_the_same_bdeu_and_bic():
 def test_chow_liu_is_the_best_tree():
     rows = read_rows(collider())
     found = learn_structure(rows, "chow-liu", root="D")
-    scores = Scores(rows, "loglik")
+    scores = StructureScores(rows, "loglik")
     trees = [p for p in all_dags(4) if sum(map(len, p)) == 3 and max(map(len, p)) == 1]
     best = max(scores.total(parents) for parents in trees)
     assert scores.total(found.network.parents) == pytest.approx(best, rel=1e-12)

@@ -26,13 +26,13 @@ from bayeskit._kernels import FamilyScores, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.learn.schema import Kinds
 from bayeskit.network.graph import Graph
-from bayeskit.network.learn.data import Rows, read_rows
+from bayeskit.network.learn.data import DiscreteRows, read_rows
 
 ScoreName = Literal["bic", "aic", "mdl", "k2", "bdeu", "loglik"]
 SCORES: tuple[str, ...] = get_args(ScoreName)
 
 
-class Scores:
+class StructureScores:
     """The score of each family of some rows.
 
     Examples
@@ -43,7 +43,7 @@ class Scores:
     (-2.772589, 0.0)
     """
 
-    def __init__(self, rows: Rows, score: str = "bic", equivalent_sample_size: float = 1.0) -> None:
+    def __init__(self, rows: DiscreteRows, score: str = "bic", equivalent_sample_size: float = 1.0) -> None:
         if score not in SCORES:
             raise NetworkError(f"score must be one of {', '.join(map(repr, SCORES))}; got {score!r}.")
         if not (np.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
@@ -119,4 +119,4 @@ def network_score(
     parents: list[list[int]] = [[] for _ in place]
     for i, own in zip(place, graph.parents, strict=True):
         parents[i] = [place[p] for p in own]
-    return Scores(rows, score, equivalent_sample_size).total(parents)
+    return StructureScores(rows, score, equivalent_sample_size).total(parents)

@@ -18,7 +18,7 @@ from bayeskit.network.graph import Graph
 from bayeskit.network.learn.chow_liu import chow_liu
 from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints, read_ordering
-from bayeskit.network.learn.data import Rows, read_rows
+from bayeskit.network.learn.data import DiscreteRows, read_rows
 from bayeskit.network.learn.exact import exact_search
 from bayeskit.network.learn.ges import greedy_equivalence_search
 from bayeskit.network.learn.hill_climb import hill_climb
@@ -27,8 +27,8 @@ from bayeskit.network.learn.k2 import k2_search
 from bayeskit.network.learn.mmhc import mmhc
 from bayeskit.network.learn.pc import pc_stable
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.scores import ScoreName, Scores
 from bayeskit.network.learn.structural_em import structural_em
+from bayeskit.network.learn.structure_scores import ScoreName, StructureScores
 from bayeskit.network.learn.tabu import tabu_search
 from bayeskit.network.learn.tests_of_independence import DataTests, TestName
 
@@ -240,7 +240,7 @@ def _told(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> Told:
     return told
 
 
-def searched_rows(rows: Rows, missing: str) -> Rows:
+def searched_rows(rows: DiscreteRows, missing: str) -> DiscreteRows:
     """Return the rows of a search; warn how many are left out because of missing cells."""
     n_whole = int((~rows.missing().any(axis=1)).sum())
     # Structural EM needs some graph to begin with; where no row is complete, that of the node averages.
@@ -255,14 +255,14 @@ def searched_rows(rows: Rows, missing: str) -> Rows:
     return whole
 
 
-def search(rows: Rows, settings: Settings, start: Marks) -> tuple[Marks, LearningHistory]:
+def search(rows: DiscreteRows, settings: Settings, start: Marks) -> tuple[Marks, LearningHistory]:
     """Run one search over rows; return the marks of a graph: an arc one way, an edge both ways."""
     limits, told = settings.limits, settings.told
     if settings.method == "chow-liu":
         return chow_liu(rows, limits, settings.root, settings.limit)
     if settings.method == "pc":
         return pc_stable(DataTests(rows, settings.test, settings.alpha), limits, told=told)
-    scores = Scores(rows, settings.score, settings.equivalent_sample_size)
+    scores = StructureScores(rows, settings.score, settings.equivalent_sample_size)
     shaken: dict[str, Any] = {
         "restarts": settings.restarts,
         "perturb": settings.perturb,
@@ -282,7 +282,7 @@ def search(rows: Rows, settings: Settings, start: Marks) -> tuple[Marks, Learnin
     return greedy_equivalence_search(scores, limits, told=told)
 
 
-def _start(start: Graph | None, rows: Rows, limits: Constraints) -> Marks:
+def _start(start: Graph | None, rows: DiscreteRows, limits: Constraints) -> Marks:
     arcs = limits.required.copy()
     if start is None:
         return arcs
@@ -296,7 +296,7 @@ def _start(start: Graph | None, rows: Rows, limits: Constraints) -> Marks:
     return arcs
 
 
-def _refuse_large_families(rows: Rows, parents: list[list[int]], limit: float) -> None:
+def _refuse_large_families(rows: DiscreteRows, parents: list[list[int]], limit: float) -> None:
     for i, own in enumerate(parents):
         cells = prod(rows.cards[v] for v in (*own, i))
         if 16.0 * cells > limit or cells > MAX_NUMBERS:
@@ -313,8 +313,10 @@ def _directed(marks: Marks) -> Marks:
     return arcs
 
 
-def _by_structural_em(rows: Rows, settings: Settings, marks: Marks, smoothing: Any) -> tuple[Marks, LearningHistory]:
-    def again(completed: Rows, start: Marks) -> Marks:
+def _by_structural_em(
+    rows: DiscreteRows, settings: Settings, marks: Marks, smoothing: Any
+) -> tuple[Marks, LearningHistory]:
+    def again(completed: DiscreteRows, start: Marks) -> Marks:
         marks, history = search(completed, settings, start)
         if not history.converged:  # Ctrl-C ended this search, and so it ends the rounds
             raise KeyboardInterrupt
@@ -327,7 +329,7 @@ def _by_structural_em(rows: Rows, settings: Settings, marks: Marks, smoothing: A
 
 
 def _result(
-    rows: Rows,
+    rows: DiscreteRows,
     settings: Settings,
     marks: Marks,
     history: LearningHistory,
@@ -353,5 +355,5 @@ def _result(
     else:
         cpdag = PartialGraph.of_parents(rows.names, parents)
     scored = rows.complete_rows() if complete else rows
-    total = Scores(scored, settings.score, settings.equivalent_sample_size).total(parents)
+    total = StructureScores(scored, settings.score, settings.equivalent_sample_size).total(parents)
     return LearnedStructure(network, cpdag, total, history)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayeskit.estimate.tables import NamedTable
+from bayeskit.estimate.named_table import NamedTable
 
 TABLE = NamedTable("P(色泽 | 好瓜)", ("乌黑", "<b>"), ("否", "是"), np.array([[0.25, 1e-7], [0.0, 123456.0]]))
 

@@ -15,14 +15,14 @@ _ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)
-class Separation:
+class ClassSeparation:
     """How classes are separated: ``complete`` where every row is on its side, and the inputs that do it."""
 
     complete: bool
     inputs: tuple[int, ...]  # positions among the inputs
 
 
-def find_separation(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> Separation | None:
+def find_separation(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> ClassSeparation | None:
     r"""Return the separation of classes by inputs of about deviation 1, or None where maximum likelihood exists.
 
     A direction β with x_i · (β_{y_i} − β_c) ≥ 0 for all rows and classes, and above 0 for some, increases the
@@ -36,7 +36,7 @@ def find_separation(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> 
     sharp = _cut(x, y, n_classes, complete=True)
     used = np.abs((beta if sharp is None else sharp).reshape(-1, x.shape[1])).max(axis=0) > _ROUNDING
     alone = _alone(x[:, :-1], y) if n_classes == 2 else []
-    return Separation(sharp is not None, tuple(alone or np.flatnonzero(used[:-1]).tolist()))
+    return ClassSeparation(sharp is not None, tuple(alone or np.flatnonzero(used[:-1]).tolist()))
 
 
 def _cut(x: NDArray[np.float64], y: NDArray[Any], n_classes: int, complete: bool) -> NDArray[np.float64] | None:
