@@ -166,4 +166,6 @@ def test_non_convergence_says_the_last_change_and_what_to_try():
     with pytest.warns(
         BayeskitWarning, match=r"stopped after 2 steps, .* improved the objective by .*; raise max_iter or tol"
     ):
-        GaussianMixture(3, max_iter=2, n_init=1).fit(X)
+        stopped = GaussianMixture(3, max_iter=2, n_init=1).fit(X)
+    assert (stopped.converged_, stopped.n_iter_) == (False, 2)
+    assert GaussianMixture(3, max_iter=5000, n_init=1).fit(X).converged_

@@ -89,3 +89,11 @@ def test_matrices_in_every_form_give_scikit_learns_posterior(name, form):
         assert_allclose(a.feature_log_prob_, b.feature_log_prob_, rtol=1e-12)
         assert_allclose(a.feature_count_, b.feature_count_, rtol=1e-12)
         assert_array_equal(a.predict(given), b.predict(given))
+
+
+def test_complement_has_scikit_learns_sums_of_all_classes():
+    rng = np.random.default_rng(1)
+    X, y, weight = rng.poisson(0.3, (60, 40)), rng.integers(0, 4, 60), rng.random(60)
+    for own in (None, weight):
+        found = bayeskit.ComplementNB().fit(X, y, own).feature_all_
+        assert_allclose(found, theirs.ComplementNB().fit(X, y, own).feature_all_, rtol=1e-12)

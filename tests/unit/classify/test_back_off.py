@@ -111,17 +111,33 @@ def test_integer_weights_are_repetitions(made, tennis):
     assert_allclose(left.log_loss, repeated.leave_one_out(repeated_rows, target="play").log_loss, rtol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_any_split_of_partial_fit_is_one_fit_and_unlearning_takes_it_back(made, tennis):
-    parts = [
-        {name: column[:6] for name, column in tennis.items()},
-        {name: column[6:] for name, column in tennis.items()},
-    ]
+def halves(table):
+    return [{name: column[:6] for name, column in table.items()}, {name: column[6:] for name, column in table.items()}]
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "KDB 2"])
+def test_any_split_of_partial_fit_is_one_fit(name, tennis):
+    model = MODELS[name]("back-off")
+    for part in halves(tennis):
+        model.partial_fit(part, target="play")
+    whole = MODELS[name]("back-off").fit(tennis, target="play")
+    assert_array_equal(model.predict_proba(tennis), whole.predict_proba(tennis))
+
+
+@pytest.mark.filterwarnings("ignore:the structure was chosen on the first batch")
+def test_two_parents_keep_the_structure_of_the_first_batch(tennis):
+    first, second = halves(tennis)
+    structure = MODELS["KDB 2"]("back-off").fit(first, target="play").structure_
+    model = MODELS["KDB 2"]("back-off").partial_fit(first, target="play").partial_fit(second, target="play")
+    assert model.structure_.arcs == structure.arcs
+    assert model.class_prior_.tolist() == MODELS["ODE"]("back-off").fit(tennis, target="play").class_prior_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:the structure was chosen on the first batch")
+def test_unlearning_takes_a_batch_back(made, tennis):
+    parts = halves(tennis)
     model = made("back-off").partial_fit(parts[0], target="play")
     model.partial_fit(parts[1], target="play")
-    if made is not MODELS["KDB 2"]:  # its structure is that of the first part
-        whole = made("back-off").fit(tennis, target="play")
-        assert_array_equal(model.predict_proba(tennis), whole.predict_proba(tennis))
     before = model.predict_proba(tennis)
     model.partial_fit(parts[0], target="play")
     model.unlearn(parts[0], target="play")

@@ -160,9 +160,13 @@ def test_drawn_rows_have_the_moments_of_the_mixture():
     drawn, labels = model.sample(40_000, random_state=1)
     for c in range(2):
         own = drawn[labels == c]
-        assert_allclose(len(own) / 40_000, model.weights_[c], atol=0.01)
-        assert_allclose(own.mean(axis=0), model.means_[c], atol=0.05)
-        assert_allclose(np.cov(own.T), model.covariances_[c], atol=0.06)
+        n, weight, covariance = len(own), model.weights_[c], model.covariances_[c]
+        variance = np.diag(covariance)
+        # Four standard errors of a share, of a mean and of a covariance of n normal rows (Anderson 2003, section 3.4).
+        assert abs(n / 40_000 - weight) < 4 * np.sqrt(weight * (1 - weight) / 40_000)
+        assert (abs(own.mean(axis=0) - model.means_[c]) < 4 * np.sqrt(variance / n)).all()
+        error = np.sqrt((np.outer(variance, variance) + covariance**2) / n)
+        assert (abs(np.cov(own.T) - covariance) < 4 * error).all()
 
 
 def test_an_explanation_adds_up_and_a_summary_names_the_columns():

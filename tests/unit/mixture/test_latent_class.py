@@ -76,9 +76,12 @@ def test_drawn_rows_have_the_shares_of_the_model():
     assert set(drawn) == {"q0", "q1", "q2", "age"}
     for c in range(2):
         own = labels == c
-        assert_allclose(own.mean(), model.weights_[c], atol=0.015)
-        assert_allclose((np.array(drawn["q1"])[own] == "yes").mean(), model.tables_["q1"][1, c], atol=0.02)
-        assert_allclose(drawn["age"][own].mean(), model.tables_["age"][0, c], atol=0.3)
+        n, weight, yes = own.sum(), model.weights_[c], model.tables_["q1"][1, c]
+        mean, deviation = model.tables_["age"][:, c]
+        # Four standard errors of a share and of a mean.
+        assert abs(own.mean() - weight) < 4 * np.sqrt(weight * (1 - weight) / 20_000)
+        assert abs((np.array(drawn["q1"])[own] == "yes").mean() - yes) < 4 * np.sqrt(yes * (1 - yes) / n)
+        assert abs(drawn["age"][own].mean() - mean) < 4 * deviation / np.sqrt(n)
 
 
 def test_an_unseen_value_counts_as_missing():
