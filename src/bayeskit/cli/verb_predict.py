@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +28,9 @@ from bayeskit.cli.options import (
     table_output,
 )
 from bayeskit.cli.tables import inputs, is_many, scan_of
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.prediction import Predictions
 
 
 def predict(
@@ -72,43 +75,44 @@ def predict(
 
     Example: bayeskit predict asia.bif patients.csv --target lung
     """
-    from bayeskit.io.container import atomic_write
-    from bayeskit.table.files import TableFile
-    from bayeskit.table.formats import open_writer
-    from bayeskit.table.scan.rows import ScannedRows
-    from bayeskit.workflow.model_columns import ModelColumns
-    from bayeskit.workflow.prediction import Predictions
-    from bayeskit.workflow.wording import count
-
     place, name = table_output(output, json)
     classifier = load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
-    many = not is_text and is_many(data)
     words = (*classifier.missing, *(missing or ()))
-    scan = scan_of(data, None, encoding, delimiter, words) if many else None
+    scan = scan_of(data, None, encoding, delimiter, words) if not is_text and is_many(data) else None
     refuse_overwriting(place, (*inputs(data, scan), model, loss))
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
-    columns: ModelColumns | None = None
     if is_text:
-        predictions: Any = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)
-        if output is not None:
-            refuse_overwriting(output, predictions.files)
-    else:
-        options = encoding, delimiter
-        rows = TableFile.open(data[0], *options, missing=words) if scan is None else ScannedRows(scan)
-        columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
-        predictions = Predictions(columns, keep or [], costs, digits)
+        documents = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)
+        refuse_overwriting(place, documents.files)
+        _write(documents, place, name)
+        return
+    from bayeskit.table.files import TableFile
+    from bayeskit.table.scan.rows import ScannedRows
+    from bayeskit.workflow.model_columns import ModelColumns
+    from bayeskit.workflow.prediction import Predictions
+
+    rows = TableFile.open(data[0], encoding, delimiter, missing=words) if scan is None else ScannedRows(scan)
+    columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
+    _write(Predictions(columns, keep or [], costs, digits), place, name)
+    columns.warn()
+
+
+def _write(predictions: Predictions | texts.TextPredictions, place: Path | None, name: Path) -> None:
+    """Write the predictions to a file, or to standard output where there is no ``place``; ``name`` has the format."""
+    from bayeskit.io.container import atomic_write
+    from bayeskit.table.formats import open_writer
+    from bayeskit.workflow.wording import count
+
     if place is None:
         with open_writer(name, sys.stdout.buffer) as writer:
             predictions.write(writer)
         sys.stdout.buffer.flush()
-    else:
-        with (
-            atomic_write(place.absolute()) as stream,
-            open_writer(name, stream) as writer,
-            screen.progress() as progress,
-        ):
-            n_rows = predictions.write(writer, progress)
-        screen.note(f"{place}: {count(n_rows, 'row')}")
-    if columns is not None:
-        columns.warn()
+        return
+    with (
+        atomic_write(place.absolute()) as stream,
+        open_writer(name, stream) as writer,
+        screen.progress() as progress,
+    ):
+        n_rows = predictions.write(writer, progress)
+    screen.note(f"{place}: {count(n_rows, 'row')}")

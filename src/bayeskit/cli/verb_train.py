@@ -32,6 +32,7 @@ from bayeskit.cli.tables import inputs, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
 if TYPE_CHECKING:
+    from bayeskit.table.files import TableFile
     from bayeskit.table.scan import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
     from bayeskit.workflow.training import Training, TrainingTable
@@ -127,37 +128,35 @@ def train(
     plan = _plan(folds, models, by, loss is not None or reject is not None)
     place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
     page = place.with_suffix(".html") if report else None
-    scan = scan_of(data, stream, encoding, delimiter, missing or ())
-    _refuse_places(place, page, (*inputs(data, scan), loss, test))
-    _refuse_known_rows(test, inputs(data, scan))
-    file, held_out = (
-        None if path is None else TableFile.open(path, encoding, delimiter, missing=missing or (), keep=path != test)
-        for path in (data[0] if scan is None else None, test)
-    )
+    words = tuple(missing or ())
+    scan = scan_of(data, stream, encoding, delimiter, words)
+    sources = inputs(data, scan)
+    _refuse_places(place, page, (*sources, loss, test))
+    _refuse_known_rows(test, sources)
+    file = None if scan is not None else TableFile.open(data[0], encoding, delimiter, missing=words, keep=True)
+    held_out = None if test is None else TableFile.open(test, encoding, delimiter, missing=words)
     if held_out is not None:
         held_out.refuse_absent((target,))
     if plan.column == target:
         raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
     left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
     options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
-    if scan is None:
-        assert file is not None
+    if file is not None:
         table = training.read_training_table(file, *options)
     else:
+        assert scan is not None
         table = _read_scan(scan, options, plan, random_state, json)
     if not json:
         show_columns(table)
+    measure = BY[by] if by else None
     with screen.progress(not json) as progress:
-        result = training.train(
-            table,
-            models or None,
-            plan,
-            random_state,
-            progress,
-            by=BY[by] if by else None,
-            calibrate=calibrate,
-        )
-    replace(result.trained, missing=tuple(missing or ())).save(place)
+        result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
+    replace(result.trained, missing=words).save(place)
+    _show(result, held_out, place, page, sources[0], json)
+
+
+def _show(result: Training, held_out: TableFile | None, place: Path, page: Path | None, data: str, json: bool) -> None:
+    """Show the leaderboard and where the model is, write the report, and warn of what the user should know."""
     if not json:
         show_board(result)
     if held_out is not None:  # what fails here comes after the leaderboard and the model
@@ -169,7 +168,7 @@ def train(
     if json:
         screen.say_json(as_json(result, place, page))
     else:
-        show_next(place, inputs(data, scan)[0])
+        show_next(place, data)
     if not result.board.beats_majority:
         screen.warn(result.no_better_than_majority)
     if not pictures:
