@@ -73,7 +73,10 @@ class Attribute(ABC):
                 try:
                     known[cell] = self.code(cell)
                 except UnseenValueError as error:
-                    raise UnseenValueError(f"column '{name}', row {row}: {error}") from None
+                    raise UnseenValueError(
+                        f"column '{name}', row {row}: {error} Values that come later are declared with attributes="
+                        f"{{{name!r}: ...}}."
+                    ) from None
             found[row] = known[cell]
         return found
 

@@ -211,7 +211,7 @@ def _classifier_structure(model: Any) -> float:
 
 
 def _of_hypothesis(model: BruteForceMAP, X: Any, y: Any, target: str | None) -> DescriptionLength:
-    examples = model._read(X, y, target, more=True)
+    examples = model._read(X, y, target, more=True, learn=False)
     wrong = int((model._predict_cells(examples.cells) != examples.is_positive).sum())
     n = len(examples.cells)
     if model.noise == 0.0 and wrong:

@@ -16,6 +16,9 @@ from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.table.read import Source, read_table
 
+# Where all labels are one of these, it is not the concept that they name.
+_SAYS_NO = {"no", "n", "false", "f", "-", "−", "negative", "0"}
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -40,8 +43,11 @@ class ConceptLearner(Estimator):
     attributes: Attributes
     positive: Any
 
-    def _read(self, X: Any, y: Any, target: str | None, *, more: bool = False) -> Examples:
-        """Read examples; the first call also fixes the columns, values and labels."""
+    def _read(self, X: Any, y: Any, target: str | None, *, more: bool = False, learn: bool = True) -> Examples:
+        """Read examples; the first call also fixes the columns and values.
+
+        With ``more=True`` the columns are those of the first call; with ``learn=False`` new labels are not kept.
+        """
         name = type(self).__name__
         rows = read_labelled(X, y, None, target, None, name)
         source = self._as_fitted(X, rows.source) if more else rows.source
@@ -57,7 +63,9 @@ class ConceptLearner(Estimator):
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         else:
-            self._refuse_new_labels(found)
+            others = self._others_with(found)
+            if learn:
+                self._note_others(others)
         is_positive = np.array([label == self.positive_ for label in found])[codes]
         return Examples(self.space_.encode(source), is_positive, source)
 
@@ -71,20 +79,36 @@ class ConceptLearner(Estimator):
                 f"a concept is one label against the rest, and there are {len(found)}: {found[:10]}. Pass positive= to "
                 "name it."
             )
+        elif len(found) == 1 and found[0] in (0, 1):  # False and True too
+            self.positive_ = type(found[0])(1)
+        elif len(found) == 1 and str(found[0]).strip().lower() in _SAYS_NO:
+            raise BayeskitError(
+                f"all labels are {found[0]!r}, so that the label of the concept is not known. Pass positive= to name "
+                "it."
+            )
         else:
             self.positive_ = found[-1]
-        others = [label for label in found if label != self.positive_]
+        self._note_others([label for label in found if label != self.positive_])
+
+    def _note_others(self, others: list[Any]) -> None:
+        """Note the labels that are not the concept: one has its own name, several are "not" the concept."""
+        self._others = others
         if not others and isinstance(self.positive_, bool):
             others = [not self.positive_]
         self.negative_ = others[0] if len(others) == 1 else f"not {self.positive_}"
         self.classes_ = np.array([self.negative_, self.positive_], dtype=object)
 
-    def _refuse_new_labels(self, found: list[Any]) -> None:
-        strange = [label for label in found if label not in (self.positive_, self.negative_)]
-        if strange and self.negative_ != f"not {self.positive_}":
+    def _others_with(self, found: list[Any]) -> list[Any]:
+        """Return the labels that are not the concept once more are known; unless it was named, refuse a second one."""
+        new = [label for label in found if label not in (self.positive_, self.negative_, *self._others)]
+        others = [*self._others, *new]
+        if new and self.positive is None and len(others) > 1:
+            known = ", ".join(map(repr, [*others[:-1], self.positive_]))
             raise BayeskitError(
-                f"the label {strange[0]!r} was not seen before; seen: {self.negative_!r} and {self.positive_!r}."
+                f"the label {new[-1]!r} was not seen before; seen: {known}. A concept is one label against the rest: "
+                "pass positive= to name it."
             )
+        return others
 
     def _as_fitted(self, X: Any, source: Source) -> Source:
         names = self.space_.names
@@ -113,7 +137,7 @@ class ConceptLearner(Estimator):
     def score(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return the accuracy; every label other than the concept's counts as negative."""
         self._refuse_unfitted()
-        examples = self._read(X, y, target or (None if y is not None else self.target_), more=True)
+        examples = self._read(X, y, target or (None if y is not None else self.target_), more=True, learn=False)
         return float(np.mean(self._predict_cells(examples.cells) == examples.is_positive))
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:

@@ -206,3 +206,47 @@ def test_arrays_without_names_are_read_too():
     assert repr(learner.hypothesis_) == "⟨0, ?⟩"
     assert learner.predict(X).tolist() == [1, 1, 0]
     assert learner.explain([0, 1]).label == 1
+
+
+def test_labels_that_come_one_at_a_time_keep_their_names():
+    wind = {"wind": Values(["strong", "weak"])}
+    for positive in (None, "yes"):
+        learner = CandidateElimination(attributes=wind, positive=positive)
+        learner.partial_fit({"wind": ["strong"]}, ["yes"])
+        assert learner.predict({"wind": ["weak"]}).tolist() == ["not yes"]
+        learner.partial_fit({"wind": ["weak"]}, ["no"])
+        assert learner.predict({"wind": ["weak", "strong"]}).tolist() == ["no", "yes"]
+        assert [step.label for step in learner.steps_] == ["yes", "no"]
+        assert learner.score({"wind": ["weak"]}, ["no"]) == 1.0
+    learner.partial_fit({"wind": ["weak"]}, ["never"])
+    assert learner.predict({"wind": ["weak"]}).tolist() == ["not yes"]
+
+
+def test_a_score_changes_no_label():
+    learner = CandidateElimination(positive="yes").fit({"wind": ["strong", "weak"]}, ["yes", "no"])
+    assert learner.score({"wind": ["strong", "weak"]}, ["yes", "never"]) == 1.0
+    assert learner.predict({"wind": ["weak"]}).tolist() == ["no"]
+
+
+def test_labels_that_all_say_no_are_not_the_concept():
+    table = {"wind": ["strong", "weak"]}
+    for label, is_concept in ((False, True), (0, 1)):
+        learner = FindS().fit(table, [label, label])
+        assert learner.positive_ == is_concept
+        assert learner.hypothesis_.is_empty
+        assert learner.predict(table).tolist() == [label, label]
+    with pytest.raises(BayeskitError, match="all labels are 'no', so that the label of the concept is not known"):
+        FindS().fit(table, ["no", "no"])
+    assert FindS(positive="yes").fit(table, ["no", "no"]).hypothesis_.is_empty
+
+
+def test_a_third_label_is_refused_with_what_would_do():
+    learner = CandidateElimination().fit({"wind": ["strong", "weak"]}, ["yes", "no"])
+    with pytest.raises(BayeskitError, match=r"the label 'never' was not seen before; seen: 'no', 'yes'.*pass positive="):
+        learner.partial_fit({"wind": ["weak"]}, ["never"])
+
+
+def test_an_unknown_value_is_refused_with_how_to_declare_it():
+    learner = CandidateElimination().partial_fit({"wind": ["strong"]}, ["yes"])
+    with pytest.raises(UnseenValueError, match=r"declared with attributes=\{'wind': ...\}"):
+        learner.partial_fit({"wind": ["weak"]}, ["no"])
