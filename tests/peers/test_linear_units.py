@@ -9,8 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayeskit import LeastSquares, SigmoidUnit
-from bayeskit.concept.sigmoid import objective
+from bayeskit.concept.least_squares import solve
+from bayeskit.concept.sigmoid import squared_error
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.estimate.logistic import LogisticProblem
 
 
 def rows(seed, n=60, d=3):
@@ -67,6 +69,44 @@ def overlapping(seed, n_classes=2):
     return X, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
 
 
+@pytest.mark.parametrize("likeness", [1.0, 1e-3, 1e-5, 1e-9, 0.0])
+def test_inputs_that_are_nearly_alike_have_the_weights_of_a_singular_value_decomposition(likeness):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3)) * [1.0, 1e6, 1e-6]
+    x = np.column_stack([x, x[:, 0] + likeness * rng.normal(size=200)])
+    d = x @ [1.0, 1e-6, 1e6, -1.0] + rng.normal(size=200)
+    size = np.linalg.norm(x, axis=0)
+    expected = np.linalg.lstsq(x, d, rcond=200 * np.finfo(float).eps)[0]
+    if likeness >= 1e-5:
+        expected = np.linalg.lstsq(x / size, d, rcond=None)[0] / size  # of inputs of one size, where nothing is cut off
+    assert_allclose(x @ solve(x, d), x @ expected, rtol=1e-7, atol=1e-7)
+    if likeness >= 1e-5:
+        assert_allclose(solve(x, d), expected, rtol=1e-9 / likeness)
+
+
+def test_many_rows_start_where_a_part_of_them_leads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 3))
+    y = X @ [2.0, -1.0, 0.5] + rng.logistic(size=40_000) > 0.7
+    for order in (np.arange(40_000), np.argsort(y, kind="stable")):
+        ours = SigmoidUnit(solver="lbfgs", tol=1e-9).fit(X[order], y[order])
+        theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000, solver="newton-cholesky").fit(X, y)
+        assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
+        assert_allclose(ours.objective_[0][0], -np.log(2), rtol=1e-12)
+        assert (np.diff(ours.objective_[0]) >= -1e-12).all()
+
+
+def test_a_part_that_misleads_is_not_followed():
+    # Every tenth row, the ones a part of 4,000 would hold, has the other class than its x asks for.
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40_000, 1))
+    y = X[:, 0] + rng.logistic(size=40_000) > 0
+    y[::10] = X[::10, 0] + rng.logistic(size=4_000) / 4 < 0
+    ours = SigmoidUnit(solver="lbfgs", tol=1e-9).fit(X, y)
+    theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000, solver="newton-cholesky").fit(X, y)
+    assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["gradient", "lbfgs"])
 def test_a_sigmoid_unit_is_logistic_regression_without_penalty(solver):
     for seed in range(3):
@@ -107,18 +147,40 @@ def test_the_fit_to_frequencies_is_the_fit_to_raw_rows(seed):
         assert_allclose(by_shares, by_rows, atol=1e-6)
 
 
+def squared_error_of(x, d):
+    return lambda v: squared_error(v, x, d, np.full(len(d), 1 / len(d)))
+
+
+def likelihood_of(x, d):
+    """The log-likelihood of a unit per row, whose last input is 1, as the solvers see it."""
+    labels = d == 1
+    rest = np.where(labels, 0.0, d) @ x
+    problem = LogisticProblem(x[:, :-1], labels, None, np.zeros(3), np.ones(3), 1, 0.0, rest[None, :])
+
+    def value(v):
+        found, gradient = problem.value(v[None, :])
+        return -found, -gradient[0]
+
+    return value
+
+
 @pytest.mark.parametrize("rule", ["cross-entropy", "squared-error"])
-def test_the_gradient_is_that_of_the_objective(rule):
+@pytest.mark.parametrize("labels", [True, False])
+def test_the_gradient_is_that_of_the_objective(rule, labels):
     rng = np.random.default_rng(0)
-    x, d, share = rng.normal(size=(9, 4)), rng.integers(0, 2, 9).astype(float), np.full(9, 1 / 9)
+    x = np.column_stack([rng.normal(size=(9, 3)), np.ones(9)])
+    d = rng.integers(0, 2, 9).astype(float) if labels else rng.random(9)
     v = rng.normal(size=4)
-    gradient = objective(v, x, d, share, rule)[1]
+    objective = (likelihood_of if rule == "cross-entropy" else squared_error_of)(x, d)
+    value, gradient = objective(v)
     steps = np.eye(4) * 1e-6
-    measured = [(objective(v + s, x, d, share, rule)[0] - objective(v - s, x, d, share, rule)[0]) / 2e-6 for s in steps]
+    measured = [(objective(v + s)[0] - objective(v - s)[0]) / 2e-6 for s in steps]
     assert_allclose(gradient, measured, rtol=1e-6)
     h = 1 / (1 + np.exp(-x @ v))
     factor = 1.0 if rule == "cross-entropy" else h * (1 - h)
     assert_allclose(gradient, (factor * (d - h)) @ x / 9, rtol=1e-12)
+    entropy, error = d * np.log(h) + (1 - d) * np.log(1 - h), -0.5 * (d - h) ** 2
+    assert_allclose(value, (entropy if rule == "cross-entropy" else error).mean(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["cross-entropy", "squared-error"])

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayeskit.counts.moments import Moments
-from bayeskit.errors import TableError
 from bayeskit.estimate.class_separation import ClassSeparation, find_separation
 from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
 from bayeskit.estimate.overlap import proves_overlap
-from bayeskit.learn.design_matrix import DesignMatrix, raw_inputs
+from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled
-from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
@@ -77,28 +74,10 @@ def fit_logistic(
 
 
 def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem, DesignMatrix]:
-    array, source = rows.source.array, rows.source
-    in_place = array is not None and array.dtype.kind in "iuf" and len(schema.numeric) == len(schema)
-    table = array if in_place and array is not None else raw_inputs(source, schema)
-    try:
-        moments = Moments.of(table, np.zeros(source.n_rows, dtype=np.uint8), 1, rows.weight)
-    except OverflowError as error:
-        for j in schema.numeric:
-            refuse_infinite(np.asarray(source.column(j).values), schema[j].name)  # type: ignore[union-attr]
-        column, size = error.args
-        name = DesignMatrix(schema, np.empty(0)).names[column]
-        raise TableError(
-            f"input '{name}' holds numbers so {size} that their squares "
-            f"{'overflow; use a larger' if size == 'large' else 'underflow; use a smaller'} unit."
-        ) from None
-    means = moments.mean[:, 0]
-    weight = np.maximum(moments.weight[:, 0], 1e-300)
-    scale = np.sqrt(moments.scatter[:, 0] / weight)
-    # A column of one value has no say: its unit does not matter.
-    scale = np.where(scale > 1e-13 * np.abs(means), scale, np.maximum(1.0, np.abs(means)))
+    design, table, scale = DesignMatrix.learn(rows.source, schema, rows.weight)
     n_units = {1: 0, 2: 1}.get(len(rows.classes), len(rows.classes))
-    problem = LogisticProblem(table, rows.y, rows.weight, means, scale, n_units, float(l2))
-    return problem, DesignMatrix(schema, means)
+    problem = LogisticProblem(table, rows.y, rows.weight, design.means, scale, n_units, float(l2))
+    return problem, design
 
 
 def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> ClassSeparation | None:

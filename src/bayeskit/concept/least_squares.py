@@ -24,6 +24,9 @@ from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
 
+# Where the correlations of inputs have no smaller eigenvalue (over the largest), normal equations serve.
+_WELL_POSED = 1e-6
+
 
 @dataclass(frozen=True, repr=False)
 class LinearExplanation:
@@ -93,15 +96,16 @@ class LeastSquares(Regressor, TableModel):
         refuse_parameters(self, self._rules)
         source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
         schema = learn_schema(source, self.kinds, weight=weight)
-        design, inputs = DesignMatrix.learn(source, schema, weight)
-        root = np.ones(len(d)) if weight is None else np.sqrt(weight)
+        design, table, _ = DesignMatrix.learn(source, schema, weight)
         mean = float(np.average(d, weights=weight))
         # Around the mean row the intercept parts from the weights, and large offsets do no harm.
-        centred = (inputs - design.means) * root[:, None]
-        # Directions that centring or copies of a column leave at rounding size count as none.
-        smallest = np.finfo(np.float64).eps * max(centred.shape)
-        w = linalg.lstsq(centred, (d - mean) * root, cond=smallest, lapack_driver="gelsd")[0]
-        residual = d - mean - (inputs - design.means) @ w
+        centred, deviation = design.centred(table), d - mean
+        if weight is None:
+            w = solve(centred, deviation)
+        else:
+            root = np.sqrt(weight)
+            w = solve(centred * root[:, None], deviation * root)
+        residual = deviation - centred @ w
         self._design = design
         self.coef_ = w
         self.intercept_ = mean - float(design.means @ w)
@@ -160,6 +164,29 @@ class LeastSquares(Regressor, TableModel):
         self.coef_ = expect_array(arrays, "coef", np.float64, (len(self._design.means),))
         self.intercept_, self.noise_ = expect_array(arrays, "numbers", np.float64, (2,)).tolist()
         self.input_names_ = self._design.names
+
+
+def solve(x: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the w of least Σ (d − x w)²; of several, the smallest.
+
+    Examples
+    --------
+    >>> solve(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([2.0, 4.0])).round(6)
+    array([1., 1.])
+    """
+    matrix = x.T @ x
+    size = np.sqrt(np.diagonal(matrix))
+    if len(x) > x.shape[1] > 0 and np.isfinite(size).all() and (size > 0.0).all():
+        values, vectors = linalg.eigh(matrix / size[:, None] / size)
+        if values[0] > _WELL_POSED * values[-1]:
+            w = np.zeros(x.shape[1])
+            # The normal equations lose half of the digits that the residuals of the first answer bring back.
+            for _ in range(2):
+                w += vectors @ ((vectors.T @ (x.T @ (d - x @ w) / size)) / values) / size
+            return w
+    # Directions that centring or copies of a column leave at rounding size count as none.
+    smallest = np.finfo(np.float64).eps * max(x.shape)
+    return np.asarray(linalg.lstsq(x, d, cond=smallest, lapack_driver="gelsd")[0])
 
 
 def _read(

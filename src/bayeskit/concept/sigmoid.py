@@ -13,6 +13,7 @@ from bayeskit.classify.table_model import TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.design_matrix import DesignMatrix, Matrix
@@ -147,17 +148,12 @@ class SigmoidUnit(TableClassifier):
         self, source: Source, wanted: Matrix, weight: Vector | None, classes: NDArray[Any], target: str | None
     ) -> None:
         schema = learn_schema(source, self.kinds, weight=weight)
-        design, inputs = DesignMatrix.learn(source, schema, weight)
-        w = np.ones(len(inputs)) if weight is None else weight
-        share = w / w.sum()
-        # Inputs of one size: the maximum is the same, and the way to it is much shorter.
-        spread = np.sqrt(share @ (inputs - design.means) ** 2)
-        spread = np.where(spread > 1e-12 * np.maximum(1.0, np.abs(design.means)), spread, 1.0)
-        standard = np.column_stack([np.ones(len(inputs)), (inputs - design.means) / spread])
-        found = [self._climb(standard, d, share) for d in wanted]
-        weights = np.array([v[1:] / spread for v, _ in found]).reshape(len(found), len(spread))
+        design, table, scale = DesignMatrix.learn(source, schema, weight)
+        climb = self._climb_likelihood if self.rule == "cross-entropy" else self._climb_squared_error
+        found = [climb(design, table, scale, d, weight) for d in wanted]
+        weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
         self.coef_ = weights
-        self.intercept_ = np.array([v[0] for v, _ in found]) - weights @ design.means
+        self.intercept_ = np.array([v[-1] for v, _ in found]) - weights @ design.means
         self.objective_ = [path for _, path in found]
         self.n_iter_ = max((len(path) - 1 for path in self.objective_), default=1)
         self.input_names_ = design.names
@@ -165,29 +161,50 @@ class SigmoidUnit(TableClassifier):
         self.classes_ = classes
         self._note_columns(schema, target)
 
-    def _climb(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, NDArray[np.float64]]:
-        """Return the weights of one unit, and the objective on the way."""
-        start = np.zeros(x.shape[1])
+    def _climb_likelihood(
+        self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
+    ) -> tuple[Vector, Vector]:
+        """Return the weights of one unit around the mean row, intercept last, and the objective on the way."""
+        labels = (d == 1.0).astype(np.uint8)
+        problem = LogisticProblem(table, labels, weight, design.means, scale, 1, 0.0, _beyond(design, table, d, weight))
+        eta: float | str = self.learning_rate
+        if self.solver == "gradient" and isinstance(eta, str):
+            eta = _rate(*_standard(design, table, scale, weight))
+        optimum = solve(problem, self.solver, self.tol, self.max_iter, eta)
+        if not optimum.converged and len(optimum.objective) > self.max_iter:
+            self._warn()
+        return optimum.coef[0], optimum.objective
+
+    def _climb_squared_error(
+        self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
+    ) -> tuple[Vector, Vector]:
+        x, share = _standard(design, table, scale, weight)
         if self.solver == "lbfgs":
-            return self._climb_by_lbfgs(x, d, share, start)
-        eta = self._rate(x, share)
-        v, path = start, []
+            v, path = self._lbfgs(x, d, share)
+        else:
+            v, path = self._ascend(x, d, share)
+        return np.append(v[:-1] / scale, v[-1]), np.array(path)
+
+    def _ascend(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
+        eta = _rate(x, share) if isinstance(self.learning_rate, str) else float(self.learning_rate)
+        v, path = np.zeros(x.shape[1]), []
         for _ in range(self.max_iter):
-            value, gradient = objective(v, x, d, share, self.rule)
+            value, gradient = squared_error(v, x, d, share)
             path.append(value)
             if np.abs(gradient).max() <= self.tol:
-                return v, np.array(path)
+                return v, path
             v = v + eta * gradient
-        path.append(objective(v, x, d, share, self.rule)[0])
+        path.append(squared_error(v, x, d, share)[0])
         self._warn()
-        return v, np.array(path)
+        return v, path
 
-    def _climb_by_lbfgs(self, x: Matrix, d: Vector, share: Vector, start: Vector) -> tuple[Vector, NDArray[np.float64]]:
+    def _lbfgs(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
         def down(v: Vector) -> tuple[float, Vector]:
-            value, gradient = objective(v, x, d, share, self.rule)
+            value, gradient = squared_error(v, x, d, share)
             return -value, -gradient
 
-        path = [objective(start, x, d, share, self.rule)[0]]
+        start = np.zeros(x.shape[1])
+        path = [squared_error(start, x, d, share)[0]]
         options: Any = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0.0, "maxcor": 30}
         minimize: Any = optimize.minimize  # its types know no function that gives value and gradient at once
         result = minimize(
@@ -201,13 +218,7 @@ class SigmoidUnit(TableClassifier):
         )
         if result.nit >= self.max_iter:
             self._warn()
-        return np.asarray(result.x), np.array(path)
-
-    def _rate(self, x: Matrix, share: Vector) -> float:
-        if not isinstance(self.learning_rate, str):
-            return float(self.learning_rate)
-        # σ′ ≤ 1/4, so that the curvature of the cross-entropy is at most λ_max / 4; that of the squared error is less.
-        return 4.0 / float(np.linalg.eigvalsh((x * share[:, None]).T @ x)[-1])
+        return np.asarray(result.x), path
 
     def _warn(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
@@ -287,24 +298,39 @@ class SigmoidUnit(TableClassifier):
             raise BayeskitError("the number of steps is not an integer.")
 
 
-def objective(v: Vector, x: Matrix, d: Vector, share: Vector, rule: str) -> tuple[float, Vector]:
-    r"""Return the objective of a unit per row, and its gradient.
+def _standard(design: DesignMatrix, table: NDArray[Any], scale: Vector, weight: Vector | None) -> tuple[Matrix, Vector]:
+    """Return inputs of mean 0 and deviation 1 with a last one that is 1, and the rows' weights, which sum to 1."""
+    w = np.ones(len(table)) if weight is None else weight
+    return np.column_stack([design.centred(table) / scale, np.ones(len(table))]), w / w.sum()
 
-    The objective is Σ d log h + (1 − d) log(1 − h), the cross-entropy, or −½ Σ (d − h)².
+
+def _rate(x: Matrix, share: Vector) -> float:
+    # σ′ ≤ 1/4, so that the curvature of the cross-entropy is at most λ_max / 4; that of the squared error is less.
+    return 4.0 / float(np.linalg.eigvalsh((x * share[:, None]).T @ x)[-1])
+
+
+def _beyond(design: DesignMatrix, table: NDArray[Any], d: Vector, weight: Vector | None) -> Matrix | None:
+    """Return Σ w_i d_i (x_i − m) over the frequencies that are no labels, intercept last; None where all are labels."""
+    rest = np.where(d == 1.0, 0.0, d)
+    if not rest.any():
+        return None
+    w = rest if weight is None else rest * weight
+    return np.append(w @ design.centred(table), w.sum())[None, :]
+
+
+def squared_error(v: Vector, x: Matrix, d: Vector, share: Vector) -> tuple[float, Vector]:
+    r"""Return −½ Σ (d − h)² of a unit per row, and its gradient.
 
     Parameters
     ----------
-    v : array of shape (n_inputs + 1,)
-        The weights; the first input is 1.
-    x : array of shape (n_rows, n_inputs + 1)
-        The inputs.
+    v : array of shape (n_inputs,)
+        The weights.
+    x : array of shape (n_rows, n_inputs)
+        The inputs, one of which may be 1.
     d : array of shape (n_rows,)
         The targets: 0-1 labels, or frequencies.
     share : array of shape (n_rows,)
         The rows' weights, which sum to 1.
     """
-    score = x @ v
-    h = expit(score)
-    if rule == "cross-entropy":
-        return float(share @ (d * log_expit(score) + (1.0 - d) * log_expit(-score))), (share * (d - h)) @ x
+    h = expit(x @ v)
     return float(-0.5 * share @ (d - h) ** 2), (share * h * (1.0 - h) * (d - h)) @ x

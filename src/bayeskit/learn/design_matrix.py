@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.moments import Moments
+from bayeskit.errors import TableError
 from bayeskit.io.expect import expect_array
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source
@@ -27,16 +29,39 @@ class DesignMatrix:
     means: NDArray[np.float64]  # (n_inputs,)
 
     @classmethod
-    def learn(cls, source: Source, schema: Schema, weight: NDArray[np.float64] | None) -> tuple[DesignMatrix, Matrix]:
-        """Return the design of a table, and the table's inputs."""
-        inputs = raw_inputs(source, schema)
-        known = ~np.isnan(inputs)
-        w = np.ones(source.n_rows) if weight is None else weight
-        total = w @ known
-        sums = w @ np.where(known, inputs, 0.0)
-        means = np.divide(sums, total, out=np.zeros(inputs.shape[1]), where=total > 0)
-        design = cls(schema, means)
-        return design, np.where(known, inputs, means)
+    def learn(
+        cls, source: Source, schema: Schema, weight: NDArray[np.float64] | None
+    ) -> tuple[DesignMatrix, NDArray[Any], NDArray[np.float64]]:
+        """Return the design of a table, its inputs with NaN where a cell is missing, and the deviation of each input.
+
+        An array of numbers is its own inputs, in its own type and without a copy.
+        """
+        array = source.array
+        in_place = array is not None and array.dtype.kind in "iuf" and len(schema.numeric) == len(schema)
+        table = array if in_place and array is not None else raw_inputs(source, schema)
+        try:
+            moments = Moments.of(table, np.zeros(source.n_rows, dtype=np.uint8), 1, weight)
+        except OverflowError as error:
+            for j in schema.numeric:
+                refuse_infinite(np.asarray(source.column(j).values), schema[j].name)  # type: ignore[union-attr]
+            column, size = error.args
+            name = cls(schema, np.empty(0)).names[column]
+            raise TableError(
+                f"input '{name}' holds numbers so {size} that their squares "
+                f"{'overflow; use a larger' if size == 'large' else 'underflow; use a smaller'} unit."
+            ) from None
+        means = moments.mean[:, 0]
+        scale = np.sqrt(moments.scatter[:, 0] / np.maximum(moments.weight[:, 0], 1e-300))
+        # A column of one value has no say: its unit does not matter.
+        scale = np.where(scale > 1e-13 * np.abs(means), scale, np.maximum(1.0, np.abs(means)))
+        return cls(schema, means), table, scale
+
+    def centred(self, table: NDArray[Any]) -> Matrix:
+        """Return the deviations of inputs from their means; a missing cell deviates by nothing."""
+        deviation: Matrix = np.subtract(table, self.means, dtype=np.float64)
+        if deviation.size and np.isnan(deviation.min()):
+            deviation[np.isnan(deviation)] = 0.0
+        return deviation
 
     @property
     def names(self) -> tuple[str, ...]:
