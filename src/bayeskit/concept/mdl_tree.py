@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.concept.mdl.average import Average
 from bayeskit.concept.mdl.coding import Coding
 from bayeskit.concept.mdl.encoder import Message, encode
-from bayeskit.concept.mdl.prune import Cut, Pruned, prune
+from bayeskit.concept.mdl.prune import Cut, prune
 from bayeskit.concept.mdl.reading import render, steps_to
 from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
@@ -46,9 +47,10 @@ class MDLTree(TableClassifier):
     .. math:: h_{MDL} = \operatorname{argmin}_h \; L(h) + L(D \mid h)
 
     The tree is grown until its leaves are pure, by the test whose children are shortest to describe, and then pruned
-    from the leaves up wherever that saves bits; no rows are held out and nothing is tuned. The code is that of Quinlan
-    & Rivest and is written down in :mod:`bayeskit.concept.mdl.lengths`; :meth:`encode` writes the bits, and a decoder
-    reads tree and labels back from them.
+    from the leaves up wherever that saves bits; no rows are held out and nothing is tuned. This most probable tree is
+    the one that is printed; predictions average over all prunings (``average``). The code is that of Quinlan & Rivest
+    and is written down in :mod:`bayeskit.concept.mdl.lengths`; :meth:`encode` writes the bits, and a decoder reads tree
+    and labels back from them.
 
     Text and categories are split by value, numbers at a threshold. A missing cell is a separate value in a
     categorical column and goes to the better side of a threshold. In prediction, a cell that the node did not see in
@@ -59,6 +61,10 @@ class MDLTree(TableClassifier):
     splits : {"auto", "values", "one-value", "groups"}, default "auto"
         How a categorical column is split: into all its values, into one value and the others, or into two groups of
         values; "auto" tries all three and keeps the tree of shortest description.
+    average : bool, default True
+        Whether predictions average over all prunings of the grown trees, weighted by their posterior probability, which
+        is proportional to 2^(−L(h) − L(D | h)): the Bayes optimal prediction, usually more accurate. False predicts
+        with the tree that is printed, the most probable one. It may be changed after the fit.
     smoothing : float, default 1.0
         λ of the class probabilities of a leaf, (n_c + λ) / (n + K λ).
     kinds : dict of column to kind, or one kind for all, optional
@@ -95,11 +101,15 @@ class MDLTree(TableClassifier):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "splits": one_of("auto", *SPLITS),
+        "average": ("True or False", lambda value: isinstance(value, (bool, np.bool_))),
         "smoothing": at_least(0),
     }
 
-    def __init__(self, *, splits: str = "auto", smoothing: float = 1.0, kinds: Any = None) -> None:
+    def __init__(
+        self, *, splits: str = "auto", average: bool = True, smoothing: float = 1.0, kinds: Any = None
+    ) -> None:
         self.splits = splits
+        self.average = average
         self.smoothing = smoothing
         self.kinds = kinds
 
@@ -123,17 +133,18 @@ class MDLTree(TableClassifier):
         warn_of_empty_columns(schema)
         coding = Coding.learn(rows.source, schema)
         table = coding.table(rows.source)
-        best: tuple[float, str, Tree, Pruned] | None = None
-        for splits in SPLITS if self.splits == "auto" else (self.splits,):
-            grown = Tree.grow(table, rows.y.astype(np.uint32), rows.weight, len(rows.classes), splits)
-            found = prune(grown)
-            if best is None or found.bits < best[0] - 1e-9:
-                best = found.bits, splits, grown, found
-            if not (~table.ordered.astype(bool) & (table.sizes > 2)).any():
-                break  # columns with two values are split in one way only
-        assert best is not None
-        _, self.splits_, self._grown, self._pruned = best
+        ways = SPLITS if self.splits == "auto" else (self.splits,)
+        n_values = table.sizes + (table.codes == table.sizes[:, None]).any(axis=1)  # a missing cell is a value too
+        if not (n_values[table.ordered == 0] > 2).any():
+            ways = ways[:1]  # columns with two values are split in one way only
+        y = rows.y.astype(np.uint32)
+        grown = [Tree.grow(table, y, rows.weight, len(rows.classes), splits) for splits in ways]
+        pruned = [prune(tree) for tree in grown]
+        # Of lengths that differ by rounding only, the first is taken.
+        best = int(np.argmax(np.array([found.bits for found in pruned]) < min(found.bits for found in pruned) + 1e-9))
+        self.splits_, self._grown, self._pruned = ways[best], grown[best], pruned[best]
         self.tree_: Tree = self._pruned.tree
+        self._average = Average.over(grown)
         self._coding = coding
         self.classes_ = rows.classes
         self._lengths = self._pruned.lengths
@@ -225,32 +236,13 @@ class MDLTree(TableClassifier):
         """Return P(c | x), of shape (n_rows, n_classes)."""
         self._refuse_unfitted()
         table = self._coding.table(self._read_features(X))
-        tree = self.tree_
-        total = tree.counts.sum(axis=1, keepdims=True)
-        leaf = (tree.counts + self.smoothing) / (total + self.smoothing * len(self.classes_))
-        found = np.zeros((table.n_rows, len(self.classes_)))
-        rows = np.arange(table.n_rows)
-        open_nodes: list[tuple[int, NDArray[np.int64], NDArray[np.float64]]] = [(0, rows, np.ones(len(rows)))]
-        while open_nodes:
-            node, rows, share = open_nodes.pop()
-            if tree.test[node] == Test.LEAF:
-                found[rows] += share[:, None] * leaf[node]
-                continue
-            j = int(tree.feature[node])
-            sides = tree.sides(node, table.codes[j][rows].astype(np.int64), int(table.sizes[j]))
-            for k, child in enumerate(range(tree.n_nodes)[tree.children(node)]):
-                # A cell that leads nowhere goes everywhere, each branch with its part of the rows of fit.
-                goes = np.where(sides == k, 1.0, np.where(sides < 0, total[child, 0] / total[node, 0], 0.0))
-                there = np.flatnonzero(goes)
-                if len(there):
-                    open_nodes.append((child, rows[there], share[there] * goes[there]))
-        # Shares of many branches sum to 1 up to rounding.
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        asked = self._average if self.average else Average.only(self.tree_)
+        return asked.predict(table, self.smoothing)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def path(self, row: Any) -> Path:
-        """Return the tests on the path of one row; the path ends at a leaf, or at a cell that was not seen in fit."""
+        """Return the path of one row in the printed tree; it ends at a leaf, or at a cell that was not seen in fit."""
         self._refuse_unfitted()
         read = read_row(self, row)
         given = {name: [value] for name, value in zip(self.schema_.names, read.values, strict=True)}
@@ -298,7 +290,11 @@ class MDLTree(TableClassifier):
         meta, arrays = classes_to_parts(self.classes_)
         levels = self._coding.to_arrays()
         bits = np.array([self.tree_bits_, self.data_bits_])
-        return {**meta, "splits_used": self.splits_}, {**arrays, **tree_to_arrays(self.tree_), **levels, "bits": bits}
+        averaged = self._average.to_arrays()
+        for i, tree in enumerate(self._average.trees):
+            averaged.update(tree_to_arrays(tree, f"average{i}"))
+        meta = {**meta, "splits_used": self.splits_, "n_averaged": len(self._average.trees)}
+        return meta, {**arrays, **tree_to_arrays(self.tree_), **averaged, **levels, "bits": bits}
 
     def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.classes_ = read_classes(meta, arrays)
@@ -306,5 +302,11 @@ class MDLTree(TableClassifier):
         if self.splits_ not in SPLITS:
             raise ValueError(f"splits are {self.splits_!r}")
         self._coding = Coding.from_arrays(schema, arrays)
-        self.tree_ = tree_from_arrays(arrays, self._coding.sizes, self._coding.ordered, len(self.classes_))
+        fits = (self._coding.sizes, self._coding.ordered, len(self.classes_))
+        self.tree_ = tree_from_arrays(arrays, *fits)
+        n_averaged = expect_field(meta, "n_averaged", int)
+        if not 1 <= n_averaged <= len(SPLITS):
+            raise ValueError(f"the average is over {n_averaged} grown trees; one to {len(SPLITS)} would do")
+        trees = [tree_from_arrays(arrays, *fits, f"average{i}") for i in range(n_averaged)]
+        self._average = Average.from_arrays(trees, arrays)
         self._lengths = expect_array(arrays, "bits", np.float64, (2,))[None, :]

@@ -242,7 +242,9 @@ def test_labels_that_all_say_no_are_not_the_concept():
 
 def test_a_third_label_is_refused_with_what_would_do():
     learner = CandidateElimination().fit({"wind": ["strong", "weak"]}, ["yes", "no"])
-    with pytest.raises(BayeskitError, match=r"the label 'never' was not seen before; seen: 'no', 'yes'.*pass positive="):
+    with pytest.raises(
+        BayeskitError, match=r"the label 'never' was not seen before; seen: 'no', 'yes'.*pass positive="
+    ):
         learner.partial_fit({"wind": ["weak"]}, ["never"])
 
 

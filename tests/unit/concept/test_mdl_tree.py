@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import bayeskit
 from bayeskit import MDLTree, datasets, description_length
+from bayeskit.concept.mdl.average import Average, leaf_probability
 from bayeskit.concept.mdl.decoder import decode
 from bayeskit.concept.mdl.encoder import encode
 from bayeskit.concept.mdl.lengths import label_bits, leaf_bits, tree_length
@@ -127,7 +128,7 @@ def test_auto_takes_the_shortest_of_all_ways_to_part_values():
 def test_two_groups_of_values_are_one_test(tmp_path):
     # Four values that go two by two: one test of 2³ − 1 ways, where one value against the others needs two or three.
     colour = ["red", "blue", "green", "black"] * 16
-    model = MDLTree().fit({"colour": colour}, [c in ("red", "black") for c in colour])
+    model = MDLTree(average=False).fit({"colour": colour}, [c in ("red", "black") for c in colour])
     assert (model.splits_, model.n_leaves_) == ("groups", 2)
     # The kind of splits, test and column, which groups, and two leaves with their classes (nothing parts their rows by
     # the one column further: each has two values, so each could be a test) and no exception of at most 16 in each.
@@ -186,7 +187,7 @@ def test_other_rows_than_those_of_the_fit_have_no_message():
 
 def test_an_unknown_cell_goes_down_all_branches():
     table = {"colour": ["red"] * 20 + ["blue"] * 10 + ["green"] * 10, "y": ["a"] * 20 + ["b"] * 10 + ["c"] * 10}
-    model = MDLTree(smoothing=0).fit(table, target="y")
+    model = MDLTree(smoothing=0, average=False).fit(table, target="y")
     assert_array_equal(model.predict_proba({"colour": ["red", "blue"]}), [[1, 0, 0], [0, 1, 0]])
     assert_allclose(model.predict_proba({"colour": [None, "grey"]}), [[0.5, 0.25, 0.25]] * 2, rtol=1e-12)
 
@@ -200,6 +201,70 @@ def test_missing_cells_are_a_value_or_take_a_side():
     model = MDLTree(smoothing=0).fit(numbers, target="y")
     assert model.predict({"x": [0.5, 1.4, 1.6, None]}).tolist() == ["a", "a", "b", "b"]
     assert str(model) == "x < 1.5: a (12, 0)\nx ≥ 1.5 or missing: b (0, 24)"
+
+
+def every_cut(tree):
+    """Return all trees that can be cut from one, each once."""
+    tests = np.flatnonzero(tree.test).tolist()
+    found = {}
+    for choice in product([False, True], repeat=len(tests)):
+        is_leaf = tree.test == 0
+        is_leaf[tests] = choice
+        found[tuple(tree.kept(is_leaf).tolist())] = tree.cut_back(is_leaf)
+    return list(found.values())
+
+
+@settings(max_examples=100)
+@given(coded_tables(most_rows=9), st.floats(0.1, 3.0))
+def test_the_average_is_the_sum_over_all_trees_by_their_posterior(table, smoothing):
+    codes, sizes, ordered, y, k = table
+    coded = CodedTable(codes, sizes, ordered)
+    trees = [Tree.grow(coded, y, None, k, splits) for splits in SPLITS]
+    if max(np.count_nonzero(tree.test) for tree in trees) > 7:
+        return
+    unknown = (sizes + 1)[:, None].astype(np.uint32)
+    asked = CodedTable(np.hstack([codes, unknown]), sizes, ordered)
+    cut = [tree for grown in trees for tree in every_cut(grown)]
+    bits = np.array([sum(tree_length(tree)) for tree in cut])
+    posterior = np.exp2(bits.min() - bits) / np.exp2(bits.min() - bits).sum()
+    answers = np.array([Average.only(tree).predict(asked, smoothing) for tree in cut])
+    # What is reached with less than 1e-6 is left out, in each of the three ways to part values.
+    assert_allclose(Average.over(trees).predict(asked, smoothing), np.tensordot(posterior, answers, 1), atol=1e-5)
+
+
+def test_the_bits_of_all_trees_together_are_those_of_the_sum():
+    rng = np.random.default_rng(0)
+    codes, y = rng.integers(0, 3, (2, 12)).astype(np.uint32), rng.integers(0, 2, 12).astype(np.uint32)
+    tree = Tree.grow(CodedTable(codes, np.array([3, 3]), np.array([0, 1])), y, None, 2, "one-value")
+    lengths = np.array([sum(tree_length(cut)) - log2(3) for cut in every_cut(tree)])
+    assert len(lengths) > 10
+    assert_allclose(leaf_probability(tree)[0], -log2(np.exp2(-lengths).sum()), rtol=1e-12)
+
+
+def test_the_average_may_answer_otherwise_than_its_most_probable_tree():
+    heart = datasets.load_heart()
+    model = MDLTree().fit(heart, target="disease")
+    averaged, answered = model.predict_proba(heart), model.predict(heart)
+    alone = model.set_params(average=False).predict(heart)
+    assert_array_equal(answered, model.classes_[averaged.argmax(axis=1)])
+    assert 0 < (answered != alone).sum() < 30
+
+
+def test_the_average_survives_saving(tmp_path):
+    heart = datasets.load_heart()
+    model = MDLTree().fit(heart, target="disease")
+    model.save(tmp_path / "heart.bayes")
+    again = bayeskit.load(tmp_path / "heart.bayes")
+    assert_array_equal(again.predict_proba(heart), model.predict_proba(heart))
+    again.average = model.average = False
+    assert_array_equal(again.predict_proba(heart), model.predict_proba(heart))
+
+
+def test_two_values_and_missing_cells_are_parted_in_all_ways():
+    # Three values with the missing one: one value against the others is shorter than all three apart.
+    x = ["u"] * 20 + ["v"] * 20 + [None] * 20
+    model = MDLTree().fit({"x": x}, ["a"] * 40 + ["b"] * 20)
+    assert model.n_leaves_ == 2
 
 
 def test_a_path_tells_the_tests_of_a_row():
@@ -229,6 +294,8 @@ def test_numbers_may_be_parted_by_value():
         (lambda a: a.update(tree_counts=-a["tree_counts"]), "do not make a tree"),
         (lambda a: a.update(levels=a["levels"][::-1].copy()), "not in increasing order"),
         (lambda a: a.update(tree_test=np.full_like(a["tree_test"], 9)), "do not make a tree"),
+        (lambda a: a.update(average0_leaf=a["average0_leaf"] + 1), "are not probabilities"),
+        (lambda a: a.update(average_weight=a["average_weight"] / 2), "are not probabilities"),
     ],
 )
 def test_a_file_whose_tree_makes_no_sense_is_refused(change, message, tmp_path):
@@ -244,7 +311,7 @@ def test_a_file_whose_tree_makes_no_sense_is_refused(change, message, tmp_path):
 
 
 def test_bad_parameters_are_refused():
-    for model in (MDLTree(splits="some"), MDLTree(smoothing=-1)):
+    for model in (MDLTree(splits="some"), MDLTree(smoothing=-1), MDLTree(average="yes")):
         with pytest.raises(BayeskitError, match="parameter of MDLTree must be"):
             model.fit({"x": [1, 2]}, [0, 1])
 

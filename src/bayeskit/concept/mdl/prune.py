@@ -54,9 +54,9 @@ def prune(tree: Tree) -> Pruned:
     is_leaf = tree.test == Test.LEAF
     cuts: list[NDArray[np.int64]] = []
     gains: list[NDArray[np.float64]] = []
-    for nodes in _levels(tree):
+    for nodes in tree.levels[::-1]:
         for part in (grown, standing):
-            below = np.add.reduceat(part[_all_children(tree, nodes)], _starts(tree, nodes), axis=0)
+            below = np.add.reduceat(part[tree.all_children(nodes)], tree.starts(nodes), axis=0)
             below[:, 0] += as_test[nodes]
             part[nodes] = below
         cut = nodes[as_leaf[nodes].sum(axis=1) <= standing[nodes].sum(axis=1) + _TIE]
@@ -68,25 +68,3 @@ def prune(tree: Tree) -> Pruned:
     steps = [whole, *gains]
     order = np.concatenate(cuts) if cuts else np.empty(0, dtype=np.int64)
     return Pruned(tree.cut_back(is_leaf), order, np.cumsum(np.concatenate(steps), axis=0))
-
-
-def _levels(tree: Tree) -> list[NDArray[np.int64]]:
-    """Return the tests, the deepest first, those of one depth together."""
-    found = []
-    nodes = np.flatnonzero(tree.test[:1])
-    while len(nodes):
-        found.append(nodes)
-        children = _all_children(tree, nodes)
-        nodes = children[tree.test[children] != Test.LEAF]
-    return found[::-1]
-
-
-def _all_children(tree: Tree, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    n = tree.n_children[nodes]
-    first = np.repeat(tree.first_child[nodes] - np.cumsum(n) + n, n)
-    return np.asarray(first + np.arange(int(n.sum())))
-
-
-def _starts(tree: Tree, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    n = tree.n_children[nodes]
-    return np.asarray(np.cumsum(n) - n)

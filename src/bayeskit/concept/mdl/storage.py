@@ -13,21 +13,25 @@ from bayeskit.io.expect import expect_array
 _INTS = ("feature", "value", "first_child", "n_children", "branch", "n_usable", "n_choices")
 
 
-def tree_to_arrays(tree: Tree) -> dict[str, NDArray[Any]]:
+def tree_to_arrays(tree: Tree, prefix: str = "tree") -> dict[str, NDArray[Any]]:
     """Return the arrays of a tree by name."""
     names = ("test", "missing_first", *_INTS, "counts")
-    return {f"tree_{name}": getattr(tree, name) for name in names}
+    return {f"{prefix}_{name}": getattr(tree, name) for name in names}
 
 
 def tree_from_arrays(
-    arrays: dict[str, NDArray[Any]], sizes: NDArray[np.int64], ordered: NDArray[np.int64], n_classes: int
+    arrays: dict[str, NDArray[Any]],
+    sizes: NDArray[np.int64],
+    ordered: NDArray[np.int64],
+    n_classes: int,
+    prefix: str = "tree",
 ) -> Tree:
     """Read a tree; refuse one whose nodes do not fit together or do not fit the columns."""
-    test = expect_array(arrays, "tree_test", np.int8, (None,))
+    test = expect_array(arrays, f"{prefix}_test", np.int8, (None,))
     n = len(test)
-    whole = {name: expect_array(arrays, f"tree_{name}", np.int64, (n,)) for name in _INTS}
-    missing = expect_array(arrays, "tree_missing_first", np.int8, (n,))
-    counts = expect_array(arrays, "tree_counts", np.float64, (n, n_classes))
+    whole = {name: expect_array(arrays, f"{prefix}_{name}", np.int64, (n,)) for name in _INTS}
+    missing = expect_array(arrays, f"{prefix}_missing_first", np.int8, (n,))
+    counts = expect_array(arrays, f"{prefix}_counts", np.float64, (n, n_classes))
     tree = Tree(test=test, missing_first=missing, counts=counts, **whole)
     _check(tree, sizes, ordered)
     return tree

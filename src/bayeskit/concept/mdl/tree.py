@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,15 +119,41 @@ class Tree:
         lost = -1 if first < 0 else 0 if first else 1
         return np.asarray(np.where(cells >= missing, lost, np.where(cells <= self.value[node], 0, 1)))
 
-    def cut_back(self, is_leaf: NDArray[np.bool_]) -> Tree:
-        """Return the tree in which some nodes have become leaves."""
+    @cached_property
+    def levels(self) -> list[Rows]:
+        """The tests, those of one depth together, from the root down."""
+        found = []
+        nodes = np.flatnonzero(self.test[:1])
+        while len(nodes):
+            found.append(nodes)
+            children = self.all_children(nodes)
+            nodes = children[self.test[children] != Test.LEAF]
+        return found
+
+    def all_children(self, nodes: Rows) -> Rows:
+        """Return the children of some tests, those of one test together."""
+        n = self.n_children[nodes]
+        first = np.repeat(self.first_child[nodes] - np.cumsum(n) + n, n)
+        return np.asarray(first + np.arange(int(n.sum())))
+
+    def starts(self, nodes: Rows) -> Rows:
+        """Return where the children of each test begin in ``all_children(nodes)``."""
+        n = self.n_children[nodes]
+        return np.asarray(np.cumsum(n) - n)
+
+    def kept(self, is_leaf: NDArray[np.bool_]) -> Rows:
+        """Return the nodes that are left where some become leaves."""
         keep = np.zeros(self.n_nodes, dtype=bool)
         keep[0] = True
-        for node in range(self.n_nodes):
-            if keep[node] and not is_leaf[node]:
-                keep[self.children(node)] = True
-        kept = np.flatnonzero(keep)
-        place = np.cumsum(keep) - 1
+        for nodes in self.levels:
+            keep[self.all_children(nodes)] = np.repeat(keep[nodes] & ~is_leaf[nodes], self.n_children[nodes])
+        return np.flatnonzero(keep)
+
+    def cut_back(self, is_leaf: NDArray[np.bool_]) -> Tree:
+        """Return the tree in which some nodes are leaves, without what was below them."""
+        kept = self.kept(is_leaf)
+        place = np.zeros(self.n_nodes, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
         leaf = is_leaf[kept]
         first = np.where(leaf, 0, self.first_child[kept])
         return Tree(
