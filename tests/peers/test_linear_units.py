@@ -211,7 +211,7 @@ def test_classes_that_can_be_parted_have_no_maximum():
         (lambda: SigmoidUnit(rule="other").fit([[0.0]], [1]), "'rule' parameter of SigmoidUnit must be"),
         (lambda: SigmoidUnit(learning_rate=0).fit([[0.0]], [1]), "'learning_rate' parameter of SigmoidUnit must be"),
         (lambda: SigmoidUnit().fit_frequencies([[0.0]], [1.5]), "frequency, row 0: a share lies between 0 and 1"),
-        (lambda: LeastSquares().fit([[0.0]], ["a"]), "y must be a column of numbers"),
+        (lambda: LeastSquares().fit([[0.0]], ["a"]), "y must be a numeric column"),
         (lambda: LeastSquares().fit([[0.0], [1.0]], [1.0, np.nan]), "Input y contains NaN or infinity: row 1"),
         (
             lambda: LeastSquares().fit([[0.0], [1.0]], [1.0, 2.0]).log_likelihood([[0.0]], [0.0], noise=0.0),

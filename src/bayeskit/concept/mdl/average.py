@@ -1,8 +1,8 @@
 r"""Predictions averaged over all prunings of grown trees, weighted by their posterior probability.
 
 A code is a prior, :math:`P(h) = 2^{-L(h)}`, so that a tree has the posterior :math:`P(h \mid D) \propto 2^{-L(h) - L(D
-\mid h)}`; the shortest tree is the most probable one, and the optimal prediction is :math:`\sum_h P(c \mid x, h) P(h \mid
-D)`. The sum over all prunings of a tree takes one pass from the leaves up, as in context-tree weighting (Willems,
+\mid h)}`; the shortest tree is the most probable one, and the optimal prediction is :math:`\sum_h P(c \mid x, h) P(h
+\mid D)`. The sum over all prunings of a tree takes one pass from the leaves up, as in context-tree weighting (Willems,
 Shtarkov & Tjalkens 1995): with :math:`\ell_v` the bits of node v as a leaf and :math:`t_v` those of its test,
 
 .. math:: 2^{-m_v} = 2^{-\ell_v} + 2^{-t_v} \prod_{children} 2^{-m_u}, \qquad P(v \text{ is a leaf}) = 2^{m_v - \ell_v}
