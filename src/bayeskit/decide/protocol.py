@@ -108,6 +108,15 @@ class CellReader(Protocol):
 
 
 @runtime_checkable
+class FineModel(Protocol):
+    """A fitted model whose ``domains`` sum up numbers, and which knows all its numbers too."""
+
+    def fine_domains(self) -> Sequence[Domain]:
+        """Return domains in which each interval of numbers that the model tells apart has a value of its own."""
+        ...
+
+
+@runtime_checkable
 class HidingModel(Protocol):
     """A fitted model for which a recorded missing cell is a value, and a cell that was not observed is not.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.decide.loss import Loss, read_loss
-from bayeskit.decide.protocol import Domain, JointModel
+from bayeskit.decide.protocol import Domain, FineModel, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.explain.cells import Row, as_table, plain_cell, read_row
@@ -203,7 +203,7 @@ def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points:
                 f"{type(model).__name__} has no domains of its features; give the values to try in changes, such as "
                 f"{{{row.names[0]!r}: [value, value]}}."
             )
-        domains = model.domains()
+        domains = model.fine_domains() if isinstance(model, FineModel) else model.domains()
         allowed = {j: _thinned(domains[j], points) for j in range(len(domains)) if row.values[j] is not None}
     else:
         unknown = [name for name in changes if name not in row.names]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
-from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_summary, explain_members
+from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_fine_domains, auto_summary, explain_members
 from bayeskit.classify.auto.rows import coded_rows, different_rows
 from bayeskit.classify.auto.streams import passes
 from bayeskit.classify.base import BayesClassifier
@@ -288,6 +288,11 @@ class AutoBayes(BayesClassifier):
         """Return the values that each column can take: for a numeric one up to 25 quantiles."""
         self._refuse_unfitted()
         return auto_domains(self._beliefs)
+
+    def fine_domains(self) -> list[Domain]:
+        """Return the same domains with one number for each bin; `what_if` asks for them."""
+        self._refuse_unfitted()
+        return auto_fine_domains(self._beliefs)
 
     def log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """Return log P(c | x) + log P(x), where the networks give P(x); None is hidden, NaN is recorded as missing."""

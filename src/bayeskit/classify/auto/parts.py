@@ -86,6 +86,17 @@ def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
     return found
 
 
+def auto_fine_domains(beliefs: AutoBeliefs) -> list[Domain]:
+    """Return the same with a number inside each bin that some row of the fit was in."""
+    levels, n_level = beliefs.plan.levels, beliefs.counts.n_level.sum(axis=1)
+    found = auto_domains(beliefs)
+    for j in np.flatnonzero(levels.ordered):
+        present = np.flatnonzero(n_level[levels.level_at[j] + 1 : levels.level_at[j + 1]] > 0)
+        numbers = tuple(_inside(levels.edges[j], int(bin_)) for bin_ in present)
+        found[j] = Domain(found[j].name, numbers, np.ones(len(numbers)), False)
+    return found
+
+
 def _inside(edges: NDArray[np.float64], bin_: int) -> float:
     """Return a number inside a bin: its middle, or near the only edge of an outer one."""
     if not len(edges):
