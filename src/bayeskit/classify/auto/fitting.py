@@ -21,7 +21,7 @@ from bayeskit.classify.auto.networks import (
 )
 from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
 from bayeskit.classify.auto.rows import Rows, coded_rows, different_rows, log_prior_left_out, log_softmax
-from bayeskit.classify.auto.trees import MOST_TESTS, TreePlan, learn_trees
+from bayeskit.classify.auto.trees import MOST_STRUCTURE_ROWS, MOST_TESTS, TreePlan, learn_trees
 from bayeskit.table.schema import Schema
 
 # Rows that are left out to weigh members, and the most numbers that they may have together.
@@ -130,10 +130,10 @@ def _weigh_networks(
     # Where there are too many columns for a weight each, all but the best share the last one.
     group = np.empty(n, dtype=np.int32)
     group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
-    scores = left_out_scores(networks, cells, sample, group, n_groups)
-    prior = log_prior_left_out(n_class, sample)
-    parts = np.concatenate([scores, prior.T[None].astype(np.float32)])
-    w, b, log_posterior = weigh_columns(parts, sample.y, sample.weight)
+    scores = np.empty((n_groups + 1, k, sample.n_rows), dtype=np.float32)
+    left_out_scores(networks, cells, sample, group, scores[:-1])
+    scores[-1] = log_prior_left_out(n_class, sample).T
+    w, b, log_posterior = weigh_columns(scores, sample.y, sample.weight)
     return np.append(w[group], w[-1]), b, log_posterior
 
 
@@ -182,7 +182,7 @@ def _learn_trees(
     few = max(2, round(float(np.sqrt(n))))
     for number, n_tests in enumerate((min(few, MOST_TESTS), max(few, min(n, MOST_TESTS)))):
         # A tree of half of the rows has at most so many leaves; where all would be too many, fewer trees are grown.
-        largest = max(2.0, min(rows.n_rows, 40_000) / 4)
+        largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
         n_trees = min(effort.n_trees, max(4, int(most_leaves / 2 / largest) // 2 * 2))
         if not effort.n_trees:
             return

@@ -23,7 +23,7 @@ KAPPA = 0.5  # rows that the prior mean is worth
 MOST_POINTS = 256  # of the curve that turns numbers into normal scores
 # The shrinkage is chosen on this many rows, and the scales come from this many at the most.
 ROWS_TO_CHOOSE, MOST_ROWS_TO_SCALE = 1000, 20_000
-ROWS_AT_ONCE = 1 << 16  # that are scaled and added up
+ROWS_AT_ONCE = 1 << 13  # that are scaled and added up
 FARTHEST = 8.0  # standard deviations
 MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
 

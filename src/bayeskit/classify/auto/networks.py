@@ -16,7 +16,8 @@ from bayeskit.estimate.smoothing import BACK_OFF_GRID
 
 DEPTHS = 3
 GRID = np.array(BACK_OFF_GRID)
-FEWEST_BINS, MOST_BINS = 4, 12
+# Bins of a numeric column where there are at most so many rows; of more rows as many times as their root says.
+FEWEST_BINS, MOST_BINS, ROWS_OF_FEW_BINS, MOST_TIMES_BINS = 4, 12, 2000, 6.0
 # The share of the columns before it from which a column may choose its parents.
 OPEN = 0.6
 # A context becomes a node where at least so many rows have it, and one row for so many cells.
@@ -128,22 +129,21 @@ def learn_networks(
 
 
 def left_out_scores(
-    plan: NetworkPlan, cells: NDArray[np.float64], sample: Rows, group: NDArray[np.int32], n_groups: int
-) -> NDArray[np.float32]:
-    """Return log P(x | c, context) of the sample's rows, each left out of the networks that chose on the other half.
+    plan: NetworkPlan, cells: NDArray[np.float64], sample: Rows, group: NDArray[np.int32], out: NDArray[np.float32]
+) -> None:
+    """Find log P(x | c, context) of the sample's rows, each left out of the networks that chose on the other half.
 
-    The shape is (n_groups, n_classes, n_rows): terms are summed over the columns of a group.
+    ``out`` (n_groups, n_classes, n_rows) gets the terms, summed over the columns of a group.
     """
     if len(plan.sizes) == 1:
-        parts = [(sample, -1)]
+        parts = [(0, sample, -1)]
     else:
         first, second = sample.halves()
-        parts = [(first, 1), (second, 0)]
-    scores = [
-        plan.kernel.leave_one_out(cells, plan.m, p.codes, p.y, p.own, group, n_groups, p.threads, parity)
-        for p, parity in parts
-    ]
-    return np.concatenate(scores, axis=2)
+        parts = [(0, first, 1), (first.n_rows, second, 0)]
+    for begin, rows, parity in parts:
+        out[:, :, begin : begin + rows.n_rows] = plan.kernel.leave_one_out(
+            cells, plan.m, rows.codes, rows.y, rows.own, group, len(out), rows.threads, parity
+        )
 
 
 def _count(plan: NetworkPlan, rows: Rows, parity: int = -1) -> NDArray[np.float64]:
@@ -192,22 +192,33 @@ def _draw_bins(
     """Return bins of equal frequency with a random number and offset for each numeric column."""
     bins = np.empty(int(levels.level_at[-1]), dtype=np.uint8)
     sizes = np.empty(len(levels.ordered), dtype=np.int32)
+    total = n_level[: levels.level_at[1]].sum()
+    more = float(np.clip(np.sqrt(total / ROWS_OF_FEW_BINS), 1.0, MOST_TIMES_BINS))
+    fewest, most = int(FEWEST_BINS * more), int(MOST_BINS * more)
     for j, ordered in enumerate(levels.ordered):
         begin, end = levels.level_at[j], levels.level_at[j + 1]
         if not ordered:
             bins[begin:end] = np.arange(end - begin)
             sizes[j] = end - begin
             continue
-        n_bins = int(rng.integers(FEWEST_BINS, MOST_BINS + 1))
-        shares = (np.arange(n_bins) + rng.random()) / n_bins
-        shares = shares[(shares > 0.02) & (shares < 0.98)]
-        reached = np.cumsum(n_level[begin + 1 : end])  # without the missing cells
-        cuts = np.unique(np.searchsorted(reached, shares * reached[-1])) if len(reached) else np.empty(0, np.int64)
-        cuts = cuts[cuts < len(reached) - 1]
+        n_bins, offset = int(rng.integers(fewest, most + 1)), rng.random()
+        cuts = _cut_evenly(n_level[begin + 1 : end], n_bins, offset)  # without the missing cells
         bins[begin] = 0
-        bins[begin + 1 : end] = 1 + np.searchsorted(cuts, np.arange(len(reached)), side="left")
+        bins[begin + 1 : end] = 1 + np.searchsorted(cuts, np.arange(end - begin - 1), side="left")
         sizes[j] = len(cuts) + 2
     return bins, sizes
+
+
+def _cut_evenly(n_level: NDArray[np.float64], n_bins: int, offset: float) -> NDArray[np.int64]:
+    """Return the last level of each bin but the last; a level with more rows than a bin should have is a bin itself."""
+    often = n_level > n_level.sum() / n_bins
+    reached = np.cumsum(np.where(often, 0.0, n_level))
+    shares = (np.arange(n_bins) + offset) / n_bins
+    shares = shares[(shares > 0.02) & (shares < 0.98)]
+    cuts = np.searchsorted(reached, shares * reached[-1]) if len(reached) and reached[-1] > 0 else np.empty(0, np.int64)
+    alone = np.flatnonzero(often)
+    cuts = np.unique(np.concatenate([cuts, alone - 1, alone]))
+    return np.asarray(cuts[(cuts >= 0) & (cuts < len(n_level) - 1)], dtype=np.int64)
 
 
 def _information(
