@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from bayeskit.concept.examples import ConceptLearner
 from bayeskit.concept.find_s import one_row
 from bayeskit.concept.priors import NAMED, Prior, check_prior, log_prior, log_weights
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TooLargeError, warn_caller
+from bayeskit.plot.hypotheses import posterior_bars
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Hypotheses times rows that a prediction unfolds at once.
 _BLOCK_CELLS = 1 << 22
@@ -200,6 +204,14 @@ class BruteForceMAP(ConceptLearner):
         return [
             (self._hypothesis(k), float(np.exp(self.log_posterior_[k])), int(self.errors_[k])) for k in order.tolist()
         ]
+
+    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+        """Draw prior and posterior of the n most probable hypotheses as bars, and return the Axes."""
+        self._refuse_unfitted()
+        order = np.argsort(-self.log_posterior_, kind="stable")[:n]
+        bars = np.exp(np.stack([self._log_prior[order], self.log_posterior_[order]]))
+        titles = ("prior", f"after {self.n_examples_} example{'' if self.n_examples_ == 1 else 's'}")
+        return posterior_bars(bars, [str(self._hypothesis(k)) for k in order.tolist()], titles, ax=ax)
 
     def description_lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return L(h) = −log₂ P(h) and L(D | h) = −log₂ P(D | h) of every hypothesis, in bits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,13 @@ from bayeskit.io.registry import MODELS, model_class
 from bayeskit.learn.checks import check_columns, in_order, refuse_target_among_features, split_target
 from bayeskit.learn.estimator import Classifier, Estimator, not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
+from bayeskit.plot.hypotheses import posterior_bars
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table, refuse_sparse
 from bayeskit.table.schema import Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class PosteriorClassifier(Classifier, Estimator):
@@ -171,6 +175,12 @@ class PosteriorClassifier(Classifier, Estimator):
         proba = np.stack([self._set.proba_of(int(k), X)[0] for k in best])
         names = tuple(self._name(int(k)) for k in best)
         return Votes(names, tuple(self.classes_.tolist()), self.posterior_[best], proba)
+
+    def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
+        """Draw the posterior of the n most probable hypotheses as bars, and return the Axes."""
+        self._refuse_unfitted()
+        best = np.argsort(-self.posterior_, kind="stable")[:n]
+        return posterior_bars(self.posterior_[None, best], [str(self._name(int(k))) for k in best], [""], ax=ax)
 
     def summary(self) -> ModelSummary:
         """Return a printable summary: the hypotheses with their posteriors, the most probable first."""

@@ -46,7 +46,7 @@ class SigmoidUnit(TableClassifier):
         What is maximised: the likelihood, or minus the squared error.
     solver : {"gradient", "lbfgs"}, default "gradient"
         Gradient steps on standardised inputs; or SciPy's L-BFGS on the same objective, which converges where plain
-        gradient steps would be many.
+        gradient steps would be many. With many rows its first step goes to the optimum of a part of them.
     learning_rate : float or "auto", default "auto"
         η; "auto" is 1 over the largest curvature that the objective can have, so that no step lowers it.
     max_iter : int, default 1000

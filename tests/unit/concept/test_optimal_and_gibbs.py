@@ -236,3 +236,18 @@ def test_a_file_of_hypotheses_that_make_no_sense_is_refused(tmp_path):
         container.write(tmp_path / "bad.bayes", "GibbsClassifier", bad_meta, bad_arrays)
         with pytest.raises(ModelFileError, match=message):
             bayeskit.load(tmp_path / "bad.bayes")
+
+
+def test_posteriors_of_classifiers_and_conjunctions_are_drawn():
+    X, y = numbers()
+    model = BayesOptimalClassifier([("line", LogisticRegression()), ("bayes", NaiveBayes())]).fit(X, y)
+    order = np.argsort(-model.posterior_)
+    ax = model.plot()
+    assert [text.get_text() for text in ax.get_xticklabels()] == [model.hypothesis_names_[k] for k in order]
+    assert_allclose([bar.get_height() for bar in ax.patches], model.posterior_[order], rtol=1e-12)
+    brute = BruteForceMAP(noise=0.1).fit(datasets.load_enjoy_sport(), target="enjoy")
+    best = brute.most_probable(4)
+    ax = brute.plot(4)
+    assert [text.get_text() for text in ax.get_xticklabels()] == [str(h) for h, _, _ in best] * 2
+    heights = [1 / brute.n_hypotheses_] * 4 + [posterior for _, posterior, _ in best]
+    assert_allclose([bar.get_height() for bar in ax.patches], heights, rtol=1e-9)
