@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.draws import Draws
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
@@ -28,7 +28,7 @@ from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
-class GaussianBayes(BayesClassifier):
+class GaussianBayes(Draws):
     r"""Classify by Bayes' rule with a normal distribution of all columns in each class.
 
     .. math:: P(c \mid x) \propto P(c) \, N(x; \mu_c, \Sigma_c), \qquad

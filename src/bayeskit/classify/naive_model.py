@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import naive_network
+from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.table import TableCounts
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class NaiveModel(LeavesOneOut):
+class NaiveModel(LeavesOneOut, Draws):
     """A classifier over :class:`TableCounts`: subclasses say how to count and how to estimate."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import family_network
+from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class SemiNaive(LeavesOneOut):
+class SemiNaive(LeavesOneOut, Draws):
     """A classifier over :class:`FamilyCounts`: subclasses choose the families to count and the structure."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
