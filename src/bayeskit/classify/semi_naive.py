@@ -110,7 +110,7 @@ class SemiNaive(LeavesOneOut, Draws):
             families = self._families(alone, columns, y, weight)
         if isinstance(families, FamilyCounts):
             return families
-        # The counts of rows that leave stand beside those of all rows and of the rest; a plan only names families.
+        # Counts in memory: of the rows to remove, of all rows and of the rest; a plan only names families.
         beside = 2.0 * before.cells.nbytes if isinstance(before, FamilyCounts) else 0.0
         return FamilyCounts.of(alone, columns, y, families, weight, self._limit, beside)
 

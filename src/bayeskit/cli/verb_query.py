@@ -15,7 +15,7 @@ from bayeskit.cli.screen import say_json
 if TYPE_CHECKING:
     from bayeskit.cli.question import ParsedQuestion
 
-# Cells of a bar that stands for probability 1.
+# The width of a bar of probability 1.
 BAR = 30
 
 

@@ -22,7 +22,7 @@ from bayeskit.table.schema import Schema
 
 Members = tuple[int, ...]
 Families = tuple[Members, ...]
-# All pairs, all pairs and all triples, or the families that somebody named.
+# All pairs, all pairs and all triples, or given families.
 Kind = Literal["pairs", "triples", "given"]
 
 # Counts are kept in four bytes while they must fit.

@@ -103,7 +103,7 @@ class NumberCounts:
         return known
 
     def width(self, j: int) -> float:
-        """Return the width of the bins of column ``j``; 0 where its numbers are counted as they came."""
+        """Return the width of the bins of column ``j``; 0 where its numbers are not binned."""
         return 0.0 if self.exponent[j] == EXACT else float(np.ldexp(1.0, int(self.exponent[j])))
 
     def __add__(self, other: NumberCounts) -> NumberCounts:
@@ -180,7 +180,7 @@ class NumberCounts:
         rising = values[1:] > values[:-1]  # a difference could overflow
         rising[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < size)] - 1] = True  # from one column to the next
         if not rising.all() or (exponent < EXACT).any() or (exponent > _WIDEST).any():
-            raise ModelFileError("the counted numbers of a column do not rise.")
+            raise ModelFileError("the counted numbers of a column are not in increasing order.")
         return cls(values, n, offsets, exponent)
 
 
@@ -206,7 +206,7 @@ class _Part:
         a, b = self.cut(exponent), other.cut(exponent)
         place = np.searchsorted(a.values, b.values)
         if (place >= len(a.values)).any() or (a.values[place] != b.values).any():
-            raise MergeError("cannot take away rows that were never counted: a number of theirs never came.")
+            raise MergeError("cannot subtract rows that were never counted: one of their numbers never occurred.")
         n = a.n.astype(np.result_type(a.n, b.n))
         n[place] -= b.n
         # Sums of weights are rounded; what they leave near zero is rounding, not a row too many or too few.
@@ -241,7 +241,7 @@ class _Part:
 def _middles(values: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
     """Return the middle of each value's bin [m 2^k, (m + 1) 2^k).
 
-    From 2^52 bins away from zero a double is a multiple of the width, and stands for its bin itself.
+    From 2^52 bins away from zero a double is a multiple of the width, and represents its bin itself.
     """
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.ldexp(values, -exponent)

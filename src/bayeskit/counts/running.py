@@ -17,13 +17,13 @@ from bayeskit.table.column import Coded, code_bytes
 from bayeskit.table.schema import Schema
 
 # Rows wait while their codes take at most this share of the memory of the tables: what walking over all tables costs
-# is then little beside what counting the rows costs.
+# is then small compared with counting the rows.
 _WAITING_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Rows that wait to be counted: a copy of their codes, in the terms of the schema and classes of their batch."""
+    """Rows that are not counted yet: a copy of their codes, under the schema and classes of their batch."""
 
     schema: Schema
     classes: NDArray[Any]
@@ -33,17 +33,17 @@ class CodedRows:
 
     @property
     def n_bytes(self) -> int:
-        """The memory that they take."""
+        """The memory that they use."""
         weight = 0 if self.weight is None else self.weight.nbytes
         return sum(column.nbytes for column in self.columns) + self.y.nbytes + weight
 
     def copy(self) -> CodedRows:
-        """Return rows that can wait: those that came may lie in the array of the caller, who may write into it."""
+        """Return a copy of the rows: the caller may write into the original arrays later."""
         weight = None if self.weight is None else self.weight.copy()
         return replace(self, columns=tuple(map(np.array, self.columns)), y=self.y.copy(), weight=weight)
 
     def codes(self, j: int, schema: Schema) -> NDArray[Any]:
-        """Return the codes of one column in the terms of a schema that covers this one."""
+        """Return the codes of one column under a schema that covers this one."""
         return Coded(self.columns[j], self.schema[j].values).codes_for(schema[j].code_of)
 
     def class_codes(self, classes: NDArray[Any]) -> NDArray[Any]:
@@ -54,11 +54,11 @@ class CodedRows:
 
 @dataclass(frozen=True, eq=False)
 class RunningFamilies:
-    """Family counts, and coded rows that came since and are not in the tables yet.
+    """Family counts, and later coded rows that are not in the tables yet.
 
     Tables of pairs are large: 60 columns of 40 values and 2 classes have 5.7 million cells. Adding a thousand rows to
-    them would mostly be walking over cells. So rows wait, and :attr:`total` counts all of them in one pass. Nothing
-    changes in place: :meth:`plus` returns another sum.
+    them would mostly cost time for copying cells. So rows are kept, and :attr:`total` counts all of them in one pass.
+    The object is immutable: :meth:`plus` returns another sum.
     """
 
     counted: FamilyCounts
@@ -104,7 +104,8 @@ class RunningFamilies:
     ) -> RunningFamilies:
         """Add rows: their counts column by column, and their codes under the schema of those counts.
 
-        What ``limit`` does not allow is refused, before anything is taken over; the counts before stand beside the new.
+        More memory than ``limit`` is an error, before anything changes; the earlier counts are in memory together with
+        the new.
         """
         total = self.alone + alone
         weighted = weight is not None or self._dtype(total).itemsize == 8
@@ -127,7 +128,7 @@ class RunningFamilies:
 
     @cached_property
     def total(self) -> FamilyCounts:
-        """The counts of all rows; the rows that waited are counted when this is first asked for."""
+        """The counts of all rows; the waiting rows are counted when this is first used."""
         alone, waiting = self.alone, self.waiting
         before = self.counted.under(alone, self._dtype(alone))
         if not waiting:

@@ -1,4 +1,4 @@
-"""What every sufficient statistic can do: add, subtract, and go into a file and come back."""
+"""The protocol of sufficient statistics: add, subtract, save and load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bayeskit.table.schema import Schema
 
 
 class Counted(Protocol):
-    """What is known of counts without asking for all of their tables."""
+    """The part of counts that is known without computing all tables."""
 
     @property
     def schema(self) -> Schema:
@@ -34,7 +34,7 @@ class Counted(Protocol):
 
 
 class Running(Counted, Protocol):
-    """A sum to which small batches are added quickly; it becomes a statistic when somebody asks for the total."""
+    """A sum to which small batches are added quickly; :attr:`total` turns it into a statistic."""
 
     @property
     def total(self) -> Statistic:
@@ -44,11 +44,11 @@ class Running(Counted, Protocol):
 
 @runtime_checkable
 class Statistic(Counted, Stored, Protocol):
-    """Sufficient statistics of some rows: a value that never changes, with the schema that its numbers are under.
+    """Sufficient statistics of some rows: an immutable value, with the schema of its columns.
 
-    ``a + b`` is the statistic of both sets of rows, ``a - b`` takes rows away that were counted in ``a``. Integer
+    ``a + b`` is the statistic of both sets of rows, ``a - b`` subtracts rows that were counted in ``a``. Integer
     counts add and subtract exactly. ``to_parts`` and ``from_parts`` write and read it, as those of a model do. A model
-    learns from nothing else: it counts rows, adds, and believes what the sum says.
+    learns only from statistics: it counts rows, adds, and estimates from the sum.
     """
 
     def __add__(self, other: Self, /) -> Self: ...

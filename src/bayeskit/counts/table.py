@@ -1,4 +1,4 @@
-"""The sufficient statistics of a whole table, within each class or without any: one value that adds."""
+"""The sufficient statistics of a whole table, within each class or without a class; they add and subtract."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class TableCounts:
     """Counts and moments of every column within every class, with the schema and the classes that they belong to.
 
     ``a + b`` is what one pass over both tables gives: levels and classes become the union, integer counts add exactly.
-    ``a - b`` takes rows away again. Nothing is smoothed here.
+    ``a - b`` subtracts rows. Nothing is smoothed here.
 
     The class is an optional axis. Counts of a table without a target (a Bayesian network learns from them) have no
-    class labels; inside, all rows then stand in one column of `values` and `moments`.
+    class labels; inside, all rows are then in one column of `values` and `moments`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class TableCounts:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The class labels; counts of a table without a class are refused."""
+        """The class labels; an error for counts without a class."""
         if self.class_labels is None:
             raise BayeskitError("these counts are of a table without a class, so they have no class labels.")
         return self.class_labels
@@ -248,7 +248,7 @@ def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArr
 
 
 def union_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of both, in increasing order; refuse labels of two types."""
+    """Return the classes of both, in increasing order; labels of two types are an error."""
     if np.array_equal(a, b):
         return a
     text = [classes.dtype.kind in "OU" for classes in (a, b)]

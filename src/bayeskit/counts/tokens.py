@@ -41,13 +41,13 @@ class FrozenIdf:
 
 @dataclass(frozen=True)
 class Transform:
-    r"""What happens to a document's counts :math:`d_i` before they are added, in the order of Rennie et al. (2003).
+    r"""The transform of a document's counts :math:`d_i` before they are added, in the order of Rennie et al. (2003).
 
     .. math:: t_i = \log(1 + d_i), \quad u_i = t_i \log\frac{N}{n_i}, \quad
               v_i = u_i \big/ \sqrt{\textstyle\sum_k u_k^2}
 
-    Each is a choice. The inverse document frequency needs all documents: it is taken at estimation where no length
-    comes after it, and is frozen here where one does.
+    Each step is optional. The inverse document frequency needs all documents: it is applied at estimation where no
+    length follows, and is frozen here where one does.
     """
 
     tf: bool = False
@@ -62,11 +62,11 @@ class Transform:
 
 @dataclass(frozen=True, eq=False)
 class TokenCounts:
-    """How often each token stands in the documents of each class, and in how many of them.
+    """How often each token occurs in the documents of each class, and in how many of them.
 
     Tokens are numbered in order of first appearance and kept as one array of bytes; the counts are kept in compressed
     rows: word w owns the cells ``indptr[w]:indptr[w + 1]``. ``a + b`` is what one pass over both corpora gives,
-    ``a - b`` takes documents away again; whole counts do so exactly. All words are kept: a vocabulary is pruned when
+    ``a - b`` subtracts documents; integer counts do so exactly. All words are kept: a vocabulary is pruned when
     counts become probabilities.
 
     Examples
@@ -95,7 +95,7 @@ class TokenCounts:
 
     @property
     def n_words(self) -> int:
-        """Different tokens."""
+        """The number of distinct tokens."""
         return len(self.offsets) - 1
 
     @cached_property
@@ -160,12 +160,14 @@ class TokenCounts:
         self._refuse_other(other)
         strange = sorted(set(other.classes.tolist()) - set(self.classes.tolist()))
         if strange:
-            raise MergeError(f"class {strange[0]!r} was never counted, so no such document can be taken away.")
+            raise MergeError(f"class {strange[0]!r} was never counted, so no such document can be subtracted.")
         a, b = self._as(self.classes, other), other._as(self.classes, self)
         n_class = a.n_class - b.n_class
         slack = 1e-9 * a.n_class if n_class.dtype.kind == "f" else 0
         if (n_class < -slack).any():
-            raise MergeError("cannot take away documents that were never counted: a class would have fewer than none.")
+            raise MergeError(
+                "cannot subtract documents that were never counted: the count of a class would become negative."
+            )
         n_class = np.where(n_class <= slack, 0, n_class)
         counter = TokenCounter(self.tokeniser.reader, a.n_token.dtype.kind == "f", len(self.classes))
         counter.absorb(*a._arrays(), len(self.classes), 1)
@@ -179,12 +181,12 @@ class TokenCounts:
         return rest.narrow()
 
     def declare(self, classes: NDArray[Any]) -> TokenCounts:
-        """Return the counts with classes announced that may have no document yet."""
+        """Return the counts with declared classes, which may have no document yet."""
         union = union_classes(self.classes, classes)
         return replace(self._as(union, self), declared_classes=True)
 
     def narrow(self) -> TokenCounts:
-        """Return the counts without classes that no document has and nobody declared."""
+        """Return the counts without classes that have no document and were not declared."""
         if self.declared_classes or self.n_class.all():
             return self
         kept = np.flatnonzero(self.n_class)
@@ -226,7 +228,7 @@ class TokenCounts:
         """Return what goes into a model file: fields for JSON, and arrays."""
         if not isinstance(self.tokeniser.tokens, str):
             raise ModelFileError(
-                "the tokeniser is a Python function, and a model file never holds code; keep such a model with pickle."
+                "the tokeniser is a Python function, and a model file never holds code; save such a model with pickle."
             )
         text = self.classes.dtype.kind in "OU"
         meta = {
@@ -261,7 +263,7 @@ class TokenCounts:
             raise ModelFileError("a count belongs to no class.")
         for numbers in (n_class, n_token, n_document):
             if not np.isfinite(numbers).all() or (numbers < 0).any():
-                raise ModelFileError("a count is below zero or no number.")
+                raise ModelFileError("a count is negative or not a number.")
         tf, length = meta["transform"]
         transform = Transform(bool(tf), bool(length), _frozen(arrays) if "idf" in arrays else None)
         declared = expect_field(meta, "declared_classes", bool)
@@ -270,7 +272,7 @@ class TokenCounts:
 
 
 class TokenTally:
-    """Counts that grow in place, batch by batch, until they are asked for."""
+    """Counts that grow in place, batch by batch."""
 
     def __init__(self, tokeniser: Tokeniser, transform: Transform | None = None, *, weighted: bool = False) -> None:
         self._tokeniser, self._how = tokeniser, transform or Transform()
@@ -298,7 +300,7 @@ class TokenTally:
             self._counter.count(documents, codes[part], own, len(code_of), how.tf, idf, later, how.length)
 
     def counts(self) -> TokenCounts:
-        """Return what has been counted so far."""
+        """Return the counts so far."""
         order = np.array([self._code_of[label] for label in self._classes.tolist()], dtype=np.int64)
         arrays = self._counter.arrays(np.argsort(order).tolist() or [0])
         return TokenCounts(self._tokeniser, self._how, self._classes, self._n_class[order], *arrays)
@@ -311,7 +313,7 @@ def _words(arrays: dict[str, NDArray[Any]], data: str, offsets: str) -> tuple[ND
 
 def _rising(ends: NDArray[np.int64], last: int) -> NDArray[np.int64]:
     if not len(ends) or ends[0] != 0 or ends[-1] != last or (np.diff(ends) < 0).any():
-        raise ModelFileError("where words or their counts begin does not rise from 0 to their end.")
+        raise ModelFileError("the offsets of words or counts do not increase from 0 to their end.")
     return ends
 
 
@@ -319,7 +321,7 @@ def _frozen(arrays: dict[str, NDArray[Any]]) -> FrozenIdf:
     data, offsets = _words(arrays, "idf_bytes", "idf_offsets")
     idf = expect_array(arrays, "idf", np.float64, (len(offsets),))
     if not np.isfinite(idf).all() or (idf < 0).any():
-        raise ModelFileError("an inverse document frequency is below zero or no number.")
+        raise ModelFileError("an inverse document frequency is negative or not a number.")
     return FrozenIdf(data, offsets, idf[:-1], float(idf[-1]))
 
 
@@ -327,5 +329,5 @@ def _tokeniser(fields: dict[str, Any]) -> Tokeniser:
     low, high = (int(n) for n in fields["ngram_range"])
     tokeniser = Tokeniser(**{**fields, "ngram_range": (low, high)})
     if tokeniser.tokens not in UNITS or not 1 <= low <= high:
-        raise ModelFileError("the tokeniser is none that this bayeskit knows.")
+        raise ModelFileError("the tokeniser is unknown to this version of bayeskit.")
     return tokeniser

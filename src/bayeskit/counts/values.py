@@ -43,7 +43,7 @@ class ValueCounts:
         n_classes: int,
         weight: NDArray[np.float64] | None = None,
     ) -> ValueCounts:
-        """Count coded columns; a cell whose code is no value (missing, unseen) is left out."""
+        """Count coded columns; a cell whose code is not a value (missing, unseen) is left out."""
         n_value = count_values(columns, y, weight, n_classes, list(sizes), n_threads(len(y) * len(columns)))
         return cls(count_classes(y, weight, n_classes), n_value, ragged(sizes))
 

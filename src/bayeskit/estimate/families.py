@@ -18,7 +18,7 @@ from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
 from bayeskit.table.encode import contiguous_low
 from bayeskit.table.schema import Schema
 
-# A prior that is given stands as if it came from so many rows that one more or less does not show.
+# A given prior counts as coming from so many rows that one row makes no difference.
 MANY_ROWS = 2.0**70
 
 

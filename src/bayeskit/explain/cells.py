@@ -21,7 +21,7 @@ class Row:
     values: tuple[Any, ...]
     named: bool
     frame: Any = None
-    # Features that a dict left out: nobody has asked for them, which some models tell from a missing cell.
+    # Features that a dict left out: they are not observed, which some models distinguish from a missing cell.
     left_out: frozenset[str] = frozenset()
 
     @property

@@ -124,7 +124,7 @@ def _over(model: JointModel, columns: list[NDArray[Any]], j: int, domain: Domain
     """Return P(x, x_j = v, c) for every value v of feature j, on one scale."""
     n_values = len(domain.values)
     if n_values == 0:
-        return np.exp(model.log_joint(columns))  # a feature without values tells nothing
+        return np.exp(model.log_joint(columns))  # a feature without values has no information
     repeated = [np.repeat(column, n_values) for column in columns]
     repeated[j] = as_column(domain.values)
     weighted: NDArray[np.float64] = _joint(model, repeated) * domain.weights[:, None]

@@ -8,7 +8,7 @@ from typing import Any
 from bayeskit import _MODELS
 from bayeskit.errors import ModelFileError
 
-# Name in the file → "module:class". A file can only ask for a class that stands here or below.
+# Name in the file → "module:class". A file can only name a class that is listed here or below.
 MODELS: dict[str, str] = {name: f"{module}:{name}" for name, module in _MODELS.items()}
 
 # Counts that were made in one place and are added in another.

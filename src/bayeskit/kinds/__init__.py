@@ -1,4 +1,4 @@
-"""What a column can be, one file per kind: its estimate, log-density, draws, grid, free parameters and title."""
+"""The kinds of columns, one file per kind: its estimate, log-density, draws, grid, free parameters and title."""
 
 from bayeskit.kinds.kind import Estimation, Family, FitContext, Grid, Kind, Statistics
 from bayeskit.kinds.registry import kind_of, kinds, number_words, words

@@ -17,7 +17,7 @@ from bayeskit.table.schema import Variable
 
 
 class Bernoulli(CodedKind):
-    """Yes / no columns: a table of 0 and 1, whichever of them came."""
+    """Yes / no columns: a table of 0 and 1, both always possible."""
 
     name = "bernoulli"
     words = ("bernoulli",)
@@ -26,7 +26,7 @@ class Bernoulli(CodedKind):
     holds = "0 and 1, or false and true"
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
-        """Declare 0 and 1; a column that holds anything else is refused."""
+        """Declare 0 and 1; a column that holds anything else is an error."""
         for column, name in zip(columns, names, strict=True):
             odd = [value for value in distinct(column, name) if value not in (0, 1)]
             if odd:
@@ -41,5 +41,5 @@ class Bernoulli(CodedKind):
         return "flag"
 
     def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which numbers are neither 0 nor 1."""
+        """Return which numbers are neither 0 nor 1."""
         return np.asarray((numbers != 0) & (numbers != 1) & ~np.isnan(numbers))

@@ -1,4 +1,4 @@
-"""Binned columns: numbers that are cut into bins, which are counted like values."""
+"""Binned columns: numbers are put into bins, which are counted like values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Binned(CodedKind):
     description = "a smoothed table of at most `bins` bins"
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
-        """Cut each column by the method that was asked for; "mdl" cuts all at once, with the classes at hand."""
+        """Bin each column by its method; "mdl" bins all columns at once, using the classes."""
         numbers = [as_numbers(column, name, word) for column, name in zip(columns, names, strict=True)]
         for column, name in zip(numbers, names, strict=True):
             refuse_infinite(column, name)

@@ -56,7 +56,7 @@ class CodedKind(Kind):
     def log_density_left_out(
         self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Take the row out of the one cell that counted it; the values stay those of all rows."""
+        """Subtract the row from its own cell; the values stay those of all rows."""
         n = np.asarray(statistics.n_value[0], dtype=np.float64)
         result = self.log_density(statistics.variables[0], self.estimate(statistics, settings)[0], column)
         rows = np.flatnonzero(column < len(n))

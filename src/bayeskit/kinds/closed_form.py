@@ -1,4 +1,4 @@
-"""Log-densities of a closed form, written so that another program can compute them too."""
+"""Log-densities in closed form, for export to other programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Support = Literal["numbers", "above zero", "counts"]
 
 @dataclass(frozen=True)
 class ClosedForm:
-    r"""log p(x | c) of a numeric column, but for a term that is the same in all classes.
+    r"""log p(x | c) of a numeric column, up to a term that is the same in all classes.
 
     .. math:: \log p(x \mid c) = a_c + b_c z - \tfrac{1}{2} \frac{(z - μ_c)^2}{σ_c^2} + g(x),
               \qquad z = x \text{ or } \log x
 
-    g(x), such as −log x!, drops out of P(c | x). What is not in ``support`` the kind refuses.
+    g(x), such as −log x!, drops out of P(c | x). Numbers outside ``support`` are an error.
     """
 
     constant: NDArray[np.float64]  # (n_classes,): a

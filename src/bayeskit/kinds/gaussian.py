@@ -76,7 +76,7 @@ class Gaussian(Kind):
     def log_density_left_out(
         self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Take each row out of the moments of its class and of the whole column."""
+        """Subtract each row from the moments of its class and of the whole column."""
         result = np.zeros((len(column), len(statistics.n_class)))
         for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, y, own):
             result[rows] = constant - (column[rows, None] - mean) ** 2 * half

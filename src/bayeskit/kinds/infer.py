@@ -1,4 +1,4 @@
-"""What each column of a file is, and why: a person may say otherwise."""
+"""The kind of each column of a file, and why; the user may override it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY_VALUES = 50
 
 @dataclass(frozen=True)
 class ColumnNote:
-    """One column of a file: what it is taken for, and why."""
+    """One column of a file: its kind, and why."""
 
     name: str
     kind: str  # what `kinds` may say, "target" or "left out"
@@ -37,7 +37,7 @@ class ColumnNote:
 
     @property
     def used(self) -> bool:
-        """Whether models see the column."""
+        """Whether models use the column."""
         return self.kind not in ("left out", "target", "date")
 
 
@@ -57,9 +57,9 @@ def infer_kinds(
     forced: Mapping[str, str] | None = None,
     written: WrittenColumns | None = None,
 ) -> tuple[ColumnNote, ...]:
-    """Say what each column is; ``forced`` kinds and ``ignore`` come before any rule.
+    """Return the kind of each column; ``forced`` kinds and ``ignore`` override the rules.
 
-    ``written`` adds how the cells were written, where they came from a file.
+    ``written`` adds the conventions of the cells, where they came from a file.
 
     Examples
     --------
@@ -97,11 +97,11 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
 
 
 def read_features(table: pa.Table, notes: tuple[ColumnNote, ...]) -> Features:
-    """Read the columns in use; those that are forced to be categorical are text where their type is no value."""
+    """Read the columns in use; forced categorical ones are read as text where their type cannot be a category."""
     frame = as_frame(table)
     used = [note for note in notes if note.used]
     if not used:
-        raise TableError("no column is left to learn from; give a kind for one that was left out.", "kinds")
+        raise TableError("no column is left to learn from; pass a kind for one that was left out.", "kinds")
     columns = tuple(read_frame_column(_plain(frame[note.name]), note.name) for note in used)
     source = Source(tuple(note.name for note in used), True, len(frame), columns)
     # Text and truth values are categorical whatever is said of the rest.

@@ -22,7 +22,7 @@ GRID_POINTS = 16
 
 @dataclass(frozen=True)
 class KernelDensity:
-    """The density of one column: its numbers, how often each came in each class, and the bandwidth of each class."""
+    """The density of one column: its numbers, the count of each in each class, and the bandwidth of each class."""
 
     values: NDArray[np.float64]  # (n_values,), rising
     n: NDArray[np.float64]  # (n_values, n_classes)
@@ -36,10 +36,10 @@ class KDE(Kind):
               \qquad h_c = \frac{σ}{\sqrt[3]{n_c}}
 
     with σ the standard deviation of the whole column and n_c the rows of class c in which it is known. John & Langley
-    have 1 / √n_c; here the unit of the column takes no part, and the root is the third: of seven rules
+    have 1 / √n_c; here the result does not depend on the unit of the column, and the root is the third: of seven rules
     it was chosen on eight tables of numbers, where the mean log-loss is .73 instead of 1.09 and no error is higher.
-    A column with one number throughout has no deviation; a thousandth of the size of its number stands in, as in a
-    Gaussian column. A class without any number takes the density of the whole column. Where a column had more distinct
+    A constant column has no deviation; a thousandth of the size of its number is used instead, as in a Gaussian
+    column. A class without any number takes the density of the whole column. Where a column had more distinct
     numbers than are counted one by one, no bandwidth is narrower than the bins that are counted.
 
     References
@@ -55,11 +55,11 @@ class KDE(Kind):
     counts_numbers = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[KernelDensity]:
-        """Take the numbers of each class as they came, and the bandwidth from how many there are."""
+        """Take the numbers of each class, and the bandwidth from their count."""
         return [_density(statistics.numbers, j) for j in range(len(statistics.variables))]
 
     def log_density(self, variable: Variable, parameters: KernelDensity, column: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the log of the sum over all kernels; only terms below the last bit of the sum are left out."""
+        """Return the log of the sum over all kernels; only terms below the rounding error of the sum are left out."""
         given = (column, parameters.values, parameters.n, parameters.bandwidth)
         return kernel_density(*given, n_threads(len(column) * len(parameters.values)))
 
@@ -85,7 +85,7 @@ class KDE(Kind):
     def draw(
         self, variable: Variable, parameters: KernelDensity, c: int, size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw one of the numbers of the class, and add what its kernel adds."""
+        """Draw one of the numbers of the class, and add a draw from its kernel."""
         share = parameters.n[:, c] / parameters.n[:, c].sum()
         numbers = parameters.values[rng.choice(len(share), size=size, p=share)]
         return np.asarray(numbers + parameters.bandwidth[c] * rng.normal(size=size))

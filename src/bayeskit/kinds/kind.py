@@ -1,4 +1,4 @@
-"""What every kind of column must say of itself."""
+"""The interface of every kind of column."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Unseen = Literal["ignore", "error", "smooth"]
 # How cells are written in a file; a flag is 0 or 1, or false or true.
 Cells = Literal["text", "truth", "number", "flag"]
 
-# So many rows are left out at once: their moments lie in the cache.
+# The number of rows that are left out at once: their moments fit in the cache.
 LEFT_OUT_ROWS = 2048
 
 
 class Family(IntEnum):
-    """The log-densities that the scoring kernel computes itself, by the number it knows them by."""
+    """The log-densities that the scoring kernel computes itself, by their numbers there."""
 
     TABLE = 0
     GAUSSIAN = 1
@@ -41,7 +41,7 @@ class Family(IntEnum):
 
 @dataclass(frozen=True)
 class FitContext:
-    """What a kind may look at besides its cells when it learns what a column is."""
+    """What a kind may use besides the cells when it learns a column."""
 
     bins: int = 10  # how many bins to cut at the most
     y: NDArray[Any] | None = None  # (n_rows,): class codes
@@ -50,7 +50,7 @@ class FitContext:
 
 @dataclass(frozen=True)
 class Estimation:
-    """How statistics become parameters: the settings of a model, of which each kind takes what concerns it."""
+    """How statistics become parameters: the settings of a model, of which each kind uses its own."""
 
     smoothing: float | SymmetricSmoothing = 1.0
     unseen: Unseen = "ignore"
@@ -78,7 +78,7 @@ class Statistics:
 
 
 class Grid(NamedTuple):
-    """Values of a column that stand for all it can take: sums over them are sums (or integrals) over the column.
+    """Values that cover the range of a column: sums over them are sums (or integrals) over the column.
 
     ``weights`` are 1 for values that have a probability; for a density they are the widths of a fine grid, so that
     density times width is a probability. ``exact`` says which of the two it is.
@@ -94,7 +94,7 @@ KINDS: dict[str, type[Kind]] = {}
 
 
 class Kind(ABC):
-    """One kind of column: what is believed of its cells within each class, and what can be done with that.
+    """One kind of column: the distribution of its cells within each class, and what can be computed from it.
 
     A kind is a file in this folder with a subclass that has a name; nothing else lists it. A subclass that is defined
     elsewhere is known from then on too. ``parameters`` below are what
@@ -126,11 +126,11 @@ class Kind(ABC):
         if "name" in vars(cls):
             known = KINDS.get(cls.name)
             if known is not None and known.__qualname__ != cls.__qualname__:
-                raise BayeskitError(f"there is a kind '{cls.name}' already; give the new one a name of its own.")
+                raise BayeskitError(f"there is a kind '{cls.name}' already; give the new one another name.")
             KINDS[cls.name] = cls
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
-        """Say of columns that were asked for by ``word``, and are not wholly missing, what they are.
+        """Return the variables of columns that ``word`` chose, and that are not entirely missing.
 
         A numeric kind takes all numeric columns whose cells it can :meth:`read`.
         """
@@ -144,11 +144,11 @@ class Kind(ABC):
         return found
 
     def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of each number whether the kind cannot take it; a missing one it can."""
+        """Return for each number whether the kind does not allow it; missing ones are allowed."""
         return np.asarray(np.isinf(numbers))
 
     def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Return the numbers that are summed up and scored; refuse the first that cannot be, by column and row."""
+        """Return the numbers that are summed up and scored; the first invalid one is an error with column and row."""
         refuse_infinite(numbers, variable.name)
         return numbers
 
@@ -170,14 +170,14 @@ class Kind(ABC):
 
     @abstractmethod
     def table(self, variable: Variable, parameters: Any) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
-        """Return the parameters to be read: names of the rows, and numbers of shape (n_rows, n_classes)."""
+        """Return the parameters as a table: names of the rows, and numbers of shape (n_rows, n_classes)."""
 
     def title(self, variable: Variable, target: str) -> str:
         """Return the title of :meth:`table`."""
         return f"P({variable.name} | {target})"
 
     def cells(self, variable: Variable) -> Cells:
-        """Say what the cells of a file must be read as."""
+        """Return the type in which the cells of a file must be read."""
         return "number"
 
     def closed_form(self, parameters: Any) -> ClosedForm | None:
@@ -187,7 +187,7 @@ class Kind(ABC):
     def log_density(self, variable: Variable, parameters: Any, column: NDArray[Any]) -> NDArray[np.float64]:
         """Return log P(x | c) of each cell, of shape (n_rows, n_classes); 0 for a missing cell.
 
-        The scoring kernel is asked, so that a density is written down once.
+        By default the scoring kernel computes it, so that a density is implemented once.
         """
         n_classes = parameters.shape[1]
         size = variable.n_values if self.coded else 0
@@ -203,7 +203,8 @@ class Kind(ABC):
         """Return log P(x | c) of each cell when its own row is left out of the column's statistics.
 
         Row i is of class ``y[i]`` and counts ``own[i]``; the result has the shape (n_rows, n_classes), 0 for a missing
-        cell. Here each distinct cell of a class estimates the column anew; kinds that can do all rows at once say so.
+        cell. Here each distinct cell of a class re-estimates the column; kinds that can do all rows at once override
+        this.
         """
         variable, known = statistics.variables[0], np.flatnonzero(~np.isnan(column))
         rows = np.column_stack([column[known], y[known], own[known]])
@@ -221,7 +222,7 @@ class Kind(ABC):
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Yield some rows, and the parameters that each gets when it is left out, (n_parameters, n_rows, n_classes).
 
-        For kinds that learn from moments: a column without one of its rows is estimated like a column of its own.
+        For kinds that learn from moments: a column without one of its rows is estimated like a separate column.
         """
         known = np.flatnonzero(~np.isnan(column))
         for first in range(0, len(known), LEFT_OUT_ROWS):

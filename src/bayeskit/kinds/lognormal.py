@@ -32,32 +32,32 @@ class LogNormal(Gaussian):
     holds = "numbers above zero"
 
     def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which numbers have no logarithm."""
+        """Return which numbers have no logarithm."""
         return np.asarray(numbers <= 0)
 
     def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the logarithms; refuse the first number that has none."""
+        """Return the logarithms; the first number without one is an error."""
         refuse_infinite(numbers, variable.name)
         odd = self.unfit(numbers)
         if odd.any():
             row = int(odd.argmax())
             raise TableError(
                 f"column '{variable.name}', row {row}: a lognormal column holds {self.holds}; "
-                f"got {numbers[row].item()!r}. Leave the cell missing (NaN), or take another kind, such as 'kde'."
+                f"got {numbers[row].item()!r}. Leave the cell missing (NaN), or use another kind, such as 'kde'."
             )
         return np.log(np.asarray(numbers, dtype=np.float64))
 
     def log_density(
         self, variable: Variable, parameters: NDArray[np.float64], column: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Return the normal log-density of log x less log x, the change of scale."""
+        """Return the normal log-density of log x minus log x, the change of scale."""
         normal = Gaussian().log_density(variable, parameters, column)
         return np.asarray(normal - np.nan_to_num(column)[:, None])
 
     def log_density_left_out(
         self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Return the normal log-density of log x less log x, as :meth:`log_density` does."""
+        """Return the normal log-density of log x minus log x, as :meth:`log_density` does."""
         normal = super().log_density_left_out(statistics, settings, column, y, own)
         return np.asarray(normal - np.nan_to_num(column)[:, None])
 

@@ -1,4 +1,4 @@
-"""Poisson columns: how often something happened."""
+"""Poisson columns: counts of events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Poisson(Kind):
         return int(parameters.shape[1])
 
     def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
-        """Return all counts but for the highest, which have less than 1e-17 together."""
+        """Return all counts except the highest ones, whose total probability is below 1e-17."""
         # By Chernoff's bound exp(−t² / 2(r + t/3)) less than 1e-17 lies beyond t = 9 √r + 45 above the rate r.
         rate = float(parameters[1].max())
         most = int(rate + 9 * rate**0.5 + 45)
@@ -69,11 +69,11 @@ class Poisson(Kind):
         return ("rate",), parameters[1:]
 
     def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say which numbers are negative or have a fraction."""
+        """Return which numbers are negative or have a fraction."""
         return np.asarray((numbers < 0) | (np.floor(numbers) < numbers))
 
     def read(self, variable: Variable, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Refuse the first number that is no count."""
+        """Return the numbers; the first that is not a count is an error."""
         refuse_infinite(numbers, variable.name)
         odd = self.unfit(numbers)
         if odd.any():
@@ -87,7 +87,7 @@ class Poisson(Kind):
     def log_density_left_out(
         self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Take each row out of the mean of its class and of the whole column."""
+        """Subtract each row from the mean of its class and of the whole column."""
         result = np.zeros((len(column), len(statistics.n_class)))
         for rows, (log_rate, rate) in self._estimates_left_out(statistics, settings, column, y, own):
             events = column[rows, None]

@@ -1,4 +1,4 @@
-"""All kinds of columns: those of this folder, where a file is enough, and those that somebody defines elsewhere."""
+"""The registry of kinds: those of this folder, and those that users define elsewhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _import_files() -> None:
 
 
 def words() -> dict[str, Kind]:
-    """Return each word that a user may say of a column, such as ``kinds={"age": "gaussian"}``, with its kind.
+    """Return each word that a user may give for a column, such as ``kinds={"age": "gaussian"}``, with its kind.
 
     >>> words()["equal-width"].name
     'binned'
@@ -46,7 +46,7 @@ def words() -> dict[str, Kind]:
 
 
 def number_words() -> tuple[str, ...]:
-    """Return the words that a user may say of numeric columns: the numeric kinds, and ways to cut bins.
+    """Return the words that a user may give for numeric columns: the numeric kinds, and ways of binning.
 
     >>> number_words()[:4]
     ('gaussian', 'kde', 'lognormal', 'poisson')
@@ -56,7 +56,7 @@ def number_words() -> tuple[str, ...]:
 
 
 def kind_of(variable: Variable) -> Kind:
-    """Return the kind of a column; a name that no kind has is refused.
+    """Return the kind of a column; an unknown name is an error.
 
     >>> kind_of(Variable("height", "gaussian")).description
     'a normal density'

@@ -1,4 +1,4 @@
-"""Columns that had no value in any row so far: nothing is known of them, and they say nothing."""
+"""Columns without any value so far: they have no effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bayeskit.table.schema import Variable
 
 
 class Unknown(Kind):
-    """A column without a value: every class gives its cells alike, until rows come that have one."""
+    """A column without a value: it has no effect until later rows have one."""
 
     name = "unknown"
     coded = False
@@ -40,11 +40,11 @@ class Unknown(Kind):
         return (), np.asarray(parameters)
 
     def cells(self, variable: Variable) -> Cells:
-        """Text takes whatever stands in the file."""
+        """Return text, which accepts any cell of a file."""
         return "text"
 
     def log_density_left_out(
         self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """Return 0: every class gives the cells alike."""
+        """Return 0: the column has no effect."""
         return np.zeros((len(column), len(statistics.n_class)))

@@ -1,4 +1,4 @@
-"""The columns of a file as they are written, turned into numbers, truth values, dates and text, each in one way."""
+"""The text columns of a file, converted to numbers, booleans, dates and text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DatePart:
 
 @dataclass(frozen=True)
 class WrittenColumns:
-    """A table whose columns were read, with how they were written and what must be said about it."""
+    """A table whose columns were read, with their conventions and the notes for the user."""
 
     table: pa.Table
     # Column of the file → how its cells are read, where that is no matter of course.
@@ -71,13 +71,13 @@ def read_columns(
     target : str
         The column of labels, which come back as they were written.
     kinds : dict of column name to kind, optional
-        What the user says of columns; a kind that does not fit is refused with the first cell that shows it.
+        Kinds given by the user; one that does not fit is an error with the first cell that does not fit.
     ignore : collection of str
-        Columns that nobody looks at.
+        Columns that are not read.
     decimal, date_order : str, optional
         As in :func:`bayeskit.table.conventions.read_written`.
     place : callable
-        Says where a row is, for messages; the first row is 0.
+        Returns the location of a row, for messages; the first row is 0.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _labels(column: Any) -> Any:
 
 
 def read_labels_as_written(labels: Sequence[Any]) -> Any:
-    """Return the different labels of a table as an Arrow array: whole numbers where all of them are so written.
+    """Return the distinct labels of a table as an Arrow array: integers where all of them are written as such.
 
     >>> read_labels_as_written(["1", "2"]).type, read_labels_as_written(["1", "x"]).type
     (DataType(int64), DataType(string))
@@ -206,7 +206,7 @@ def _refuse_text(
 
 
 def refuse_unfit(column: Any, name: str, kind: Kind, place: Callable[[int], str]) -> None:
-    """Refuse the first number of a column that its kind cannot take: a fraction among Poisson counts, a 2 among 0/1."""
+    """Raise an error for the first number that the kind does not allow, such as a fraction among Poisson counts."""
     import pyarrow as pa
 
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
@@ -237,7 +237,7 @@ def _refuse_infinite(column: Any, name: str, place: Callable[[int], str]) -> Non
 
 
 def described(convention: Convention) -> str:
-    """Return how a column of dates is written, in words.
+    """Return the convention of a column of dates as text.
 
     >>> described(Convention("date", order="dmy", parts=("year", "month")))
     'dates (day.month.year) as year, month'

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
 
-# Seeds are looked for among at most so many rows, spread evenly over the table.
+# Seeds are chosen among at most this many rows, spread evenly over the table.
 SEED_ROWS = 8192
 
 

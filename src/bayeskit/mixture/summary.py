@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bayeskit.explain.rendering import cell
 
-# So many columns are told of each cluster.
+# The number of columns described for each cluster.
 MOST_TOLD = 4
-# A column differs where a mean is at least so many deviations off, or a value is so many times as frequent.
+# A column differs where a mean is at least this many deviations off, or a value is this many times as frequent.
 LEAST_DEVIATIONS = 0.3
 LEAST_RATIO = 1.3
 

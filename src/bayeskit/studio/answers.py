@@ -50,7 +50,7 @@ def sentence(error: Exception, where: str, folder: Path) -> Response:
     elif isinstance(error, TooMuchError):
         status = 413
     kind = error.kind if isinstance(error, WorkError) else type(error).__name__
-    # Where the server keeps an upload is nobody's business.
+    # The path of an upload on the server is not shown.
     text = " ".join(str(error).split())
     parts = text.split(str(folder))
     text = parts[0] + "".join(part.split("/", 2)[-1] if part.startswith("/") else part for part in parts[1:])

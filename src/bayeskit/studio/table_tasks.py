@@ -11,7 +11,7 @@ from typing import Any, cast
 from bayeskit.studio.network_tasks import Report, _json
 
 PREVIEW = 8  # rows
-EVERY_STEP = 500  # so many steps of a search are told one by one, then every tenth
+EVERY_STEP = 500  # this many steps of a search are reported one by one, then every tenth
 
 
 def columns(path: Path, report: Report, target: str | None = None, kinds: dict[str, str] | None = None) -> bytes:

@@ -22,7 +22,7 @@ from bayeskit.errors import BayeskitError, TooLargeError
 
 # The address space of a worker; tables of inference are bounded by what each question says.
 MAX_BYTES = 8 << 30
-# A worker that was told to stop and goes on for so many seconds is ended.
+# A worker that does not stop within this many seconds is killed.
 PATIENCE = 1.0
 # Threads that wait for workers; as many questions are worked on at once.
 WAITING = 32

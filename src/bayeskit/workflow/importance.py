@@ -108,7 +108,7 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
             found[name] = measure_of(np.array([change.sum(), (change**2).sum()]), len(change))
         return found
     except BayeskitError:
-        return {}  # a fold in which some row is impossible tells nothing
+        return {}  # a fold with an impossible row is not measured
 
 
 def _answered(model: Any, rows: Any, name: str) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bayeskit.table.files import Rows
 
 
-# Absent columns that are told one by one.
+# The largest number of absent columns that are named individually.
 MOST_NAMED = 3
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
 
-# Whole numbers with at most so many distinct values are names of states.
+# Whole numbers with at most this many distinct values are names of states.
 MOST_STATES = 20
 
 

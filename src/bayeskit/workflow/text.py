@@ -16,7 +16,7 @@ from bayeskit.table.labels import read_labels
 from bayeskit.table.text_files import TextSource
 
 EVENT_MODELS = ("multinomial", "bernoulli", "complement")
-# One document in so many is held out.
+# One document in this many is held out.
 HELD_OUT = 5
 
 

@@ -86,7 +86,7 @@ def test_weights_are_added_up():
 
 
 def test_rows_that_were_never_counted_cannot_be_taken_away():
-    with pytest.raises(MergeError, match="a number of theirs never came"):
+    with pytest.raises(MergeError, match="one of their numbers never occurred"):
         count([(1.0, 0)]) - count([(2.0, 0)])
     with pytest.raises(MergeError, match="a count would become negative"):
         count([(1.0, 0)]) - count([(1.0, 1)])

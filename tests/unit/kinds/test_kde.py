@@ -85,7 +85,7 @@ def test_batches_merging_and_unlearning_give_the_bits_of_one_fit(rows, cut):
 
 
 def test_rows_that_were_never_learned_cannot_be_unlearned():
-    with pytest.raises(MergeError, match="a number of theirs never came"):
+    with pytest.raises(MergeError, match="one of their numbers never occurred"):
         fit([1.0, 2.0, 3.0], [0, 1, 1]).unlearn({"x": [2.5]}, [1])
 
 

@@ -89,7 +89,7 @@ class Cells:
 
 
 def refuse_names(schema: Schema, dialect: Dialect) -> None:
-    """Refuse columns that the database could not tell apart."""
+    """Raise an error for columns that the database cannot distinguish."""
     seen: dict[str, str] = {}
     for name in schema.names:
         folded = fold(name, dialect)
@@ -101,7 +101,7 @@ def refuse_names(schema: Schema, dialect: Dialect) -> None:
 
 
 def fold(name: str, dialect: Dialect) -> str:
-    """Return what is left of a name where the database does not look at the rest."""
+    """Return the part of a name that the database compares."""
     if not dialect.case_matters:
         name = name.lower()
     return name.encode(errors="replace")[: dialect.longest_name].decode(errors="replace")
@@ -111,6 +111,6 @@ def _refuse_inexact(name: str, values: Sequence[Value]) -> None:
     for value in values:
         if isinstance(value, int) and abs(value) >= _EXACT:
             raise BayeskitError(
-                f"column '{name}' has the value {value}, which double precision cannot tell from its neighbours; fit "
-                "with such numbers as text."
+                f"column '{name}' has the value {value}, which double precision cannot distinguish from its "
+                "neighbours; fit with such numbers as text."
             )

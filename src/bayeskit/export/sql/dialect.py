@@ -1,4 +1,4 @@
-"""What differs between databases: how names, texts, numbers and lists are written, and how a list is looked up."""
+"""What differs between databases: the syntax of names, texts, numbers and lists, and the lookup in a list."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Dialect(ABC):
         """Return the cells in double precision, NULL where they are NaN; ``truth`` says they may be truth values."""
 
     def not_a_number(self, column: str) -> str | None:
-        """Return what is true of cells that are refused since they hold no number; None where the cast refuses them."""
+        """Return the condition for cells that are not numbers; None where the cast fails on them."""
         return None
 
     @abstractmethod
@@ -103,7 +103,7 @@ class Dialect(ABC):
 
 
 def writable(text: str, what: str) -> str:
-    """Return the text; refuse what no query can hold."""
+    """Return the text; characters that no query can hold are an error."""
     if "\0" in text:
         raise BayeskitError(f"{what} of the model, {text!r}, holds the character U+0000, which no query can hold.")
     try:

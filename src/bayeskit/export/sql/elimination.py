@@ -1,4 +1,4 @@
-"""In which order missing parents are summed out, and what each sum needs; the same for every row."""
+"""The elimination order of missing parents, and the factors of each sum; the same for every row."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def log_numbers(table: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def closed_forms(schema: Schema, parameters: Sequence[Any], engine: str) -> dict[int, ClosedForm]:
-    """Return the densities of the numeric columns; refuse a kind that has no closed form by name."""
+    """Return the densities of the numeric columns; a kind without a closed form is an error."""
     forms = {}
     for j, variable in enumerate(schema):
         if variable.is_numeric:

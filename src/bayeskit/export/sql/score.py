@@ -35,16 +35,16 @@ def to_sql(
     r"""Write a fitted classifier as one SELECT, which scores the rows of a table inside the database.
 
     Its columns are those of ``keep``, then ``prediction``, the most probable class, and ``P(c)`` for each class c. It
-    adds logarithms in double precision and gives what :meth:`predict` and :meth:`predict_proba` give, to 1e-9: NULL and
-    NaN are missing cells, and unseen values are treated as the model's ``unseen`` says. A row that the model refuses
-    (an infinite number, a number that the kind of the column cannot hold, an unseen value under ``unseen="error"``,
-    a row that no class can give under ``impossible="error"``) gets NULL in all of these columns, since a query
-    cannot name a row.
+    adds logarithms in double precision and equals :meth:`predict` and :meth:`predict_proba` to 1e-9: NULL and
+    NaN are missing cells, and unseen values are treated as the model's ``unseen`` says. A row that is an error in
+    Python (an infinite number, a number that the kind of the column cannot hold, an unseen value under
+    ``unseen="error"``, a row with probability 0 under every class with ``impossible="error"``) gets NULL in all of
+    these columns, since a query cannot name a row.
 
     Parameters
     ----------
     model : NaiveBayes, GaussianNB, TAN, KDB, ODE or SPODE
-        A fitted model. Columns of a kind without a closed form (kde) are refused by name.
+        A fitted model. A column of a kind without a closed form (kde) is an error.
     dialect : {"duckdb", "postgres", "spark", "sqlite"}
         The database. Tables are lists that are looked up by position; SQLite, which has none, gets CASE.
     table : str or sequence of str, default "data"

@@ -12,7 +12,7 @@ from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_field
 from bayeskit.network.cpd.table import TableCPD
 
-# Name in the file → class; a file can only ask for a kind that stands here.
+# Name in the file → class; a file can only name a kind that is listed here.
 KINDS: dict[str, type[TableCPD]] = {TableCPD.kind: TableCPD}
 
 

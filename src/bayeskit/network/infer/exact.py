@@ -26,7 +26,7 @@ SEARCH_TRIES = 2000
 SEARCH_WORK = 500_000_000
 SEARCH_SEED = 0
 # The search begins when questions have cost as much as it will, in estimated nanoseconds: this much, or a hundred
-# nanoseconds for each cell of the first tree. So nobody waits for more than about twice what the better choice costs.
+# nanoseconds for each cell of the first tree. So the total is at most about twice the cost of the better choice.
 LEAST_SEARCH = 2e6
 SEARCH_PER_CELL = 100.0
 # Tables may take this much memory unless the caller says otherwise.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EXTENSIONS = (".csv",)
-# What stands for a missing cell in a CSV. "None" is not among them: it is a value in many tables.
+# Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
