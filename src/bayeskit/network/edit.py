@@ -151,6 +151,28 @@ class Editing:
             None if net.target == name else net.target,
         )
 
+    def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
+        """Return the network after an intervention: arcs into the variables are cut, and their states are set.
+
+        Parameters
+        ----------
+        actions : mapping of name to state, or to a distribution
+            A distribution is a mapping of state to probability, or one number per state. Names that are words may also
+            be given as keywords.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("Storm->Lightning->Thunder", random_tables=0).do(Lightning="yes")
+        >>> net.arcs
+        (('Lightning', 'Thunder'),)
+        >>> net.tables[1]
+        array([0., 1.])
+        """
+        if actions is not None and not isinstance(actions, Mapping):
+            raise NetworkError(f"do maps variables to states, as do({{'smoke': 'yes'}}); got {actions!r}.")
+        return intervene(cast("BayesianNetwork", self), {**(actions or {}), **more})
+
     def rename(
         self, names: Mapping[str, str] | None = None, *, states: Mapping[str, Mapping[Any, str]] | None = None
     ) -> BayesianNetwork:

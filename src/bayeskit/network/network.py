@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import log_probability, n_threads
 from bayeskit.errors import NetworkError, TableError
-from bayeskit.io.files import save
-from bayeskit.network import dag, formats
-from bayeskit.network.arcs import read_arcs, read_networkx
+from bayeskit.network import dag
+from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
 from bayeskit.network.cpd.read import read_cpd_table, states_of
 from bayeskit.network.cpd.table import TableCPD, check_table, default_table
-from bayeskit.network.edit import Editing, intervene
+from bayeskit.network.edit import Editing
+from bayeskit.network.exchange import Exchange
 from bayeskit.network.graph import Graph
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.forward import check_random_state
@@ -26,19 +25,19 @@ from bayeskit.network.infer.information import Information
 from bayeskit.network.infer.queries import Queries
 from bayeskit.network.influence import arc_influence
 from bayeskit.network.learn.parameters import Learned, LearnsTables
-from bayeskit.network.model_file import learned_from_parts, network_from_parts, network_to_parts
 from bayeskit.network.names import did_you_mean, unique_names
+from bayeskit.network.shown import Shown
 from bayeskit.network.states import check_schema, schema_of, state_of
 from bayeskit.network.variable_table import VariableTable
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
-    from bayeskit.plot.network_svg import Drawing
+    pass
 
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
+class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchange, Shown):
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
@@ -169,35 +168,6 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
         net = cls.__new__(cls)
         net._fill(names, states, parents, tables, normalise, schema=schema, target=target)
         return net
-
-    @classmethod
-    def read(cls, path: str | PathLike[str], *, normalise: bool = False) -> BayesianNetwork:
-        """Read a network from BIF, XMLBIF, Hugin NET, UAI or DOT; the extension decides, and .gz is unpacked.
-
-        Parameters
-        ----------
-        path : path
-            ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.uai``, ``.dot`` or ``.gv``, also with ``.gz``.
-        normalise : bool, default False
-            Divide each row by its sum, for files whose rows do not sum to 1.
-        """
-        parts = formats.read(path, normalise)
-        net = cls.__new__(cls)
-        net.names = tuple(parts.names)
-        net.states = tuple(parts.states)
-        net.cards = tuple(map(len, parts.states))
-        net.parents = tuple(parts.parents)
-        net.cpds = tuple(map(TableCPD, parts.tables))
-        net.target = None
-        return net
-
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write the network to a file; the extension decides on the format, as in `read`.
-
-        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so the full
-        names are written to the file too.
-        """
-        formats.write(self, path)
 
     def _fill(
         self,
@@ -402,27 +372,6 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
             (self.names[p], self.names[i]): found[i][k] for i, own in enumerate(self.parents) for k, p in enumerate(own)
         }
 
-    def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
-        """Return the network after an intervention: arcs into the variables are cut, and their states are set.
-
-        Parameters
-        ----------
-        actions : mapping of name to state, or to a distribution
-            A distribution is a mapping of state to probability, or one number per state. Names that are words may also
-            be given as keywords.
-
-        Examples
-        --------
-        >>> net = BayesianNetwork("Storm->Lightning->Thunder", random_tables=0).do(Lightning="yes")
-        >>> net.arcs
-        (('Lightning', 'Thunder'),)
-        >>> net.tables[1]
-        array([0., 1.])
-        """
-        if actions is not None and not isinstance(actions, Mapping):
-            raise NetworkError(f"do maps variables to states, as do({{'smoke': 'yes'}}); got {actions!r}.")
-        return intervene(self, {**(actions or {}), **more})
-
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
         """Return whether two networks have the same variables, states, parents and numbers; order does not matter.
 
@@ -440,92 +389,6 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables):
             if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tolerance:
                 return False
         return True
-
-    def draw(
-        self,
-        *,
-        given: Mapping[str, Any] | None = None,
-        bars: bool = False,
-        posterior: Mapping[str, Any] | None = None,
-        only: str | Iterable[str] | None = None,
-        around: str | Iterable[str] | None = None,
-        steps: int = 1,
-    ) -> Drawing:
-        """Draw the network in layers, with bars of probabilities in the boxes; notebooks show it, ``save`` writes it.
-
-        Parameters
-        ----------
-        given : mapping, optional
-            Evidence, as for `posterior`: the boxes show the posterior, those of the evidence are coloured.
-        bars : bool, default False
-            Show the probabilities without any evidence.
-        posterior : mapping of name to probabilities, optional
-            Probabilities to show instead, for some variables or all: an array in the order of the states, or a mapping
-            of state to number.
-        only : str or list of str, optional
-            Draw these variables and the arcs between them. Where others are left out, the border is dashed.
-        around : str or list of str, optional
-            Draw these variables and all that are at most ``steps`` arcs away, up or down.
-        steps : int, default 1
-            How far ``around`` reaches.
-
-        Examples
-        --------
-        >>> drawing = BayesianNetwork("A->B<-C").draw(given={"B": "yes"})
-        >>> drawing.save("net.svg")  # doctest: +SKIP
-        >>> drawing.crossings
-        0
-        """
-        # The layout needs scipy.optimize, which takes long to import.
-        from bayeskit.network.picture import draw, variables_shown
-
-        shown = variables_shown(self, only, around, steps)
-        if posterior is None:
-            posterior = self.posterior(given=given) if given or bars else {}
-        return draw(self, posterior, list(given or {}), shown)
-
-    def explore(self) -> Any:
-        """Show the network in a notebook as `bayeskit studio` does; see `bayeskit.explore`."""
-        from bayeskit import explore  # a later stage, which the public name leads to
-
-        return explore(self)
-
-    def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""
-        import networkx
-
-        graph = networkx.DiGraph()
-        for name, states, own, table in zip(self.names, self.states, self.parents, self.tables, strict=True):
-            graph.add_node(name, states=states, parents=tuple(self.names[p] for p in own), table=table.copy())
-        graph.add_edges_from(self.arcs)
-        return graph
-
-    @classmethod
-    def from_networkx(cls, graph: Any, *, random_tables: int | None = None) -> BayesianNetwork:
-        """Make a network from a ``networkx.DiGraph``; nodes may carry ``states``, ``parents`` (an order) and ``table``.
-
-        Examples
-        --------
-        >>> import networkx
-        >>> BayesianNetwork.from_networkx(networkx.DiGraph([("A", "B"), ("B", "C")])).arcs
-        (('A', 'B'), ('B', 'C'))
-        """
-        return cls(**read_networkx(graph), random_tables=random_tables)
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what goes into a model file: fields for JSON, and arrays."""
-        return network_to_parts(self)
-
-    @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
-        """Read what :meth:`to_parts` gave; the file may be untrusted."""
-        net = cls.from_tables(**network_from_parts(meta, arrays))
-        net._learned = learned_from_parts(meta, arrays, net)
-        return net
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit."""
-        save(self, path)
 
 
 def _restore(

@@ -97,7 +97,7 @@ def states_as_numbers(states: Sequence[str]) -> dict[Value, int]:
 
     Examples
     --------
-    >>> as_numbers(["1", "2.5", "many"])
+    >>> states_as_numbers(["1", "2.5", "many"])
     {1: 0, 2.5: 1}
     """
     found: dict[Value, int] = {}

@@ -38,7 +38,7 @@ class StructureScores:
     Examples
     --------
     >>> rows = read_rows({"A": ["x", "x", "y", "y"], "B": ["u", "u", "v", "v"]})
-    >>> scores = Scores(rows, "loglik")
+    >>> scores = StructureScores(rows, "loglik")
     >>> round(scores.local(1, []), 6), scores.local(1, [0])
     (-2.772589, 0.0)
     """

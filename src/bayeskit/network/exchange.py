@@ -1,0 +1,89 @@
+"""Networks in files and in other libraries; mixed into `BayesianNetwork`."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
+
+from numpy.typing import NDArray
+
+from bayeskit.io.files import save
+from bayeskit.network import formats
+from bayeskit.network.arcs import read_networkx
+from bayeskit.network.cpd.table import TableCPD
+from bayeskit.network.model_file import learned_from_parts, network_from_parts, network_to_parts
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+
+class Exchange:
+    """Reading and writing of network files, model files and ``networkx`` graphs."""
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], *, normalise: bool = False) -> BayesianNetwork:
+        """Read a network from BIF, XMLBIF, Hugin NET, UAI or DOT; the extension decides, and .gz is unpacked.
+
+        Parameters
+        ----------
+        path : path
+            ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.uai``, ``.dot`` or ``.gv``, also with ``.gz``.
+        normalise : bool, default False
+            Divide each row by its sum, for files whose rows do not sum to 1.
+        """
+        parts = formats.read(path, normalise)
+        net = cast("BayesianNetwork", cls.__new__(cls))
+        net.names = tuple(parts.names)
+        net.states = tuple(parts.states)
+        net.cards = tuple(map(len, parts.states))
+        net.parents = tuple(parts.parents)
+        net.cpds = tuple(map(TableCPD, parts.tables))
+        net.target = None
+        return net
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the network to a file; the extension decides on the format, as in `read`.
+
+        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so the full
+        names are written to the file too.
+        """
+        formats.write(cast("BayesianNetwork", self), path)
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph`` whose nodes carry ``states``, ``parents`` and ``table``."""
+        import networkx
+
+        net = cast("BayesianNetwork", self)
+        graph = networkx.DiGraph()
+        for name, states, own, table in zip(net.names, net.states, net.parents, net.tables, strict=True):
+            graph.add_node(name, states=states, parents=tuple(net.names[p] for p in own), table=table.copy())
+        graph.add_edges_from(net.arcs)
+        return graph
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, random_tables: int | None = None) -> BayesianNetwork:
+        """Make a network from a ``networkx.DiGraph``; nodes may carry ``states``, ``parents`` (an order) and ``table``.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> from bayeskit import BayesianNetwork
+        >>> BayesianNetwork.from_networkx(networkx.DiGraph([("A", "B"), ("B", "C")])).arcs
+        (('A', 'B'), ('B', 'C'))
+        """
+        return cast("type[BayesianNetwork]", cls)(**read_networkx(graph), random_tables=random_tables)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        return network_to_parts(cast("BayesianNetwork", self))
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> BayesianNetwork:
+        """Read what :meth:`to_parts` gave; the file may be untrusted."""
+        net = cast("type[BayesianNetwork]", cls).from_tables(**network_from_parts(meta, arrays))
+        net._learned = learned_from_parts(meta, arrays, net)
+        return net
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit."""
+        save(cast("BayesianNetwork", self), path)
