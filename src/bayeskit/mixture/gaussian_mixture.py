@@ -16,8 +16,9 @@ from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import one_of, refuse_parameters
 from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
 from bayeskit.mixture.covariance import SHAPES, Components, Expected, MStep, Shape
-from bayeskit.mixture.gaussian_rows import MixtureRows, placed_anew
-from bayeskit.mixture.setup import check_told, counted_rows
+from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
+from bayeskit.mixture.given_start import given_components, given_means
+from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
@@ -212,7 +213,7 @@ class GaussianMixture(MixtureModel):
         numeric = np.array(schema.numeric, dtype=np.int64)
         told = moments.scatter[:, 0] > 0
         used = numeric[told]
-        check_told(schema, used.tolist(), source.n_rows, any_told=bool(told.any()))
+        refuse_equal_rows(schema, used.tolist(), source.n_rows, any_told=bool(told.any()))
         own = [columns[j] for j in used.tolist()]
         centre = np.ascontiguousarray(moments.mean[told, 0])
         deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
@@ -262,7 +263,7 @@ class GaussianMixture(MixtureModel):
             tried += 1
             if tried > 20 * k * self.n_init:
                 raise BayeskitError(f"components keep losing all their rows; n_components={k} is too many.")
-            return placed_anew(own, int(dead[0]), rows.row(found.worst_row))
+            return reinitialised(own, int(dead[0]), rows.row(found.worst_row))
 
         result = expectation_maximisation(
             self._starts(rows, estimator, k, base, expect),
@@ -280,10 +281,10 @@ class GaussianMixture(MixtureModel):
     def _starts(self, rows: MixtureRows, estimator: MStep, k: int, base: int, expect: Any) -> Iterator[Components]:
         d = len(rows.columns)
         if isinstance(self.init, Mapping):
-            yield self._given(self.init, rows, k)
+            yield given_components(self.init, rows, k, self.covariance)
             return
         if not isinstance(self.init, str):
-            yield self._seeded(self._given_means(self.init, rows, k), rows, estimator, expect)
+            yield self._seeded(given_means(self.init, rows, k), rows, estimator, expect)
             return
         # Columns of any unit count alike where each has a variance of its own.
         common = np.full(d, np.sqrt((rows.deviation**2).mean()))
@@ -303,33 +304,6 @@ class GaussianMixture(MixtureModel):
         if self.covariance == "fixed":
             return even
         return estimator.start(expect(even, True)[0])
-
-    def _given_means(self, means: Any, rows: MixtureRows, k: int) -> NDArray[np.float64]:
-        array = np.asarray(means, dtype=np.float64)
-        if array.shape != (k, len(rows.columns)) or not np.isfinite(array).all():
-            raise BayeskitError(
-                f"init must be finite means of shape ({k}, {len(rows.columns)}), a row per component and a column per "
-                f"feature that is not constant; got shape {array.shape}."
-            )
-        return array - rows.centre
-
-    def _given(self, init: Mapping[str, Any], rows: MixtureRows, k: int) -> Components:
-        names = {"weights", "means", "covariances"}
-        if set(init) != names:
-            raise BayeskitError(f"init needs 'weights', 'means' and 'covariances'; got {', '.join(map(repr, init))}.")
-        d = len(rows.columns)
-        mean = self._given_means(init["means"], rows, k)
-        weight, spread = (np.asarray(init[name], dtype=np.float64) for name in ("weights", "covariances"))
-        shapes = {"full": (k, d, d), "tied": (d, d), "diagonal": (k, d), "spherical": (k,), "fixed": ()}
-        shape = shapes[self.covariance]
-        if spread.shape != shape or weight.shape != (k,) or not np.isclose(weight.sum(), 1.0):
-            raise BayeskitError(
-                f"init must have weights of shape ({k},) that sum to 1 and covariances of shape {shape}; got shapes "
-                f"{weight.shape} and {spread.shape}."
-            )
-        full = (k, d, d) if self.covariance in ("full", "tied") else (k, d)
-        spread = spread[:, None] if self.covariance == "spherical" else spread
-        return Components(weight, mean, np.broadcast_to(spread, full).copy())
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

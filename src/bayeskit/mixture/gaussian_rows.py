@@ -45,7 +45,7 @@ class MixtureRows:
         return np.asarray(np.nan_to_num(table, copy=False))
 
 
-def placed_anew(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
+def reinitialised(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
     """Return the mixture with an empty component moved to a row, with the mean spread and an even weight."""
     k = len(own.weight)
     living = np.arange(k) != dead

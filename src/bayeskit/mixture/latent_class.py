@@ -18,7 +18,7 @@ from bayeskit.io.expect import expect_array
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.mixture.base import MixtureModel, warn_of_spikes
-from bayeskit.mixture.setup import check_told, counted_rows
+from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
@@ -289,7 +289,7 @@ def _layout(counts: TableCounts) -> tuple[ColumnLayout, NDArray[np.float64]]:
     numeric = tuple(j for j, own in zip(schema.numeric, told.tolist(), strict=True) if own)
     coded, sizes = schema.discrete, tuple(schema[j].n_values for j in schema.discrete)
     any_told = bool(numeric) or any(size > 1 for size in sizes)
-    check_told(schema, (*coded, *numeric), int(counts.n_class.sum()), any_told=any_told)
+    refuse_equal_rows(schema, (*coded, *numeric), int(counts.n_class.sum()), any_told=any_told)
     deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
     return ColumnLayout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
 
