@@ -93,7 +93,8 @@ def learn_plan(
     n_networks = max(1, min(effort.n_networks, most_nodes // max(1, smallest)))
     networks, cells = learn_networks(rows, sample, levels, n_level, n_networks, most_nodes, rng)
     n_class = np.bincount(rows.y, weights=rows.weight, minlength=k).astype(np.float64)
-    column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, sample, _spread(plain, n_level))
+    spread = _spread(plain, n_level)
+    column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
     members = _Members([], [], [], [], [by_networks])
     if k > 1:
         _learn_gaussians(members, rows, sample, plain, n_level, n_class, schema, clock)
@@ -121,6 +122,7 @@ def _weigh_networks(
     networks: NetworkPlan,
     cells: NDArray[np.float64],
     n_class: NDArray[np.float64],
+    rows: Rows,
     sample: Rows,
     spread: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -131,7 +133,7 @@ def _weigh_networks(
     group = np.empty(n, dtype=np.int32)
     group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
     scores = np.empty((n_groups + 1, k, sample.n_rows), dtype=np.float32)
-    left_out_scores(networks, cells, sample, group, scores[:-1])
+    left_out_scores(networks, cells, rows, sample, group, scores[:-1])
     scores[-1] = log_prior_left_out(n_class, sample).T
     w, b, log_posterior = weigh_columns(scores, sample.y, sample.weight)
     return np.append(w[group], w[-1]), b, log_posterior

@@ -23,7 +23,9 @@ OPEN = 0.6
 # A context becomes a node where at least so many rows have it, and one row for so many cells.
 FEWEST_ROWS, CELLS_PER_ROW = 4.0, 16.0
 # Gains of parents are computed with the bins of every so many networks.
-NETWORKS_PER_GAINS = 2
+NETWORKS_PER_GAINS = 4
+# So many times the rows of the sample are enough to choose parents on rows behind it.
+ENOUGH_ROWS_BEHIND = 1.5
 # Rows times pairs of columns that are looked at to choose parents.
 MOST_PAIR_WORK = 4e8
 
@@ -82,13 +84,14 @@ def learn_networks(
 ) -> tuple[NetworkPlan, NDArray[np.float64]]:
     """Choose networks on the rows, and return them with their counts.
 
-    Networks with an even number choose on the first half of the sample, those with an odd number on the second. So each
-    row of the sample can be left out of networks that have not seen its class when they chose.
+    Where there are many rows, parents are chosen on rows behind the sample. Otherwise networks with an even number
+    choose on the first half of the sample, those with an odd number on the second. So each row of the sample can be
+    left out of networks that have not seen its class when they chose.
 
     Parameters
     ----------
     rows, sample : Rows
-        All rows, and those on which the parents are chosen.
+        All rows, and the first of them, which are left out in turn later.
     levels : Levels
         The levels of the columns.
     n_level : float64 array of shape (n_levels, n_classes)
@@ -100,8 +103,9 @@ def learn_networks(
     rng : Generator
         Draws the bins, the orders, and the columns that may be parents.
     """
-    halves = sample.halves() if n_networks > 1 else (sample,)
-    choosers = [_Chooser(half, levels, n_level if sample is not rows else _n_level(half, levels)) for half in halves]
+    parts = _rows_to_choose_on(rows, sample, n_networks)
+    choosers = [_Chooser(part, levels, n_level if sample is not rows else _n_level(part, levels)) for part in parts]
+    networks_per_gains = NETWORKS_PER_GAINS // len(parts)
     bins, sizes, parents = [], [], []
     redraw, often = bool(levels.ordered.any()), n_level.sum(axis=1)
     for t in range(n_networks):
@@ -109,7 +113,9 @@ def learn_networks(
             own_bins, own_sizes = _draw_bins(levels, often, rng)
         bins.append(own_bins)
         sizes.append(own_sizes)
-        parents.append(choosers[t % len(halves)].draw(own_bins, own_sizes, redraw, rng))
+        parents.append(
+            choosers[t % len(parts)].draw(own_bins, own_sizes, t // len(parts) % networks_per_gains == 0, rng)
+        )
     shape = np.stack(sizes)
     least = np.maximum(FEWEST_ROWS, shape * rows.n_classes / CELLS_PER_ROW)
     most_nodes = max(1, int(most_values / shape.sum()))
@@ -120,30 +126,41 @@ def learn_networks(
     m = np.ones((n_networks, len(levels.ordered), DEPTHS + 1))
     plan = NetworkPlan(*stacked, n_nodes, child, child_at, levels.level_at, m)
     cells = _count(plan, rows)
-    if sample is rows and len(halves) == 2:
-        of_halves = _count(plan, halves[0], 0) + _count(plan, halves[1], 1)
+    if sample is rows and len(parts) == 2:
+        of_halves = _count(plan, parts[0], 0) + _count(plan, parts[1], 1)
         m[...] = choose_strengths(plan, of_halves, rows.threads)
     else:  # among so many rows those of the sample hardly matter
         m[...] = choose_strengths(plan, cells, rows.threads)
     return plan, cells
 
 
+def _rows_to_choose_on(rows: Rows, sample: Rows, n_networks: int) -> tuple[Rows, ...]:
+    """Return the rows on which networks choose; where these are two parts, even networks have the first."""
+    if rows.n_rows >= ENOUGH_ROWS_BEHIND * sample.n_rows:
+        return (rows.part(sample.n_rows, min(rows.n_rows, 2 * sample.n_rows)),)
+    return sample.halves() if n_networks > 1 else (sample,)
+
+
 def left_out_scores(
-    plan: NetworkPlan, cells: NDArray[np.float64], sample: Rows, group: NDArray[np.int32], out: NDArray[np.float32]
+    plan: NetworkPlan,
+    cells: NDArray[np.float64],
+    rows: Rows,
+    sample: Rows,
+    group: NDArray[np.int32],
+    out: NDArray[np.float32],
 ) -> None:
-    """Find log P(x | c, context) of the sample's rows, each left out of the networks that chose on the other half.
+    """Find log P(x | c, context) of the sample's rows, each left out of the networks that chose on other rows.
 
     ``out`` (n_groups, n_classes, n_rows) gets the terms, summed over the columns of a group.
     """
-    if len(plan.sizes) == 1:
-        parts = [(0, sample, -1)]
-    else:
-        first, second = sample.halves()
-        parts = [(0, first, 1), (first.n_rows, second, 0)]
-    for begin, rows, parity in parts:
-        out[:, :, begin : begin + rows.n_rows] = plan.kernel.leave_one_out(
-            cells, plan.m, rows.codes, rows.y, rows.own, group, len(out), rows.threads, parity
+    parts, begin = _rows_to_choose_on(rows, sample, len(plan.sizes)), 0
+    left_out = [(parts[0], 1), (parts[1], 0)] if len(parts) == 2 else [(sample, -1)]
+    for part, parity in left_out:
+        end = begin + part.n_rows
+        out[:, :, begin:end] = plan.kernel.leave_one_out(
+            cells, plan.m, part.codes, part.y, part.own, group, len(out), part.threads, parity
         )
+        begin = end
 
 
 def _count(plan: NetworkPlan, rows: Rows, parity: int = -1) -> NDArray[np.float64]:
@@ -160,16 +177,17 @@ class _Chooser:
 
     def __init__(self, rows: Rows, levels: Levels, n_level: NDArray[np.float64]) -> None:
         self._rows, self._levels, self._n_level = rows, levels, n_level
-        self._drawn = 0
+        self._gains: NDArray[np.float64] | None = None
 
     def draw(
-        self, bins: NDArray[np.uint8], sizes: NDArray[np.int32], bins_differ: bool, rng: np.random.Generator
+        self, bins: NDArray[np.uint8], sizes: NDArray[np.int32], anew: bool, rng: np.random.Generator
     ) -> NDArray[np.int32]:
-        """Return parents of each column of one network, of shape (n_features, DEPTHS)."""
+        """Return parents of each column of one network, of shape (n_features, DEPTHS); ``anew`` finds gains anew."""
         rows, levels = self._rows, self._levels
-        if not self._drawn or bins_differ:
+        first, bins_differ = self._gains is None, bool(levels.ordered.any())
+        if first or bins_differ:
             self._information = _information(bins, sizes, levels, self._n_level)
-        if not self._drawn or (bins_differ and self._drawn % NETWORKS_PER_GAINS == 0):
+        if first or (bins_differ and anew):
             self._candidates = _candidates(self._information, rows)
             self._gains = pair_gains(
                 rows.codes,
@@ -182,7 +200,7 @@ class _Chooser:
                 self._candidates,
                 rows.threads,
             )
-        self._drawn += 1
+        assert self._gains is not None
         return _draw_parents(self._information, self._gains, self._candidates, rng)
 
 
