@@ -25,7 +25,7 @@ from benchmarks.timing import write_section
 
 # The table is repeated so often, so that a rate is a rate and not the fixed cost of a job.
 TIMES = 10
-RUNS = 4
+RUNS = 3
 # Spark's compiler has warmed up after so many jobs.
 WARM = 2
 
@@ -70,9 +70,9 @@ def run(base: Path) -> None:
     local = list(_shown(_local(folders)))
     ours = {line.model: line.rate for line in local[:2]}
     lines = [line.markdown(None) for line in local]
-    others = [*_shown(_dask(folders["dictionary"])), *_shown(_spark(folders["dictionary"]))]
+    by_spark, mllib = _spark(folders)
+    others = [*_shown(_dask(folders["dictionary"])), *by_spark]
     lines += [line.markdown(ours.get(line.model)) for line in others]
-    mllib = _mllib_rate(folders["text"])
     times = ", ".join(f"{line.way} {line.short / mllib:.0f} ×" for line in others if line.model == "NaiveBayes")
     body = [
         "| way | model | million rows per CPU second | of one process | aim | of a short job | fixed CPU seconds |",
@@ -121,20 +121,17 @@ def _dask(folder: Path) -> Iterator[Line]:
             yield _measure("Dask workers, file tasks", model, folder, fit, "70 %")
 
 
-def _spark(folder: Path) -> Iterator[Line]:
+def _spark(folders: dict[str, Path]) -> tuple[list[Line], float]:
+    """Return the lines of the executors, and the rate of MLlib in the same session."""
     from bayeskit.cluster import spark
 
+    folder = folders["dictionary"]
     with spark_session() as session:
         for _ in range(WARM):
             spark.fit(NaiveBayes(), scan(folder), target="y", session=session)
-        for model in (NaiveBayes(), AODE()):
-            fit = lambda m, s: spark.fit(m, s, target="y", session=session)  # noqa: E731
-            yield _measure("Spark executors, file tasks", model, folder, fit, "70 %")
-
-
-def _mllib_rate(folder: Path) -> float:
-    with spark_session() as session:
-        return N_ROWS / cpu_of_all(lambda: _mllib(session, folder), 2) / 1e6
+        fit = lambda m, s: spark.fit(m, s, target="y", session=session)  # noqa: E731
+        lines = (_measure("Spark executors, file tasks", m, folder, fit, "70 %") for m in (NaiveBayes(), AODE()))
+        return list(_shown(lines)), N_ROWS / cpu_of_all(lambda: _mllib(session, folders["text"]), 2) / 1e6
 
 
 def _mllib(session: Any, folder: Path) -> None:

@@ -64,6 +64,7 @@ _PUBLIC = {
     "read_texts": "bayeskit.table.text_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
+    "to_onnx": "bayeskit.export.onnx.score",
     "to_sql": "bayeskit.export.sql.score",
     "value_of_information": "bayeskit.explain.relevance",
     "what_if": "bayeskit.explain.what_if",

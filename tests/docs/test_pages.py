@@ -74,6 +74,8 @@ def test_a_gallery_script_runs(script, tmp_path, monkeypatch):
 def test_the_examples_of_a_module_print_what_they_say(name):
     if name == "bayeskit.cluster.dask":
         pytest.importorskip("dask", reason="this module is for those who have Dask")
+    if name.startswith("bayeskit.export.onnx."):
+        pytest.importorskip("onnx", reason="these modules are for those who have onnx")
     module = importlib.import_module(name)
     for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
         run_examples(test, {})

@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bayeskit import NaiveBayes, datasets
@@ -40,6 +41,17 @@ def test_the_model_is_never_overwritten(play, capsys):
     assert run(["export", "play.bayes", "-o", "play.bayes"]) == 1
     assert "give the output another name" in capsys.readouterr().err
     assert Path("play.bayes").read_bytes() == before
+
+
+def test_a_model_file_becomes_an_onnx_model(play, capsys):
+    runtime = pytest.importorskip("onnxruntime")
+    assert run(["export", "play.bayes", "--to", "onnx", "-o", "play.onnx"]) == 0
+    session = runtime.InferenceSession("play.onnx", providers=["CPUExecutionProvider"])
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
+    labels, _ = session.run(None, {name: np.array([[value]], dtype=object) for name, value in day.items()})
+    assert list(labels) == list(play.predict({name: [value] for name, value in day.items()}))
+    assert run(["export", "play.bayes", "--to", "onnx"]) == 2
+    assert "name the file to write" in " ".join(capsys.readouterr().err.split())
 
 
 def test_what_cannot_be_written_leaves_no_file(play, capsys):

@@ -67,7 +67,7 @@ class Cells:
         values = variable.values
         if is_text:
             return self.dialect.position([self.dialect.text(str(value)) for value in values], cell)
-        _refuse_inexact(variable.name, values)
+        refuse_inexact(variable.name, values)
         low = contiguous_low(variable)
         if low is None:
             return self.dialect.position([self.dialect.number(float(value)) for value in values], cell)
@@ -107,7 +107,8 @@ def fold(name: str, dialect: Dialect) -> str:
     return name.encode(errors="replace")[: dialect.longest_name].decode(errors="replace")
 
 
-def _refuse_inexact(name: str, values: Sequence[Value]) -> None:
+def refuse_inexact(name: str, values: Sequence[Value]) -> None:
+    """Refuse whole numbers that double precision does not hold, by name."""
     for value in values:
         if isinstance(value, int) and abs(value) >= _EXACT:
             raise BayeskitError(
