@@ -10,7 +10,7 @@ import pyarrow as pa
 from dask.base import compute, get_scheduler
 from dask.delayed import delayed
 
-from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_bare_worker
+from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.pandas import open_scan as scan_pandas
@@ -113,8 +113,8 @@ class DaskEngine:
             everywhere = client.scatter(shared, broadcast=True, hash=False)
             found = client.gather(client.compute([delayed(function)(everywhere, item) for item in items]))
             return found
-        except ModuleNotFoundError as error:
-            refuse_bare_worker(error, "Dask")
+        except Exception as error:  # Dask wraps some errors of workers into plain ones
+            refuse_in_words(error, "Dask")
             raise
 
     def _n_cores(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from bayeskit import errors
 from bayeskit.errors import BayeskitError
 from bayeskit.table.scan.pieces import PieceReader
 
@@ -116,9 +118,16 @@ class _Hits:
         return sum(a == b for a, b in zip(found, truth, strict=True)), len(truth)
 
 
-def refuse_bare_worker(error: BaseException, engine: str) -> None:
-    """Raise a short error where an engine's long message says that its workers have no bayeskit."""
+_OWN_ERROR = re.compile(r"^bayeskit\.errors\.(\w+): (.+)$", re.MULTILINE)
+
+
+def refuse_in_words(error: BaseException, engine: str) -> None:
+    """Raise what an engine's long message comes down to: a refusal of ours, or that the workers lack bayeskit."""
     if "No module named 'bayeskit'" in str(error):
         raise BayeskitError(
             f"the {engine} workers have no bayeskit: install it in the environment that they run in."
         ) from error
+    found = _OWN_ERROR.search(str(error))
+    if found is not None and not isinstance(error, BayeskitError):
+        kind = getattr(errors, found[1], BayeskitError)
+        raise kind(found[2]) from error

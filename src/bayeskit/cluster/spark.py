@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_bare_worker
+from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
@@ -168,7 +168,7 @@ def _collect(frame: Any, function: Any) -> list[Any]:
     try:
         rows = frame.mapInArrow(_Pickled(function).__call__, _PART).collect()
     except Exception as error:
-        refuse_bare_worker(error, "Spark")
+        refuse_in_words(error, "Spark")
         raise
     return [pickle.loads(row.part) for row in sorted(rows, key=lambda row: row.place)]
 

@@ -204,3 +204,11 @@ def test_an_interrupt_leaves_the_model_as_it_was():
     with pytest.raises(KeyboardInterrupt):
         model.fit(replace(scan(TABLE), progress=stop), target="play")
     assert model.class_count_.tolist() == [1]
+
+
+def test_a_stream_that_was_read_is_refused_and_not_taken_for_an_empty_table():
+    table = pa.table({"a": ["u", "v"], "y": ["no", "yes"]})
+    stream = scan(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()))
+    NaiveBayes().fit(stream, target="y")
+    with pytest.raises(TableError, match="was read already, and it can be read once"):
+        NaiveBayes().fit(stream, target="y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
@@ -56,9 +56,13 @@ class StreamPiece:
     reader: Any
     name: str = "the stream of batches"
     n_rows: int | None = None
+    _read: list[bool] = field(default_factory=list)  # not empty once somebody has begun to read
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read what is left of the stream."""
+        """Read the stream; a second time it would seem to have no rows, and is refused."""
+        if self._read:
+            raise TableError(f"{self.name} was read already, and it can be read once; give it anew.")
+        self._read.append(True)
         for batch in iterate(self.reader, self.name):
             yield batch.select(list(columns))
 
