@@ -20,6 +20,13 @@ BAYESKIT_INLINE Number sum_error(const Number& a, const Number& b, const Number&
     return (a - (sum - part)) + (b - part);
 }
 
+// What rounding took off difference = a - b.
+template <typename Number>
+BAYESKIT_INLINE Number difference_error(const Number& a, const Number& b, const Number& difference) {
+    const Number part = difference - a;
+    return (a - (difference - part)) - (b + part);
+}
+
 // a + b exactly.
 BAYESKIT_INLINE DoubleDouble two_sum(double a, double b) {
     const double sum = a + b;

@@ -27,6 +27,14 @@
 
 namespace bayeskit {
 
+// Bytes that the processor fetches at once; `fetch_line` asks for those at an address that is read soon, or for none.
+constexpr int64_t LINE = 64;
+BAYESKIT_INLINE void fetch_line([[maybe_unused]] uintptr_t address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(reinterpret_cast<const void*>(address));
+#endif
+}
+
 constexpr int QUAD = 4;
 constexpr int PACK = 8;
 
@@ -41,6 +49,18 @@ BAYESKIT_INLINE Quad read_quad(const double* counts) { return *reinterpret_cast<
 BAYESKIT_INLINE Quad quad_of(double x) { return Quad{x, x, x, x}; }
 BAYESKIT_INLINE Quad positive(const Quad& x) { return x > 0.0 ? x : quad_of(0.0); }
 BAYESKIT_INLINE Quad where_known(const Quad& x, const Quad& then, const Quad& otherwise) { return x == x ? then : otherwise; }
+BAYESKIT_INLINE Quad where_at_most(const Quad& a, const Quad& b, const Quad& then, const Quad& otherwise) {
+    return a <= b ? then : otherwise;
+}
+BAYESKIT_INLINE Quad magnitude(const Quad& x) { return Quad{std::abs(x[0]), std::abs(x[1]), std::abs(x[2]), std::abs(x[3])}; }
+// Of a and b; b where a is NaN.
+BAYESKIT_INLINE Quad lesser(const Quad& a, const Quad& b) { return a < b ? a : b; }
+BAYESKIT_INLINE Quad greater(const Quad& a, const Quad& b) { return a > b ? a : b; }
+BAYESKIT_INLINE bool all_at_most(const Quad& a, const Quad& b) {
+    const auto is = a <= b;
+    return is[0] & is[1] & is[2] & is[3];
+}
+BAYESKIT_INLINE Quad square_root(const Quad& x) { return Quad{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])}; }
 BAYESKIT_INLINE void write_quad(double* to, const Quad& x) { *reinterpret_cast<Quad*>(to) = x; }
 // a b + c with one rounding
 BAYESKIT_INLINE Quad fused(const Quad& a, const Quad& b, const Quad& c) {
@@ -52,6 +72,7 @@ struct Quad {
     friend Quad operator+(Quad a, const Quad& b) { for (int k = 0; k < QUAD; ++k) a.lane[k] += b.lane[k]; return a; }
     friend Quad operator-(Quad a, const Quad& b) { for (int k = 0; k < QUAD; ++k) a.lane[k] -= b.lane[k]; return a; }
     friend Quad operator*(Quad a, const Quad& b) { for (int k = 0; k < QUAD; ++k) a.lane[k] *= b.lane[k]; return a; }
+    friend Quad operator/(Quad a, const Quad& b) { for (int k = 0; k < QUAD; ++k) a.lane[k] /= b.lane[k]; return a; }
 };
 template <typename Count>
 BAYESKIT_INLINE Quad read_quad(const Count* counts) {
@@ -65,6 +86,25 @@ BAYESKIT_INLINE Quad where_known(const Quad& x, Quad then, const Quad& otherwise
     for (int k = 0; k < QUAD; ++k) then.lane[k] = x.lane[k] == x.lane[k] ? then.lane[k] : otherwise.lane[k];
     return then;
 }
+BAYESKIT_INLINE Quad where_at_most(const Quad& a, const Quad& b, Quad then, const Quad& otherwise) {
+    for (int k = 0; k < QUAD; ++k) then.lane[k] = a.lane[k] <= b.lane[k] ? then.lane[k] : otherwise.lane[k];
+    return then;
+}
+BAYESKIT_INLINE Quad magnitude(Quad x) { for (int k = 0; k < QUAD; ++k) x.lane[k] = std::abs(x.lane[k]); return x; }
+BAYESKIT_INLINE Quad lesser(Quad a, const Quad& b) {
+    for (int k = 0; k < QUAD; ++k) a.lane[k] = a.lane[k] < b.lane[k] ? a.lane[k] : b.lane[k];
+    return a;
+}
+BAYESKIT_INLINE Quad greater(Quad a, const Quad& b) {
+    for (int k = 0; k < QUAD; ++k) a.lane[k] = a.lane[k] > b.lane[k] ? a.lane[k] : b.lane[k];
+    return a;
+}
+BAYESKIT_INLINE bool all_at_most(const Quad& a, const Quad& b) {
+    bool is = true;
+    for (int k = 0; k < QUAD; ++k) is = is && a.lane[k] <= b.lane[k];
+    return is;
+}
+BAYESKIT_INLINE Quad square_root(Quad x) { for (int k = 0; k < QUAD; ++k) x.lane[k] = std::sqrt(x.lane[k]); return x; }
 BAYESKIT_INLINE void write_quad(double* to, const Quad& x) { for (int k = 0; k < QUAD; ++k) to[k] = x.lane[k]; }
 BAYESKIT_INLINE Quad fused(Quad a, const Quad& b, const Quad& c) {
     for (int k = 0; k < QUAD; ++k) a.lane[k] = std::fma(a.lane[k], b.lane[k], c.lane[k]);

@@ -46,6 +46,99 @@ def test_count_moments_is_its_twin(table):
     assert_same_digits(found, expected, scale)
 
 
+def moments_of(cells, weight):
+    """Weight, mean and scatter in fractions. Every double is a whole number of 2⁻¹⁰⁷⁴, and whole numbers are quick."""
+    unit = 1 << 1074
+    w, x = ([top * (unit // bottom) for top, bottom in map(float.as_integer_ratio, a.tolist())] for a in (weight, cells))
+    total, first = sum(w), sum(a * b for a, b in zip(w, x, strict=True))
+    if not total:
+        return Fraction(0), Fraction(0), Fraction(0)
+    second = sum(a * b * b for a, b in zip(w, x, strict=True))
+    return Fraction(total, unit), Fraction(first, total * unit), Fraction(second * total - first**2, total * unit**3)
+
+
+@st.composite
+def long_columns(draw, n_rows):
+    """Rows that need several tiles of a class, of every size that the sums must expect."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = draw(st.sampled_from([1.0, 1e-150, 1e-160, 1e-300, 1e130, 1e-3, 3e5]))
+    offset = draw(st.sampled_from([0.0, 0.5, 3.0, 1e2, 1e4, -1e9, 1e12])) * size
+    x = offset + size * draw(st.sampled_from([0.0, 1.0, 1e-3])) * rng.normal(size=n_rows)
+    if draw(st.booleans()):  # one value, then others, or the other way round
+        x[: draw(st.integers(0, n_rows))] = offset
+        x = x[:: draw(st.sampled_from([1, -1]))].copy()
+    for value in draw(st.lists(st.sampled_from([np.nan, 0.0, 1e3, -1e9, 5e-324, 1e-300, -1e140]), max_size=2)):
+        x[draw(st.integers(0, n_rows - 1))] = value
+    return x
+
+
+@st.composite
+def long_tables(draw):
+    n_rows = draw(st.sampled_from([9, 70, 2100]))
+    n_classes = draw(st.sampled_from([1, 3, 60]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    y = rng.integers(0, n_classes, n_rows, dtype=np.uint8)
+    if draw(st.booleans()):
+        y.sort()
+    weight = draw(st.sampled_from([None, np.ones(n_rows), rng.random(n_rows), rng.integers(0, 3, n_rows) * 0.5]))
+    n_columns = draw(st.sampled_from([1, 4, 9]))
+    return np.stack([draw(long_columns(n_rows)) for _ in range(n_columns)], axis=1), y, weight, n_classes
+
+
+@given(long_tables())
+@settings(max_examples=60, deadline=None)
+def test_rows_of_any_size_in_any_order_are_summed_up_to_the_digits_of_a_double_double(table):
+    x, y, weight, n_classes = table
+    parts = count_moments(x, y, weight, n_classes, 1)
+    found = exactly(parts)
+    for j, c in np.ndindex(found.shape[1:]):
+        rows = (y == c) & ~np.isnan(x[:, j])
+        cells, total = x[rows, j], found[0, j, c]
+        expected = moments_of(cells, np.ones(len(cells)) if weight is None else weight[rows])
+        off = [abs(a - b) for a, b in zip(found[:, j, c], expected, strict=True)]
+        scale, least = Fraction(max(np.abs(cells), default=0.0)), 4 * len(y) * Fraction(5e-324)
+        assert off[0] <= DOUBLE_DOUBLE * total
+        assert off[1] * total <= DOUBLE_DOUBLE * scale * total + least * (1 + total)
+        assert off[2] <= DOUBLE_DOUBLE * (1 + total) * scale**2 + least
+        if total > 0 and (cells == cells[0]).all():
+            assert_array_equal(parts[[1, 2, 4, 5], j, c], [cells[0], 0, 0, 0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
+def test_a_scatter_far_from_zero_has_twenty_digits(offset, weighted):
+    rng = np.random.default_rng(4)
+    x, y = offset + rng.normal(size=(3000, 3)), rng.integers(0, 2, 3000, dtype=np.uint8)
+    weight = 0.5 + rng.random(len(y)) if weighted else None
+    found = exactly(count_moments(x, y, weight, 2, 1))
+    expected = twins.count_moments(list(x.T), y, weight, 2)
+    assert (np.abs(found - expected) <= Fraction(1, 10**20) * np.abs(expected)).all()
+
+
+@pytest.mark.parametrize("late", [np.nan, 1e300, -1e300, 5e-324, 0.0])
+@pytest.mark.parametrize("usual", [1e-300, 1.0, 1e140])
+def test_a_number_unlike_all_before_it_counts_like_any_other(late, usual):
+    x = np.full((4000, 2), usual)
+    x[1::2, 1] *= -3
+    x[3500, 1] = late
+    found = count_moments(x, np.zeros(len(x), dtype=np.uint8), None, 1, 1)
+    known = [Fraction(value) for value in x[:, 1].tolist() if value == value]
+    mean = sum(known) / len(known)
+    assert_array_equal(found[[0, 1, 2], 0, 0], [4000, usual, 0])
+    assert found[0, 1, 0] == len(known)
+    rounding = DOUBLE_DOUBLE * max(map(abs, known)) + Fraction(5e-324)
+    assert abs(Fraction(found[1, 1, 0]) + Fraction(found[4, 1, 0]) - mean) <= rounding
+
+
+@pytest.mark.parametrize("late", [np.inf, -np.inf])
+def test_an_infinite_number_after_many_others_gives_none(late):
+    x = np.random.default_rng(0).normal(size=(3000, 6))
+    x[2900, 4] = late
+    y = np.arange(3000, dtype=np.uint8) % 3
+    assert count_moments(x, y, None, 3, 1) is None
+    assert count_moments(x, y, np.ones(3000), 3, 1) is None
+
+
 @pytest.mark.parametrize("layout", ["row-major", "column-major", "sliced", "reversed", "read-only", "transposed"])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1"])
 def test_an_array_of_any_layout_has_the_moments_of_its_columns(layout, dtype):
