@@ -49,7 +49,9 @@ def test_count_moments_is_its_twin(table):
 def moments_of(cells, weight):
     """Weight, mean and scatter in fractions. Every double is a whole number of 2⁻¹⁰⁷⁴, and whole numbers are quick."""
     unit = 1 << 1074
-    w, x = ([top * (unit // bottom) for top, bottom in map(float.as_integer_ratio, a.tolist())] for a in (weight, cells))
+    w, x = (
+        [top * (unit // bottom) for top, bottom in map(float.as_integer_ratio, a.tolist())] for a in (weight, cells)
+    )
     total, first = sum(w), sum(a * b for a, b in zip(w, x, strict=True))
     if not total:
         return Fraction(0), Fraction(0), Fraction(0)
