@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bayeskit.decide.decision_file import decision_to_parts, parts_of_decision
 from bayeskit.decide.loss import Loss, read_loss, with_reject
-from bayeskit.decide.regions import Region, regions, warn_of_idle_reject
+from bayeskit.decide.regions import Region, regions, warn_of_useless_reject
 from bayeskit.decide.risk import bayes_action, expected_loss, risk
 from bayeskit.errors import BayeskitError, BayeskitWarning
 from bayeskit.io.files import save
@@ -92,7 +92,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         classes = _classes(y)
         if isinstance(self.estimator, FrozenEstimator):
             check_is_fitted(self.estimator)
-            _warn_of_strangers(classes, self.estimator.classes_)
+            _warn_of_unknown_classes(classes, self.estimator.classes_)
             classes = self.estimator.classes_
         read = self._read_loss(classes)
         fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
@@ -255,7 +255,7 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "a loss with one matrix per row belongs to rows, not to the model; pass it to decide(X, loss=…)."
             )
         read = with_reject(read, self.reject)
-        warn_of_idle_reject(read)
+        warn_of_useless_reject(read)
         return read
 
     def _keep(self, read: Loss) -> Self:
@@ -291,7 +291,7 @@ def _classes(y: Any) -> NDArray[Any]:
     return found
 
 
-def _warn_of_strangers(classes: NDArray[Any], known: NDArray[Any]) -> None:
+def _warn_of_unknown_classes(classes: NDArray[Any], known: NDArray[Any]) -> None:
     """Warn that a frozen estimator never predicts some of the classes of y."""
     strange = [name for name in classes.tolist() if name not in np.asarray(known).tolist()]
     if strange:

@@ -77,7 +77,7 @@ def worst_case_risk(matrix: NDArray[np.float64]) -> float:
     return -float(solved.fun or 0.0)
 
 
-def warn_of_idle_reject(loss: Loss) -> None:
+def warn_of_useless_reject(loss: Loss) -> None:
     """Warn when the reject of a loss is chosen for no posterior, or for every posterior."""
     if loss.reject is None or loss.per_row:
         return

@@ -35,7 +35,7 @@ def find_separation(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> 
         return None
     sharp = _cut(x, y, n_classes, complete=True)
     used = np.abs((beta if sharp is None else sharp).reshape(-1, x.shape[1])).max(axis=0) > _ROUNDING
-    alone = _alone(x[:, :-1], y) if n_classes == 2 else []
+    alone = _single_inputs(x[:, :-1], y) if n_classes == 2 else []
     return ClassSeparation(sharp is not None, tuple(alone or np.flatnonzero(used[:-1]).tolist()))
 
 
@@ -61,7 +61,7 @@ def _cut(x: NDArray[np.float64], y: NDArray[Any], n_classes: int, complete: bool
         rows = more
 
 
-def _alone(x: NDArray[np.float64], y: NDArray[Any]) -> list[int]:
+def _single_inputs(x: NDArray[np.float64], y: NDArray[Any]) -> list[int]:
     """Return the inputs that alone separate two classes, up to a shared boundary."""
     first, second = x[y == 0], x[y == 1]
     apart = (first.max(axis=0) <= second.min(axis=0)) | (second.max(axis=0) <= first.min(axis=0))

@@ -222,12 +222,12 @@ def _parents_in_order(table: NDArray[Any]) -> list[int]:
     if n_parents < 2 or not table.size:
         return list(range(n_parents))
 
-    def told(parent: int) -> float:
+    def information(parent: int) -> float:
         rest = tuple(axis for axis in range(n_parents) if axis != parent)
         # Rounded, so that a tie goes to the first parent and not to the last bit.
         return round(conditional_mutual_information(table.sum(axis=rest)), 12)
 
-    return sorted(range(n_parents), key=lambda parent: (-told(parent), parent))
+    return sorted(range(n_parents), key=lambda parent: (-information(parent), parent))
 
 
 @overload

@@ -90,11 +90,11 @@ class Summary:
         kinds = max(len(feature.kind) for feature in shown)
         for feature in shown:
             line = f"  {pad(feature.name, places)}  {feature.kind:<{kinds}}  missing {feature.missing_rate:.1%}"
-            lines.append(f"{line}  {self._told(feature)}".rstrip())
+            lines.append(f"{line}  {self._described(feature)}".rstrip())
         more = len(self.features) - len(shown)
         return [*lines, f"  and {more} more"] if more else lines
 
-    def _told(self, feature: FeatureSummary) -> str:
+    def _described(self, feature: FeatureSummary) -> str:
         if feature.edges:
             return f"{_counted(len(feature.values), 'bin')}, edges {', '.join(f'{edge:.6g}' for edge in feature.edges)}"
         if feature.values:

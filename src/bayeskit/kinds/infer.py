@@ -105,11 +105,11 @@ def read_features(table: pa.Table, notes: tuple[ColumnNote, ...]) -> Features:
     columns = tuple(read_frame_column(_plain(frame[note.name]), note.name) for note in used)
     source = Source(tuple(note.name for note in used), True, len(frame), columns)
     # Text and truth values are categorical whatever is said of the rest.
-    kinds = {note.name: note.kind for note in used if note.kind != "numeric" and not _tells(table.schema, note)}
+    kinds = {note.name: note.kind for note in used if note.kind != "numeric" and not _is_category(table.schema, note)}
     return Features(source, kinds, notes)
 
 
-def _tells(schema: Any, note: ColumnNote) -> bool:
+def _is_category(schema: Any, note: ColumnNote) -> bool:
     import pyarrow as pa
 
     kind = schema.field(note.name).type

@@ -129,7 +129,7 @@ class _Look:
         )
 
 
-def look_at_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
+def collect_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
     """Return the pass that collects the numbers of the columns to be binned."""
     return _Look(plan, tuple(places), tuple(asked), seed), SeenNumbers.plus
 

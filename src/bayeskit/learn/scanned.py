@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
 from bayeskit.kinds import words
-from bayeskit.learn.edges import cut, look_at_numbers
+from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
 from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
 from bayeskit.table.names import not_found
@@ -48,7 +48,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     names = [features[j] for j in places]
     read = scan.select([*names, target, *([] if weight is None else [weight])])
     part = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in names)), weight)
-    seen = read.run(*look_at_numbers(part, range(len(names)), asked), progress)
+    seen = read.run(*collect_numbers(part, range(len(names)), asked), progress)
     if seen.classes is None:
         raise _no_label(target)
     variables = list(plan.schema.variables)

@@ -78,7 +78,7 @@ class MixtureModel(Clusterer, TableModel):
                     f"row{'s' if n_rows != 1 else ''} to learn from; n_samples must be at least n_components."
                 )
             result, log, free = climb(k)
-            self._warn_of_mended(result)
+            self._warn_of_reinitialised(result)
             return result, (candidate(k, log, free, total),)
         tried: list[Candidate] = []
         best: tuple[float, EMResult[Any]] | None = None
@@ -98,7 +98,7 @@ class MixtureModel(Clusterer, TableModel):
             if since == 3:
                 break
         assert best is not None
-        self._warn_of_mended(best[1])
+        self._warn_of_reinitialised(best[1])
         return best[1], tuple(tried)
 
     def _note_result(self, result: EMResult[Any], tried: tuple[Candidate, ...]) -> None:
@@ -109,7 +109,7 @@ class MixtureModel(Clusterer, TableModel):
         self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == k)
 
     @staticmethod
-    def _warn_of_mended(result: EMResult[Any]) -> None:
+    def _warn_of_reinitialised(result: EMResult[Any]) -> None:
         if result.history.mended:
             warn_caller(
                 f"a component was left without rows {result.history.mended} time(s) and was re-initialised at the row "

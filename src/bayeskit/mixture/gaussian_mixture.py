@@ -211,13 +211,13 @@ class GaussianMixture(MixtureModel):
         schema, moments = counts.schema, counts.moments
         columns = encode(source, schema)
         numeric = np.array(schema.numeric, dtype=np.int64)
-        told = moments.scatter[:, 0] > 0
-        used = numeric[told]
-        refuse_equal_rows(schema, used.tolist(), source.n_rows, any_told=bool(told.any()))
+        varies = moments.scatter[:, 0] > 0
+        used = numeric[varies]
+        refuse_equal_rows(schema, used.tolist(), source.n_rows, any_varies=bool(varies.any()))
         own = [columns[j] for j in used.tolist()]
-        centre = np.ascontiguousarray(moments.mean[told, 0])
-        deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
-        n_known = float(moments.weight[told, 0].sum())
+        centre = np.ascontiguousarray(moments.mean[varies, 0])
+        deviation = np.sqrt(moments.scatter[varies, 0] / moments.weight[varies, 0])
+        n_known = float(moments.weight[varies, 0].sum())
         fill = np.full(len(schema), np.nan)  # the one value of a constant column
         fill[numeric] = moments.mean[:, 0]
         return (

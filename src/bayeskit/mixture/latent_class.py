@@ -285,13 +285,13 @@ def _layout(counts: TableCounts) -> tuple[ColumnLayout, NDArray[np.float64]]:
             raise TableError(
                 f"column '{schema[j].name}' is {schema[j].kind}; latent classes take categorical and gaussian columns."
             )
-    told = moments.scatter[:, 0] > 0
-    numeric = tuple(j for j, own in zip(schema.numeric, told.tolist(), strict=True) if own)
+    varies = moments.scatter[:, 0] > 0
+    numeric = tuple(j for j, own in zip(schema.numeric, varies.tolist(), strict=True) if own)
     coded, sizes = schema.discrete, tuple(schema[j].n_values for j in schema.discrete)
-    any_told = bool(numeric) or any(size > 1 for size in sizes)
-    refuse_equal_rows(schema, (*coded, *numeric), int(counts.n_class.sum()), any_told=any_told)
-    deviation = np.sqrt(moments.scatter[told, 0] / moments.weight[told, 0])
-    return ColumnLayout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[told, 0])), deviation
+    any_varies = bool(numeric) or any(size > 1 for size in sizes)
+    refuse_equal_rows(schema, (*coded, *numeric), int(counts.n_class.sum()), any_varies=any_varies)
+    deviation = np.sqrt(moments.scatter[varies, 0] / moments.weight[varies, 0])
+    return ColumnLayout(coded, sizes, numeric, np.ascontiguousarray(moments.mean[varies, 0])), deviation
 
 
 class _Fitting:

@@ -20,9 +20,9 @@ def counted_rows(source: Source, weight: NDArray[np.float64] | None) -> tuple[So
     return source.take(kept), np.ascontiguousarray(weight[kept])
 
 
-def refuse_equal_rows(schema: Schema, used: Iterable[int], n_rows: int, *, any_told: bool) -> None:
+def refuse_equal_rows(schema: Schema, used: Iterable[int], n_rows: int, *, any_varies: bool) -> None:
     """Raise an error for a table in which all rows are equal, and warn of the columns that are left out."""
-    if not any_told:
+    if not any_varies:
         raise TableError(f"every column is constant or empty (n_samples={n_rows}), so all rows are equal.")
     kept = set(used)
     dull = [repr(variable.name) for j, variable in enumerate(schema) if j not in kept]

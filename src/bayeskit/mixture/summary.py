@@ -27,10 +27,10 @@ class Column:
     values: tuple[Any, ...] = ()
     table: NDArray[np.float64] | None = None  # (n_values, k)
 
-    def told(self, c: int, weight: NDArray[np.float64]) -> tuple[float, str] | None:
+    def difference(self, c: int, weight: NDArray[np.float64]) -> tuple[float, str] | None:
         """Return how much cluster ``c`` differs from all rows in this column, and that in words."""
         if self.table is not None:
-            return self._value_told(c, self.table @ weight)
+            return self._value_difference(c, self.table @ weight)
         assert self.mean is not None
         assert self.deviation is not None
         middle = float(weight @ self.mean)
@@ -41,7 +41,7 @@ class Column:
         word = "high" if off > 0 else "low"
         return abs(off), f"{self.name} {word}: {self.mean[c]:.4g} ± {self.deviation[c]:.3g} (all rows {middle:.4g})"
 
-    def _value_told(self, c: int, whole: NDArray[np.float64]) -> tuple[float, str] | None:
+    def _value_difference(self, c: int, whole: NDArray[np.float64]) -> tuple[float, str] | None:
         assert self.table is not None
         own = self.table[:, c]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,7 +58,7 @@ def describe_clusters(weight: NDArray[np.float64], columns: list[Column]) -> tup
     """Return facts for JSON and the text of a summary."""
     lines, clusters = [], []
     for c, share in enumerate(weight):
-        found = sorted((told for column in columns if (told := column.told(c, weight))), reverse=True)
+        found = sorted((differs for column in columns if (differs := column.difference(c, weight))), reverse=True)
         said = [text for _, text in found[:MOST_TOLD]]
         lines.append(f"  cluster {c}  {share:6.1%}  " + ("; ".join(said) or "like all rows"))
         clusters.append({"cluster": c, "weight": float(share), "differs": said})

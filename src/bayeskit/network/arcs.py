@@ -40,7 +40,7 @@ class Sketch:
             raise NetworkError(f"the arc {parent}->{child} appears twice; give it once.")
         self.parents[child].append(parent)
 
-    def tell(self, name: str, states: list[str] | int) -> None:
+    def set_states(self, name: str, states: list[str] | int) -> None:
         """Set the states of a variable; given a second time, they must be the same."""
         known = self.states[name]
         if known is not None and known != states:
@@ -111,9 +111,9 @@ def _read_variable(text: str, line: str, sketch: Sketch) -> str:
     if card is not None:
         if len(card) > 6:
             raise NetworkError(f"variable {name!r} would have {card[:20]} states; at most 999999 are made.")
-        sketch.tell(name, int(card))
+        sketch.set_states(name, int(card))
     if states is not None:
-        sketch.tell(name, [state.strip() for state in states.split("|")])
+        sketch.set_states(name, [state.strip() for state in states.split("|")])
     return name
 
 

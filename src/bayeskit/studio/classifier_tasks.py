@@ -143,7 +143,7 @@ def row(path: Path, report: Report, file: str, number: int) -> bytes:
 
     columns = ModelColumns(_trained(path), TableFile.open(file))
     cells = row_of_file(columns, number)
-    return _json({"row": {name: _plain(value) for name, value in cells.items()}, "notes": columns.oddities()})
+    return _json({"row": {name: _plain(value) for name, value in cells.items()}, "notes": columns.problems()})
 
 
 def predictions(path: Path, report: Report, file: str, output: str) -> bytes:
@@ -159,7 +159,7 @@ def predictions(path: Path, report: Report, file: str, output: str) -> bytes:
         n_rows = Predictions(columns, list(table.names), None, 6).write(
             writer, lambda step: report({"step": step.name, "done": step.done, "total": step.total})
         )
-    return _json({"rows": n_rows, "notes": columns.oddities()})
+    return _json({"rows": n_rows, "notes": columns.problems()})
 
 
 TASKS: dict[str, Callable[..., bytes]] = {

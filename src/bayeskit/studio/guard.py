@@ -61,7 +61,7 @@ class Guard:
             await send(message)
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._stranger(headers)
+        refusal = self._refusal(headers)
         if refusal:
             await _say(safe_send, scope, 403, refusal)
         elif scope["path"] == "/" and "token" in (query := parse_qs(scope["query_string"].decode("latin-1"))):
@@ -71,7 +71,7 @@ class Guard:
         else:
             await self.app(scope, receive, safe_send)
 
-    def _stranger(self, headers: dict[str, str]) -> str:
+    def _refusal(self, headers: dict[str, str]) -> str:
         host = headers.get("host", "")
         if host.lower() not in self.hosts:
             return f"The Host header says {host[:100]!r}; this server answers to {', '.join(sorted(self.hosts))}."

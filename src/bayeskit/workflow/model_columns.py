@@ -150,7 +150,7 @@ class ModelColumns:
                 if source not in dates:
                     dates[source] = self._parts(table[source], source, convention)
                 columns[name] = _in_type(dates[source][name], kind, name)
-            self._look_at(columns[name], name, len(table))
+            self._check_values(columns[name], name, len(table))
         return pa.table(columns)
 
     def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
@@ -172,7 +172,7 @@ class ModelColumns:
         made = parts_of_dates(self._parsed(column, name, convention), convention.origin, convention.parts)
         return {part_name(name, part): cells for part, cells in made.items()}
 
-    def _look_at(self, column: Any, name: str, n_rows: int) -> None:
+    def _check_values(self, column: Any, name: str, n_rows: int) -> None:
         """Count values that the model has not seen; refuse an infinite number with its row."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -207,7 +207,7 @@ class ModelColumns:
             self.unseen[name] += n
             self._example.setdefault(name, value)
 
-    def oddities(self) -> list[str]:
+    def problems(self) -> list[str]:
         """Return a sentence for each column that was absent, or had cells that the model could not use."""
         said = []
         if len(self.absent) > MOST_NAMED:  # of a network, most variables may be hidden
@@ -236,7 +236,7 @@ class ModelColumns:
 
     def warn(self) -> None:
         """Warn of everything that did not fit."""
-        for sentence in self.oddities():
+        for sentence in self.problems():
             warnings.warn(sentence, BayeskitWarning, stacklevel=3)
 
 

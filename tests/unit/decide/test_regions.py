@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeskit.decide.loss import read_loss, with_reject
-from bayeskit.decide.regions import Region, regions, threshold, warn_of_idle_reject, worst_case_risk
+from bayeskit.decide.regions import Region, regions, threshold, warn_of_useless_reject, worst_case_risk
 from bayeskit.errors import BayeskitError, BayeskitWarning
 
 CLASSES = ("well", "ill")
@@ -47,18 +47,18 @@ def test_under_0_1_loss_the_worst_case_is_one_minus_one_over_k(n_classes):
 
 def test_a_reject_dearer_than_any_risk_is_said_to_be_idle():
     with pytest.warns(BayeskitWarning, match="never risks more than 0.5: no row will ever be rejected"):
-        warn_of_idle_reject(with_reject(read_loss(None, CLASSES), 0.5))
+        warn_of_useless_reject(with_reject(read_loss(None, CLASSES), 0.5))
 
 
 def test_a_reject_cheaper_than_any_cost_is_said_to_be_taken_always():
     with pytest.warns(BayeskitWarning, match=r"less than any other action ever does \(0\): every row will be rejected"):
-        warn_of_idle_reject(with_reject(read_loss(None, CLASSES), -0.1))
+        warn_of_useless_reject(with_reject(read_loss(None, CLASSES), -0.1))
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.2, 0.49])
 def test_a_reject_with_a_meaning_is_taken_as_it_is(cost):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_of_idle_reject(with_reject(read_loss(None, CLASSES), cost))
-        warn_of_idle_reject(read_loss(None, CLASSES))
+        warn_of_useless_reject(with_reject(read_loss(None, CLASSES), cost))
+        warn_of_useless_reject(read_loss(None, CLASSES))
     assert not said

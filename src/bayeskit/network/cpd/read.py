@@ -15,21 +15,21 @@ from bayeskit.network.names import did_you_mean
 Table = NDArray[np.float64]
 
 
-def states_of(told: list[str] | int | None, table: Any, parents: Sequence[str]) -> list[str]:
+def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str]) -> list[str]:
     """Return the states of a variable as they were given, or as its table shows them, or "no" and "yes".
 
     The keys of a dict are the states of a variable without parents, and the parents' states otherwise.
     """
-    if isinstance(told, list):
-        return told
-    if told is None and isinstance(table, Mapping):
+    if isinstance(given, list):
+        return given
+    if given is None and isinstance(table, Mapping):
         rows = list(table.values())
         table = rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table
         if isinstance(table, Mapping):
             return [str(state) for state in table]
-    if told is None and hasattr(table, "columns"):
+    if given is None and hasattr(table, "columns"):
         return [str(column) for column in table.columns if str(column) not in parents]
-    card = told
+    card = given
     if card is None and table is not None:
         card = int(np.shape(table)[-1]) if np.ndim(table) else 0
     return ["no", "yes"] if card is None or card == 2 else [str(k) for k in range(card)]

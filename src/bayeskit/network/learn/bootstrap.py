@@ -189,7 +189,7 @@ def _settings(rows: DiscreteRows, method: str, score: str | None, options: dict[
     chosen: dict[str, Any] = {**defaults, **options}
     return Settings(
         method=method, score=score or ("k2" if method == "k2" else "bic"), limits=limits, random_state=0,
-        ordering=read_ordering(ordering, rows.names) if method == "k2" else None, limit=2.0**32, told=None,
+        ordering=read_ordering(ordering, rows.names) if method == "k2" else None, limit=2.0**32, on_step=None,
         **chosen,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from bayeskit.errors import TooLargeError
 from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, hill_climb
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.structure_scores import StructureScores
 
 # 2^24 sets of 25 variables are beyond memory; 22 take half a gigabyte and some minutes.
@@ -19,7 +19,7 @@ MOST_VARIABLES = 22
 
 
 def exact_search(
-    scores: StructureScores, limits: Constraints, limit: float, *, told: Told = None
+    scores: StructureScores, limits: Constraints, limit: float, *, on_step: OnStep = None
 ) -> tuple[Arcs, LearningHistory]:
     """Return a graph of the highest score that the constraints allow; on Ctrl-C, that of hill-climbing.
 
@@ -37,7 +37,7 @@ def exact_search(
             f"up to about 20. Use method='tabu' with restarts, or fewer columns."
         )
     try:
-        arcs = _best_network(scores, limits, told)
+        arcs = _best_network(scores, limits, on_step)
     except KeyboardInterrupt:
         # Nothing is known before the end, and hill-climbing takes a moment beside it.
         arcs, climb = hill_climb(scores, limits, limits.required)
@@ -47,7 +47,7 @@ def exact_search(
     return arcs, LearningHistory("exact", (total,), "no network has a higher score", True)
 
 
-def _best_network(scores: StructureScores, limits: Constraints, told: Told) -> Arcs:
+def _best_network(scores: StructureScores, limits: Constraints, on_step: OnStep) -> Arcs:
     n, most = len(limits.allowed), _most_parents(scores, limits)
     best, chosen = [], []
     for v in range(n):
@@ -57,8 +57,8 @@ def _best_network(scores: StructureScores, limits: Constraints, told: Told) -> A
         score, subset = scores.best_subsets(v, candidates, required, max(0, most - len(required)))
         best.append(_over_all(score, candidates, required, free))
         chosen.append((subset, candidates, required))
-        if told is not None:
-            told(v + 1, float("nan"), None)  # there is no graph before the end
+        if on_step is not None:
+            on_step(v + 1, float("nan"), None)  # there is no graph before the end
     sinks = best_sinks(best, n)
     arcs = np.zeros((n, n), dtype=bool)
     left = (1 << n) - 1

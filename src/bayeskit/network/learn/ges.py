@@ -13,7 +13,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.pdag import extend_to_dag
 from bayeskit.network.learn.structure_scores import StructureScores
 
@@ -28,7 +28,7 @@ class _Change(NamedTuple):
 
 
 def greedy_equivalence_search(
-    scores: StructureScores, limits: Constraints, *, told: Told = None
+    scores: StructureScores, limits: Constraints, *, on_step: OnStep = None
 ) -> tuple[Marks, LearningHistory]:
     """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is.
 
@@ -50,8 +50,8 @@ def greedy_equivalence_search(
                     break
                 marks = _class_of(_changed(marks, change, insert))
                 path.append(path[-1] + change.gain)
-                if told is not None:
-                    told(len(path) - 1, path[-1], marks)
+                if on_step is not None:
+                    on_step(len(path) - 1, path[-1], marks)
     except KeyboardInterrupt:
         reason, converged = "interrupted; the best network so far is kept", False
     return marks, LearningHistory("ges", tuple(path), reason, converged)
@@ -109,7 +109,7 @@ def _inserts(
             continue
         gain = scores.local(y, sorted([*family, x])) - scores.local(y, family)
         # The walk along all ways costs more than the score, so it comes last.
-        if gain > (LEAST_GAIN if best is None else best.gain) and not _way(marks, y, x, blocked):
+        if gain > (LEAST_GAIN if best is None else best.gain) and not _has_path(marks, y, x, blocked):
             yield _Change(gain, x, y, some)
 
 
@@ -124,7 +124,7 @@ def _deletes(
             yield _Change(gain, x, y, tuple(sorted(near - set(kept))))
 
 
-def _way(marks: Marks, start: int, goal: int, blocked: set[int]) -> bool:
+def _has_path(marks: Marks, start: int, goal: int, blocked: set[int]) -> bool:
     """Return whether a path from start to goal never goes against an arc and avoids the blocked nodes."""
     seen, stack = {start}, [start]
     while stack:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayeskit.network.learn.climb import LEAST_GAIN, Climber
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.structure_scores import StructureScores
 
 Arcs = NDArray[np.bool_]
@@ -16,22 +16,22 @@ Arcs = NDArray[np.bool_]
 class Best:
     """The best graph of a search so far, and the objective step by step."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, on_step: OnStep) -> None:
         self.arcs: Arcs | None = None
         self.score = -np.inf
         self.path: list[float] = []
         self.ends: list[float] = []
-        self._told = told
+        self._on_step = on_step
 
-    def see(self, climber: Climber) -> None:
+    def record(self, climber: Climber) -> None:
         """Record the current graph."""
         score = climber.score
         self.path.append(score)
         if score > self.score + LEAST_GAIN:
             self.arcs, self.score = climber.arcs.copy(), score
         # Last, since an exception from here ends the search with what was noted.
-        if self._told is not None:
-            self._told(len(self.path) - 1, score, climber.arcs)
+        if self._on_step is not None:
+            self._on_step(len(self.path) - 1, score, climber.arcs)
 
     def history(self, method: str, reason: str, converged: bool) -> LearningHistory:
         """Return the history of the search."""
@@ -46,7 +46,7 @@ def hill_climb(
     restarts: int = 0,
     perturb: int = 10,
     random_state: int = 0,
-    told: Told = None,
+    on_step: OnStep = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
 
@@ -54,9 +54,9 @@ def hill_climb(
     again.
     """
     rng = np.random.default_rng(random_state)
-    best, reason, converged = Best(told), "no change of one arc improves the score", True
+    best, reason, converged = Best(on_step), "no change of one arc improves the score", True
     climber = Climber(scores, limits, start)
-    best.see(climber)
+    best.record(climber)
     try:
         for k in range(restarts + 1):
             if k:
@@ -76,4 +76,4 @@ def _to_the_top(climber: Climber, best: Best) -> None:
         if move.gain <= LEAST_GAIN:
             return
         climber.apply(move)
-        best.see(climber)
+        best.record(climber)

@@ -14,11 +14,11 @@ from bayeskit.estimate.em import EMResult, History
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# What a caller is told: the number of the step and the objective; and the arcs of a graph, by name.
+# The arguments of a progress callback: the number of the step and the objective; and the arcs of a graph, by name.
 Progress = Callable[[int, float], None] | None
 OnGraph = Callable[[list[tuple[str, str]]], None] | None
-# What a search tells: besides, the marks of its graph (an arc one way, an edge both ways), or None while it has none.
-Told = Callable[[int, float, NDArray[np.bool_] | None], None] | None
+# The arguments of a search step: besides, the marks of its graph (an arc one way, an edge both ways), or None.
+OnStep = Callable[[int, float, NDArray[np.bool_] | None], None] | None
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import numpy as np
 from bayeskit.network.learn.climb import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.structure_scores import StructureScores
 
 
 def k2_search(
-    scores: StructureScores, limits: Constraints, ordering: list[int], *, told: Told = None
+    scores: StructureScores, limits: Constraints, ordering: list[int], *, on_step: OnStep = None
 ) -> tuple[Arcs, LearningHistory]:
     """Return the graph that K2 finds; Ctrl-C ends it, and the variables that were done keep their parents.
 
@@ -39,8 +39,8 @@ def k2_search(
                 local[j] = found[best]
             before[j] = True
             path.append(float(local.sum()))
-            if told is not None:
-                told(step, path[-1], arcs)
+            if on_step is not None:
+                on_step(step, path[-1], arcs)
     except KeyboardInterrupt:
         reason, converged = "interrupted; the best network so far is kept", False
     return arcs, LearningHistory("k2", tuple(path), reason, converged)

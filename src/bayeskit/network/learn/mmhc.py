@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, hill_climb
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.structure_scores import StructureScores
 from bayeskit.network.learn.tests_of_independence import IndependenceTest
 
@@ -27,7 +27,7 @@ def mmhc(
     restarts: int = 0,
     perturb: int = 10,
     random_state: int = 0,
-    told: Told = None,
+    on_step: OnStep = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return the graph that hill-climbing finds among the arcs that the tests leave.
 
@@ -43,7 +43,7 @@ def mmhc(
     restricted = limits.only(candidates)
     arcs, history = hill_climb(
         scores, restricted, start & restricted.allowed, restarts=restarts, perturb=perturb,
-        random_state=random_state, told=told,
+        random_state=random_state, on_step=on_step,
     )  # fmt: skip
     return arcs, LearningHistory("mmhc", history.objective, history.reason, history.converged, history.starts)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.pdag import meek
 from bayeskit.network.learn.tests_of_independence import IndependenceTest
 
@@ -16,7 +16,7 @@ Separators = dict[tuple[int, int], list[int]]
 
 
 def pc_stable(
-    tests: IndependenceTest, limits: Constraints, *, max_condition: int | None = None, told: Told = None
+    tests: IndependenceTest, limits: Constraints, *, max_condition: int | None = None, on_step: OnStep = None
 ) -> tuple[NDArray[np.bool_], LearningHistory]:
     """Return the marks of a CPDAG: m[a, b] alone is an arc a → b, both ways an edge.
 
@@ -28,7 +28,7 @@ def pc_stable(
     Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search. Colombo & Maathuis (2014), Order-independent
     constraint-based causal structure learning, JMLR 15.
     """
-    near, separators, path, whole = learn_skeleton(tests, limits, max_condition, told)
+    near, separators, path, whole = learn_skeleton(tests, limits, max_condition, on_step)
     marks = near.copy()
     _background(marks, limits)
     _colliders(marks, separators, limits)
@@ -38,7 +38,7 @@ def pc_stable(
 
 
 def learn_skeleton(
-    tests: IndependenceTest, limits: Constraints, max_condition: int | None, told: Told
+    tests: IndependenceTest, limits: Constraints, max_condition: int | None, on_step: OnStep
 ) -> tuple[NDArray[np.bool_], Separators, list[float], bool]:
     """Return which variables stay joined, what separates the others, edges after each level, and whether all is done.
 
@@ -64,8 +64,8 @@ def learn_skeleton(
                     separators[x, y] = found.given
             path.append(float(near.sum() // 2))
             size += 1
-            if told is not None:
-                told(size, path[-1], near)
+            if on_step is not None:
+                on_step(size, path[-1], near)
         except KeyboardInterrupt:
             if size < 2:
                 raise

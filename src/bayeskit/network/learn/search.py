@@ -22,7 +22,7 @@ from bayeskit.network.learn.data import DiscreteRows, read_rows
 from bayeskit.network.learn.exact import exact_search
 from bayeskit.network.learn.ges import greedy_equivalence_search
 from bayeskit.network.learn.hill_climb import hill_climb
-from bayeskit.network.learn.history import LearningHistory, OnGraph, Progress, Told
+from bayeskit.network.learn.history import LearningHistory, OnGraph, OnStep, Progress
 from bayeskit.network.learn.k2 import k2_search
 from bayeskit.network.learn.mmhc import mmhc
 from bayeskit.network.learn.pc import pc_stable
@@ -99,7 +99,7 @@ class Settings:
     root: str | None
     random_state: int
     limit: float
-    told: Told
+    on_step: OnStep
 
 
 def learn_structure(
@@ -213,7 +213,7 @@ def learn_structure(
         method, score or ("k2" if method == "k2" else "bic"), limits, equivalent_sample_size,
         read_ordering(ordering, rows.names) if method == "k2" else None, restarts, perturb, tabu_length, alpha, test,
         root, random_state, read_memory(max_memory),
-        _told(rows.names, progress, on_graph),
+        _progress(rows.names, progress, on_graph),
     )  # fmt: skip
     begin = _start(start, rows, limits)
     _refuse_large_families(rows, parents_of(begin), settings.limit)
@@ -227,17 +227,17 @@ def learn_structure(
     return _result(rows, settings, marks, history, smoothing, tables, complete=holes and missing == "complete-rows")
 
 
-def _told(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> Told:
+def _progress(names: Sequence[str], progress: Progress, on_graph: OnGraph) -> OnStep:
     if on_graph is None and progress is None:
         return None
 
-    def told(step: int, objective: float, marks: Marks | None) -> None:
+    def on_step(step: int, objective: float, marks: Marks | None) -> None:
         if on_graph is not None and marks is not None:
             on_graph([(names[a], names[b]) for a, b in zip(*np.nonzero(marks), strict=True)])
         if progress is not None:
             progress(step, objective)
 
-    return told
+    return on_step
 
 
 def searched_rows(rows: DiscreteRows, missing: str) -> DiscreteRows:
@@ -257,17 +257,17 @@ def searched_rows(rows: DiscreteRows, missing: str) -> DiscreteRows:
 
 def search(rows: DiscreteRows, settings: Settings, start: Marks) -> tuple[Marks, LearningHistory]:
     """Run one search over rows; return the marks of a graph: an arc one way, an edge both ways."""
-    limits, told = settings.limits, settings.told
+    limits, on_step = settings.limits, settings.on_step
     if settings.method == "chow-liu":
         return chow_liu(rows, limits, settings.root, settings.limit)
     if settings.method == "pc":
-        return pc_stable(DataTests(rows, settings.test, settings.alpha), limits, told=told)
+        return pc_stable(DataTests(rows, settings.test, settings.alpha), limits, on_step=on_step)
     scores = StructureScores(rows, settings.score, settings.equivalent_sample_size)
     shaken: dict[str, Any] = {
         "restarts": settings.restarts,
         "perturb": settings.perturb,
         "random_state": settings.random_state,
-        "told": told,
+        "on_step": on_step,
     }
     if settings.method == "hill-climb":
         return hill_climb(scores, limits, start, **shaken)
@@ -276,10 +276,10 @@ def search(rows: DiscreteRows, settings: Settings, start: Marks) -> tuple[Marks,
     if settings.method == "mmhc":
         return mmhc(scores, DataTests(rows, settings.test, settings.alpha), limits, start, **shaken)
     if settings.method == "k2":
-        return k2_search(scores, limits, settings.ordering or [], told=told)
+        return k2_search(scores, limits, settings.ordering or [], on_step=on_step)
     if settings.method == "exact":
-        return exact_search(scores, limits, settings.limit, told=told)
-    return greedy_equivalence_search(scores, limits, told=told)
+        return exact_search(scores, limits, settings.limit, on_step=on_step)
+    return greedy_equivalence_search(scores, limits, on_step=on_step)
 
 
 def _start(start: Graph | None, rows: DiscreteRows, limits: Constraints) -> Marks:
@@ -324,7 +324,7 @@ def _by_structural_em(
 
     return structural_em(
         rows, _directed(marks), again, smoothing=smoothing, random_state=settings.random_state, limit=settings.limit,
-        told=settings.told,
+        on_step=settings.on_step,
     )  # fmt: skip
 
 

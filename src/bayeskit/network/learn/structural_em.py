@@ -14,7 +14,7 @@ from bayeskit.network.learn.data import DiscreteRows
 from bayeskit.network.learn.em import learn_by_em
 from bayeskit.network.learn.flat import FlatTables
 from bayeskit.network.learn.hidden import HiddenRows
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.priors import as_prior
 
 Arcs = NDArray[np.bool_]
@@ -34,7 +34,7 @@ def structural_em(
     max_rounds: int = 10,
     random_state: int = 0,
     limit: float = 2.0**32,
-    told: Told = None,
+    on_step: OnStep = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return a graph for rows with hidden cells.
 
@@ -64,8 +64,8 @@ def structural_em(
                 break
             best, tables = arcs, tables_new
             path.append(score)
-            if told is not None:
-                told(step, score, best)
+            if on_step is not None:
+                on_step(step, score, best)
     except KeyboardInterrupt:
         reason = "interrupted; the best network so far is kept"
     return best, LearningHistory("structural-em", tuple(path), reason, converged)

@@ -9,7 +9,7 @@ import numpy as np
 from bayeskit.network.learn.climb import Climber
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.hill_climb import Arcs, Best
-from bayeskit.network.learn.history import LearningHistory, Told
+from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.structure_scores import StructureScores
 
 
@@ -23,7 +23,7 @@ def tabu_search(
     restarts: int = 0,
     perturb: int = 10,
     random_state: int = 0,
-    told: Told = None,
+    on_step: OnStep = None,
 ) -> tuple[Arcs, LearningHistory]:
     """Return the best graph found; Ctrl-C ends the search, and the best graph so far is returned.
 
@@ -36,9 +36,9 @@ def tabu_search(
     """
     rng = np.random.default_rng(random_state)
     limit = tabu_length if patience is None else patience
-    best, reason, converged = Best(told), f"{limit} steps without a better graph", True
+    best, reason, converged = Best(on_step), f"{limit} steps without a better graph", True
     climber = Climber(scores, limits, start)
-    best.see(climber)
+    best.record(climber)
     try:
         for k in range(restarts + 1):
             if k:
@@ -63,7 +63,7 @@ def _wander(climber: Climber, best: Best, tabu_length: int, patience: int) -> No
             return
         climber.apply(move)
         seen.append(climber.key)
-        best.see(climber)
+        best.record(climber)
         if climber.score > top + 1e-8:
             top, idle = climber.score, 0
         else:

@@ -61,7 +61,7 @@ class ScanComparison:
             return type(model).from_counts(self.counts[trial.name], target=rows.target, **settings)
         if isinstance(model, Learner) and type(model)._passes is not Learner._passes:
             return type(model)(**settings).fit(
-                replace(rows.scan, progress=told(progress, trial.name)), target=rows.target
+                replace(rows.scan, progress=row_progress(progress, trial.name)), target=rows.target
             )
         warn_caller(f"{trial.name} needs the rows themselves: it is fitted on the sample of {len(rows.y):,} rows.")
         return in_memory.fit_candidate(model, rows.source, rows.y, rows.classes, rows.target)
@@ -81,7 +81,7 @@ def compare_scan(
     """Compare classifiers on a scan, as :func:`bayeskit.compare` describes it."""
     tried = candidates(models)
     refuse_unreadable(scan, target)
-    sample = draw_sample(scan, target, random_state, progress=told(progress, "sampling rows"))
+    sample = draw_sample(scan, target, random_state, progress=row_progress(progress, "sampling rows"))
     rows = read_labelled(sample.table, None, None, target, None, "comparison")
     classes = read_labels(list(sample.n_class))[0]
     ready = ScanRows(scan, target, sample, rows.source, np.searchsorted(classes, rows.classes)[rows.y], classes)
@@ -184,7 +184,7 @@ def _count_groups(
     if not groups:
         return []
     plans = [_plan(group[0], rows) for group in groups]
-    found = count_folds(rows.scan, plans, folds, told(progress, "counting all rows"))
+    found = count_folds(rows.scan, plans, folds, row_progress(progress, "counting all rows"))
     for group, why in zip(groups, found.refused, strict=True):
         for run in group if why else ():
             run.refused = why
@@ -233,7 +233,7 @@ def _sum(model: Any, parts: Sequence[Any]) -> Any:
     return total
 
 
-def told(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:
+def row_progress(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:
     """Return the progress callback of a pass over rows: the step is the share of the rows that was read."""
 
     def tell(n_read: int, n_rows: int | None) -> None:
