@@ -1,1 +1,1 @@
-"""A model as a program of another engine: SQL that scores a table inside the database."""
+"""A model as a program of another engine: SQL that scores a table inside the database, and ONNX."""
