@@ -123,18 +123,21 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
     Columns are numbered, with the numbers beside the names, so that they are as narrow as their counts; where a line
     has no room for all of them, the rest follows below.
     """
+    from bayeskit.explain.rendering import pad
+    from bayeskit.explain.rendering import width as places
+
     numbered = [str(j + 1) for j in range(len(actions))]
     known = {str(action): number for action, number in zip(actions, numbered, strict=True)}
     names = [_cut(str(label), max(width() // 3, 8)) for label in classes]
     marks = [known.get(str(label), "") for label in classes]
-    left = max(map(len, (*names, "true class"))) + max(map(len, (*marks, ""))) + 1
+    left = max(map(places, (*names, "true class"))) + max(map(len, (*marks, ""))) + 1
     each = max(len(str(n)) for n in (*numbered, *(n for row in cells for n in row))) + 1
     per_block = max((width() - left) // each, 1)
     for start in range(0, len(actions), per_block):
         block = range(start, min(start + per_block, len(actions)))
         say("true class".ljust(left) + "".join(numbered[j].rjust(each) for j in block))
         for name, mark, row in zip(names, marks, cells, strict=True):
-            head = name.ljust(left - len(mark)) + mark
+            head = pad(name, left - len(mark)) + mark
             # A zero off the diagonal is a dot: what stands out are the errors.
             said = (str(row[j]) if row[j] or numbered[j] == mark else "·" for j in block)
             say(head + "".join(text.rjust(each) for text in said))
@@ -144,7 +147,17 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
 
 
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """Return a text of at most so many places: names that begin alike are told apart by their ends."""
+    from bayeskit.explain.rendering import width as places
+
+    if places(text) <= most:
+        return text
+    begin, end = text, text[len(text) // 2 :]
+    while places(end) > most // 2:
+        end = end[1:]
+    while places(begin) > most - 1 - places(end):
+        begin = begin[:-1]
+    return f"{begin}…{end}"
 
 
 @contextmanager

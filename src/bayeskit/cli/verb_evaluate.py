@@ -40,7 +40,7 @@ def evaluate(
 
     Example: bayeskit evaluate play.bayes new-days.csv
     """
-    from bayeskit.decide.scores import MEASURES
+    from bayeskit.decide.scores import MEASURES, MOST_IN_MATRIX
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import evaluate as score
     from bayeskit.workflow.wording import count
@@ -69,4 +69,10 @@ def evaluate(
     screen.say()
     screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in measures.items()], right=(1,))
     screen.say()
-    screen.matrix(scores.classes, scores.actions, scores.decided.tolist())
+    if len(scores.classes) <= MOST_IN_MATRIX:
+        screen.matrix(scores.classes, scores.actions, scores.decided.tolist())
+        return
+    screen.say(f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors.")
+    screen.say()
+    errors = [(str(truth), str(action), f"{n:,}") for truth, action, n in scores.most_frequent_errors()]
+    screen.table(("true class", "decision", "rows"), errors, right=(2,))

@@ -23,6 +23,9 @@ MEASURES = {
 }
 ROW_MEASURES = ("error", "log_loss", "brier")
 
+# More classes than this have no room in a confusion matrix; so many errors are listed instead.
+MOST_IN_MATRIX = 30
+MOST_ERRORS = 20
 BINS = 10
 # A class that was said to be impossible and came true costs log 2⁵², not infinity; scikit-learn does the same.
 LEAST = float(np.finfo(np.float64).eps)
@@ -60,6 +63,14 @@ class Scores:
     bins: NDArray[np.float64]  # (BINS, 4): rows, confidence, right, (confidence − right)²
     confusion: NDArray[np.int64]  # (n_classes, n_classes), truth by most probable class
     decided: NDArray[np.int64]  # (n_classes, n_actions), truth by action
+
+    def most_frequent_errors(self, most: int = MOST_ERRORS) -> list[tuple[Any, Any, int]]:
+        """Return truth, decision and number of rows of the decisions that name another class, most frequent first."""
+        right = np.array([[label == action for action in self.actions] for label in self.classes], dtype=bool)
+        wrong = np.where(right, 0, self.decided)
+        order = np.argsort(-wrong, axis=None, kind="stable")[:most]
+        places = [divmod(int(place), len(self.actions)) for place in order if wrong.flat[place]]
+        return [(self.classes[i], self.actions[j], int(wrong[i, j])) for i, j in places]
 
     @classmethod
     def of(

@@ -144,6 +144,34 @@ def test_a_narrow_terminal_gets_fewer_columns_and_no_cut_cells(heart, capsys, mo
     assert ("no room for predict" in said) == (columns != "120")
 
 
+def test_long_names_are_told_apart_and_wide_characters_stand_in_line(capsys, monkeypatch):
+    from rich.cells import cell_len
+
+    from bayeskit.cli import screen
+
+    monkeypatch.setenv("COLUMNS", "60")
+    labels = ["mixed_cochlear_age_fixation", "mixed_cochlear_age_otitis", "红色"]
+    screen.matrix(labels, labels, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    head, *rows = capsys.readouterr().out.splitlines()[:4]
+    names = [row.split()[0] for row in rows]
+    assert len(set(names)) == 3
+    assert names[0].startswith("mixed_")
+    assert names[0].endswith("fixation")
+    assert {cell_len(line) for line in (head, *rows)} == {cell_len(head)}
+
+
+def test_of_very_many_classes_the_most_frequent_errors_are_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    labels = [f"c{k:02}" for k in range(40)]
+    # The label of rows of c39 in the training table is that of c00 in the other, three times.
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"v{k},{label}\n" * 4 for k, label in enumerate(labels)))
+    (tmp_path / "b.csv").write_text("x,y\nv0,c00\n" + "v39,c00\n" * 3 + "v38,c01\n")
+    told(capsys, "train", "a.csv", "-t", "y", "-m", "NaiveBayes", "--no-report", "-o", "m.bayes")
+    said = told(capsys, "evaluate", "m.bayes", "b.csv").out
+    assert "40 classes have no room in a matrix; these are the most frequent errors." in said
+    assert [line.split() for line in said.splitlines()[-2:]] == [["c00", "c39", "3"], ["c01", "c38", "1"]]
+
+
 @pytest.mark.parametrize("columns", ["60", "100"])
 @pytest.mark.parametrize("n_classes", [2, 7, 30])
 def test_every_cell_of_a_confusion_matrix_is_on_the_screen(capsys, monkeypatch, n_classes, columns):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeskit.decide.curves import curves
+from bayeskit.decide.scores import MOST_IN_MATRIX
 from bayeskit.workflow.report.curve_svg import curve_svg
 from bayeskit.workflow.report.html import bar, e, grid, section, short
 from bayeskit.workflow.report.pictures import can_plot, picture
@@ -16,11 +17,8 @@ from bayeskit.workflow.wording import number, percent, seconds
 if TYPE_CHECKING:
     from bayeskit.workflow.training import Training
 
-# With more classes than this the matrix has no room; the most frequent confusions are listed instead.
-MOST_IN_MATRIX = 30
 # With more classes than this columns are numbered instead of named.
 MOST_NAMED = 6
-MOST_CONFUSIONS = 20
 
 
 def leaderboard(result: Training) -> str:
@@ -120,7 +118,9 @@ def confusion(result: Training) -> str:
     share = scores.decided / np.maximum(scores.decided.sum(axis=1, keepdims=True), 1)
     words = "Number of rows by true class and decision."
     if len(scores.classes) > MOST_IN_MATRIX:
-        shown = _confusions(scores.classes, scores.actions, scores.decided)
+        found = scores.most_frequent_errors()
+        rows = [("", [e(short(truth)), e(short(action)), f"{n:,}"]) for truth, action, n in found]
+        shown = grid(("true class", "decision", "rows"), rows, numbers=(2,))
         words = f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors."
     else:
         errors = [
@@ -157,17 +157,6 @@ def _per_class(result: Training) -> str:
         "Recall: of the rows of the class, the share that is predicted so.</p>"
         + grid(("class", "rows", "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4))
     )
-
-
-def _confusions(classes: Sequence[Any], actions: Sequence[Any], decided: Any) -> str:
-    found = [
-        (int(n), e(short(classes[i])), e(short(actions[j])))
-        for i, row in enumerate(decided.tolist())
-        for j, n in enumerate(row)
-        if n and classes[i] != actions[j]
-    ]
-    rows = [("", [truth, action, f"{n:,}"]) for n, truth, action in sorted(found, key=lambda each: -each[0])]
-    return grid(("true class", "decision", "rows"), rows[:MOST_CONFUSIONS], numbers=(2,))
 
 
 def _matrix(
