@@ -7,6 +7,7 @@ OPTIONS = {
     "delimiter": "--delimiter",
     "kinds": "--kind NAME=KIND",
     "ignore": "--ignore",
+    "folds": "--folds",
     "target": "--target",
     "decimal": "--decimal",
     "date_order": "--date-order",

@@ -107,10 +107,14 @@ def _density(numbers: NumberCounts, j: int) -> KernelDensity:
     if not len(values):  # every row that had one was unlearned: all classes say the same
         values, n = np.zeros(1), np.ones((1, n.shape[1]))
     whole = n.sum(axis=1)
-    mean = float(values @ whole / whole.sum())
-    deviation = float(np.sqrt((values - mean) ** 2 @ whole / whole.sum()))
     if len(values) == 1:
-        deviation = VARIANCE_FLOOR**0.5 * max(abs(mean), 1.0)
+        deviation = VARIANCE_FLOOR**0.5 * max(abs(float(values[0])), 1.0)
+    else:
+        # In units of the largest number (a power of two, which rounds nothing), no square overflows or vanishes.
+        _, exponent = np.frexp(np.abs(values).max())
+        small = np.ldexp(values, -exponent)
+        mean = small @ whole / whole.sum()
+        deviation = float(np.ldexp(np.sqrt((small - mean) ** 2 @ whole / whole.sum()), exponent))
     n = np.where(n.sum(axis=0) > 0, n, whole[:, None])
     bandwidth = np.maximum(deviation / np.cbrt(n.sum(axis=0)), numbers.width(j))
     return KernelDensity(values, n, bandwidth)

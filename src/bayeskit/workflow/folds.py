@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import BayeskitError
+from bayeskit.errors import TableError
 from bayeskit.kinds import words
 from bayeskit.learn.schema import learn_schema
 from bayeskit.table.column import Coded, Column, Numbers
@@ -135,7 +135,7 @@ def stratified_parts(y: NDArray[Any], folds: int, random_state: int = 0) -> NDAr
     True
     """
     if not 2 <= folds <= len(y):
-        raise BayeskitError(f"folds must be between 2 and the number of rows, {len(y)}; got {folds}.")
+        raise TableError(f"folds must be between 2 and the number of rows, {len(y)}; got {folds}.", "folds")
     order = np.random.default_rng(random_state).permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
     part = np.empty(len(y), dtype=np.intp)
@@ -151,7 +151,7 @@ def group_parts(groups: NDArray[Any], folds: int, random_state: int = 0) -> NDAr
     """
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < folds:
-        raise BayeskitError(f"{folds} folds need at least as many groups; got {len(names)}.")
+        raise TableError(f"{folds} folds need at least as many groups; got {len(names)}.", "folds")
     order = np.random.default_rng(random_state).permutation(len(names))
     order = order[np.argsort(-sizes[order], kind="stable")]
     fold_of, filled = np.empty(len(names), dtype=np.intp), np.zeros(folds, dtype=np.int64)
@@ -173,7 +173,9 @@ def time_parts(times: NDArray[Any], folds: int) -> NDArray[np.intp]:
     """
     moments, place, sizes = np.unique(times, return_inverse=True, return_counts=True)
     if len(moments) <= folds:
-        raise BayeskitError(f"{folds} folds in time need at least {folds + 1} different times; got {len(moments)}.")
+        raise TableError(
+            f"{folds} folds in time need at least {folds + 1} different times; got {len(moments)}.", "folds"
+        )
     # The stretch of a moment is that of its last row.
     stretch = np.minimum((np.cumsum(sizes) - 1) * (folds + 1) // len(times), folds)
     # A moment with many rows may skip a stretch; stretches are numbered without gaps.

@@ -31,6 +31,7 @@ def refused(capsys, *arguments):
         ("a,id\n1,p1\n2,p2\n3,p3\n", "id", "as many values as rows, 3: it is an id"),
         ("a,play\n1,no\n2,no\n", "play", "the target has one class"),
         ("a,play\n", "play", "a header and no rows"),
+        ("a,play\nx,no\ny,yes\nx,no\n", "play", "number of rows, 3; got 5. (option --folds)"),
         ("play\nno\nyes\nno\n", "play", "has the target and no other column"),
         ("a,play\n1,no\n2\n", "play", "line 3: it has 1 cell and the header has 2"),
         ("a,a,play\n1,2,no\n", "play", "2 columns named 'a'"),

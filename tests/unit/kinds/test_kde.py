@@ -192,3 +192,12 @@ def test_it_is_for_all_numeric_columns_with_one_word_and_refused_where_values_ar
     assert [variable.kind for variable in model.schema_] == ["kde", "kde"]
     with pytest.raises(TableError, match="kinds says 'kde', but TAN counts values"):
         bayeskit.TAN(kinds={"x": "kde"}).fit(TABLE, Y)
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-540, 2.0**1000, 2.0**1021])
+def test_the_unit_of_a_column_takes_no_part_however_large_or_small_it_is(unit):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    x = (rng.integers(-8, 9, (200, 1)) + 4 * y[:, None]) / 8.0  # exact in any of the units
+    plain, scaled = (NaiveBayes(numeric="kde").fit(x * u, y) for u in (1.0, unit))
+    assert_allclose(scaled.predict_proba(x * unit), plain.predict_proba(x), rtol=1e-9)
