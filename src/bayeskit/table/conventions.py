@@ -184,6 +184,18 @@ def numbers_of(texts: Any, decimal: str) -> pa.Array:
     return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
 
 
+def argument_for(cell: str, decimal: str = ".") -> str:
+    """Return the argument that would settle a cell that is no number: "decimal" where the other separator makes it one.
+
+    >>> argument_for("12,5"), argument_for("n/k")
+    ('decimal', 'missing')
+    """
+    import pyarrow as pa
+
+    other = numbers_of(pa.array([cell]), "," if decimal == "." else ".")
+    return "decimal" if other.null_count == 0 else "missing"
+
+
 class _Cells:
     """The different values of a column, and how many cells have each."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.kinds.written import part_name, refuse_unfit
-from bayeskit.table.conventions import Convention
+from bayeskit.table.conventions import Convention, argument_for
 from bayeskit.table.dates import AMOUNTS, CATEGORIES, parts_of_dates
 from bayeskit.table.names import not_found
 from bayeskit.workflow.trained import TrainedModel
@@ -162,7 +162,7 @@ class ModelColumns:
                 raise TableError(
                     f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {wanted}; got "
                     f"{column[row].as_py()!r}. Leave the cell empty if the value is not known.",
-                    "missing",
+                    argument_for(column[row].as_py(), convention.decimal),
                 )
             self.misread[name] += len(odd)
             self._example.setdefault(name, column[int(odd[0])].as_py())

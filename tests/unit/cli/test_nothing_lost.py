@@ -227,6 +227,18 @@ def test_an_absent_column_is_summed_out_too_where_a_missing_cell_is_a_value(tmp_
     assert 0.6 < scores["log_loss"]["value"] < 0.8
 
 
+def test_a_decimal_comma_where_the_model_has_points_names_the_option_that_reads_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, sign in (("points.csv", "."), ("commas.csv", ",")):
+        rows = "".join(f"{i}{sign}5;{'ab'[i > 20]}\n" for i in range(40))
+        (tmp_path / name).write_text("v;class\n" + rows)
+    told(capsys, "train", "points.csv", "-t", "class", "-m", "NaiveBayes", "--no-report", "-o", "m.bayes")
+    said = refused(capsys, "predict", "m.bayes", "commas.csv", "-o", "out.csv")
+    assert "column 'v' must hold a number; got '0,5'" in said
+    assert "(option --decimal)" in said
+    told(capsys, "predict", "m.bayes", "commas.csv", "--decimal", ",", "-o", "out.csv")
+
+
 def test_values_that_were_not_seen_are_counted(trained, capsys):
     text = (trained / "heart.csv").read_text()
     (trained / "new.csv").write_text(text.replace(",male,", ",Mann,").replace(",female,", ",Frau,"))

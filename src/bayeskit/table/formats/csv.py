@@ -12,6 +12,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from bayeskit.errors import TableError
+from bayeskit.table.conventions import argument_for
 from bayeskit.table.formats.interface import TextOptions, Types
 from bayeskit.table.formats.text import Replaced, wrong_encoding
 from bayeskit.table.raw_file import RawFile
@@ -141,7 +142,8 @@ class CsvReader:
             wanted = "true or false" if bad[3] == "bool" else "a number"
             raise TableError(
                 f"{self.raw.shown}, line {line}: column {name!r} must hold {wanted}; got {bad[4]!r}. Leave the cell "
-                "empty if the value is not known."
+                "empty if the value is not known.",
+                argument_for(bad[4]) if wanted == "a number" else None,
             ) from None
         if isinstance(error, UnicodeError) or "UTF8" in text:
             raise wrong_encoding(self.raw, self.encoding) from None
