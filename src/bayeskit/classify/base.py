@@ -86,8 +86,9 @@ class BayesClassifier(Classifier, Learner):
         return self._now()._score(X, Score.LOG_EVIDENCE)
 
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        beliefs: Beliefs = self._beliefs
-        table = X if self._reads_in_place(X) else self._encode(X)
+        # Asked of a fitted copy (_now), so that nothing is looked up or checked twice for a single row.
+        beliefs: Beliefs = self._state.beliefs
+        table = X if self._reads_in_place(X, beliefs) else self._encode(X)
         scores, impossible, infinite = beliefs.score(table, result, fallback=self.impossible == "prior")
         if infinite >= 0:
             source = self._read_features(X)
@@ -104,14 +105,10 @@ class BayesClassifier(Classifier, Learner):
             )
         return scores
 
-    def _reads_in_place(self, X: Any) -> bool:
+    def _reads_in_place(self, X: Any, beliefs: Beliefs) -> bool:
         # The quick way for arrays: the kernel reads the numbers as they are.
-        return (
-            self._beliefs.in_place
-            and self.unseen != "error"
-            and in_place(X, self.n_features_in_)
-            and not self.schema_.named
-        )
+        schema = self._state.counted.schema
+        return beliefs.in_place and self.unseen != "error" and not schema.named and in_place(X, len(schema.variables))
 
     def _encode(self, X: Any) -> list[NDArray[Any]]:
         source = self._read_features(X)

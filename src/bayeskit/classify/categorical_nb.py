@@ -145,8 +145,8 @@ class CategoricalNB(NaiveModel):
     def _learns_prior(self) -> bool:  # type: ignore[override]
         return self.class_prior is None and bool(self.fit_prior)
 
-    def _reads_in_place(self, X: Any) -> bool:
-        if not super()._reads_in_place(X) or X.dtype.kind == "f":
+    def _reads_in_place(self, X: Any, beliefs: Any) -> bool:
+        if not super()._reads_in_place(X, beliefs) or X.dtype.kind == "f":
             return False
         _refuse_negative(X)
         return True

@@ -375,7 +375,7 @@ class Learner(Estimator):
         """Return a snapshot of this fitted model, which later calls in other threads do not change."""
         self._refuse_unfitted()
         model = object.__new__(type(self))
-        model.__dict__.update(self.__dict__)
+        model.__dict__ = self.__dict__.copy()
         return model
 
     @property
@@ -383,7 +383,7 @@ class Learner(Estimator):
         return "_state" in self.__dict__
 
     def _refuse_unfitted(self) -> None:
-        if not self._is_fitted:
+        if "_state" not in self.__dict__:  # each call counts where rows are asked about one by one
             raise not_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
