@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -96,6 +95,8 @@ def read_loss(loss: Any, classes: Iterable[Any]) -> Loss:
         return loss.of_classes(names)
     if isinstance(loss, Mapping):
         return _from_dict(loss, names)
+    import narwhals.stable.v1 as nw  # takes longer than most questions to a saved model, which have no frame
+
     if nw.dependencies.is_into_dataframe(loss):
         return _from_frame(nw.from_native(loss, eager_only=True), names)
     return _from_array(loss, names)
@@ -190,6 +191,8 @@ def _cost(costs: Mapping[Any, Any], truth: Any, action: Any) -> float:
 
 
 def _from_frame(frame: Any, names: tuple[Any, ...]) -> Loss:
+    import narwhals.stable.v1 as nw
+
     index = nw.maybe_get_index(frame)
     columns = list(frame.columns)
     truths = tuple(_native(value) for value in index) if index is not None else ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,6 +47,8 @@ def read_row(model: Any, row: Any) -> Row:
         cells = {str(name): _only(value, str(name)) for name, value in row.items()}
         values = _by_name(cells, names, allow_absent=True)
         return Row(names, values, named, None, frozenset(names) - frozenset(cells))
+    import narwhals.stable.v1 as nw  # takes longer than to explain a row that came as a dict
+
     if nw.dependencies.is_into_dataframe(row):
         table = nw.from_native(row, eager_only=True)
         if len(table) != 1:
@@ -107,7 +109,7 @@ def plain_cell(value: Any) -> Any:
     """Return a cell as a plain Python value; NaN, NaT and NA become None."""
     if isinstance(value, np.generic):
         value = value.item()
-    pandas = nw.dependencies.get_pandas()
+    pandas = sys.modules.get("pandas")  # a value of pandas comes only where it is imported
     # NaN and NaT differ from themselves; pandas.NA refuses to say.
     if value is None or (pandas is not None and value is pandas.NA) or value != value:
         return None
@@ -133,6 +135,8 @@ def _by_name(cells: dict[str, Any], names: tuple[str, ...], *, allow_absent: boo
 
 
 def _like_frame(row: Row, columns: Sequence[NDArray[Any]]) -> Any:
+    import narwhals.stable.v1 as nw
+
     frame = nw.from_native(row.frame, eager_only=True)
     schema = frame.schema
     if nw.dependencies.is_pandas_dataframe(row.frame):

@@ -21,7 +21,9 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 def as_frame(X: Any, *, series: bool = False) -> Any:
     """Return a narwhals frame (or series), or None when ``X`` is neither."""
     # A frame can only come from a module that is loaded already; the others cost no import.
-    if not any(name in sys.modules for name in ("pandas", "polars", "pyarrow", "modin", "cudf")):
+    if type(X) in (list, tuple, dict, np.ndarray) or not any(
+        name in sys.modules for name in ("pandas", "polars", "pyarrow", "modin", "cudf")
+    ):
         return None
     import narwhals as nw
 

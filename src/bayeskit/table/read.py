@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +68,7 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
     """
     if isinstance(X, Source):
         return X if without is None else X.without(without)
-    if isinstance(X, np.ma.MaskedArray):
+    if _is_masked(X):
         X = _unmasked(X)
     if is_sparse(X):
         X = _full(X)
@@ -126,7 +127,7 @@ def records_to_columns(X: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]]:
 
 def read_values(values: Any, name: str) -> Column:
     """Read one column: a series, a 1-D array or a list."""
-    if isinstance(values, np.ma.MaskedArray):
+    if _is_masked(values):
         values = _unmasked(values)
     series = as_frame(values, series=True)
     if series is not None:
@@ -144,6 +145,11 @@ def read_values(values: Any, name: str) -> Column:
     if values.ndim != 1:
         raise TableError(f"column '{name}' must have one value per row; got an array of shape {values.shape}.")
     return _read_1d(values, name)
+
+
+def _is_masked(values: Any) -> bool:
+    module = sys.modules.get("numpy.ma")  # NumPy loads it when it is asked for
+    return module is not None and isinstance(values, module.MaskedArray)
 
 
 def _beyond_int64(array: NDArray[Any]) -> bool:
