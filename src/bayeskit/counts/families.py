@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import count_families, count_subsets, n_threads
-from bayeskit.counts.memory import MemoryLimit, table_cells
+from bayeskit.counts.memory import MemoryLimit, table_bytes, table_cells
 from bayeskit.counts.table import TableCounts, class_codes, without_class_axis
 from bayeskit.counts.values import ragged
 from bayeskit.errors import MergeError, ModelFileError
@@ -25,8 +25,7 @@ Families = tuple[Members, ...]
 # All pairs, all pairs and all triples, or given families.
 Kind = Literal["pairs", "triples", "given"]
 
-# Counts are kept in four bytes while they must fit.
-MOST_ROWS_OF_INT32 = 2**31 - 1
+_MOST_ROWS_OF_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,7 @@ class FamilyCounts:
         """Return the sum. Levels may grow, so it can be larger than both; above ``limit`` bytes is an error."""
         self._refuse_other_families(other)
         alone = self.alone + other.alone
-        dtype = np.result_type(self.cells, other.cells)
-        if dtype == np.int32 and alone.n_rows > MOST_ROWS_OF_INT32:
-            dtype = np.dtype(np.int64)
+        dtype = wide_enough(np.result_type(self.cells, other.cells), alone.n_rows)
         if limit is not None:
             families = self.families if self.kind == "given" else self.kind
             known = (sizes_of(alone.schema), alone.n_classes, families, alone.schema)
@@ -217,7 +214,7 @@ class FamilyCounts:
         if limit is not None:
             sizes, n_classes, weighted = sizes_of(self.schema), self.n_classes, weight is not None
             # What is counted now is brought together with what was counted before, which is a copy.
-            copy = table_cells(sizes, families)[1] * n_classes * (8.0 if weighted else 4.0)
+            copy = table_bytes(table_cells(sizes, families)[1], n_classes, weighted=weighted)
             known = (sizes, n_classes, families, self.schema)
             limit.refuse_too_large(*known, weighted=weighted, beside=self.cells.nbytes + copy)
         new = tuple(members for members in families if not self._has(members))
@@ -288,6 +285,11 @@ class FamilyCounts:
         if (cells < 0).any() or not np.isfinite(cells).all():
             raise ModelFileError("a count is below zero or not a finite number.")
         return cls(alone, kind, families, cells)
+
+
+def wide_enough(dtype: np.dtype[Any], n_rows: float) -> np.dtype[Any]:
+    """Return the type of counts of this many rows: they are kept in four bytes while they must fit."""
+    return np.dtype(np.int64) if dtype == np.int32 and n_rows > _MOST_ROWS_OF_INT32 else dtype
 
 
 def sizes_of(schema: Schema) -> list[int]:

@@ -65,6 +65,11 @@ def table_cells(sizes: Sequence[int], families: str | Sequence[Sequence[int]]) -
     return (n_pairs, two) if families == "pairs" else (n_pairs + n_triples, two + three)
 
 
+def table_bytes(n_cells: int, n_classes: int, *, weighted: bool) -> int:
+    """Return the memory of tables with this many cells per class: four bytes per count, eight with weights."""
+    return n_cells * n_classes * (8 if weighted else 4)
+
+
 def nothing_made(sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:
     """Return 0: counts of which nothing is made."""
     return 0.0
@@ -90,7 +95,7 @@ class MemoryLimit:
     ) -> None:
         """Raise an error for too large tables, with the sizes; warn of large ones. ``beside`` bytes are in use."""
         n_families, cells = table_cells(sizes, families)
-        counts = cells * n_classes * (8 if weighted else 4)
+        counts = table_bytes(cells, n_classes, weighted=weighted)
         need = counts + beside + self.made(sizes, n_classes, families)
         if need <= min(self.most, WORTH_SAYING):
             return

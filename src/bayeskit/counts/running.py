@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.families import MOST_ROWS_OF_INT32, Families, FamilyCounts, Kind, sizes_of
-from bayeskit.counts.memory import MemoryLimit, table_cells
+from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of, wide_enough
+from bayeskit.counts.memory import MemoryLimit, table_bytes, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.table.column import Coded, code_bytes
 from bayeskit.table.schema import Schema
@@ -115,7 +115,7 @@ class RunningFamilies:
         limit.refuse_too_large(*known, weighted=weighted, beside=beside)
         rows = CodedRows(alone.schema, alone.classes, tuple(columns), y, weight)
         start = self if "total" not in self.__dict__ else RunningFamilies(self.total, self.alone)
-        n_bytes = table_cells(sizes, families)[1] * total.n_classes * (8 if weighted else 4)
+        n_bytes = table_bytes(table_cells(sizes, families)[1], total.n_classes, weighted=weighted)
         if sum(part.n_bytes for part in (*start.waiting, rows)) > _WAITING_SHARE * n_bytes:
             return RunningFamilies(RunningFamilies(start.counted, total, (*start.waiting, rows)).total, total)
         return RunningFamilies(start.counted, total, (*start.waiting, rows.copy()))
@@ -124,7 +124,7 @@ class RunningFamilies:
         dtype = self.counted.cells.dtype
         if any(rows.weight is not None for rows in self.waiting):
             return np.dtype(np.float64)
-        return np.dtype(np.int64) if dtype == np.int32 and alone.n_rows > MOST_ROWS_OF_INT32 else dtype
+        return wide_enough(dtype, alone.n_rows)
 
     @cached_property
     def total(self) -> FamilyCounts:

@@ -20,6 +20,7 @@ from bayeskit.io.expect import expect_field
 from bayeskit.learn.estimator import Clusterer
 from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.table_model import TableModel
+from bayeskit.mixture.start import as_generator
 from bayeskit.mixture.summary import Column, describe_clusters
 from bayeskit.network.learn.history import LearningHistory
 
@@ -174,6 +175,14 @@ class MixtureModel(Clusterer, TableModel):
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(x) of each row, of its known cells; low values mark rows unlike those of the fit."""
         return self._score(X, Score.LOG_EVIDENCE)
+
+    def _draw_labels(self, n_samples: int, random_state: Any) -> tuple[NDArray[np.int64], np.random.Generator]:
+        # The components of the rows to draw, in rising order, and what draws the rows themselves.
+        self._refuse_unfitted()
+        if n_samples < 1:
+            raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
+        rng = as_generator(random_state)
+        return np.sort(rng.choice(self.n_components_, size=n_samples, p=self.weights_)), rng
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of log P(x) over the rows."""

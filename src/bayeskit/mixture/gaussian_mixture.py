@@ -20,6 +20,7 @@ from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
 from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
+from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
 from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
@@ -373,12 +374,8 @@ class GaussianMixture(MixtureModel):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
-        self._refuse_unfitted()
-        if n_samples < 1:
-            raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
-        rng = as_generator(random_state)
+        labels, rng = self._draw_labels(n_samples, random_state)
         own = self._own
-        labels = np.sort(rng.choice(len(own.weight), size=n_samples, p=own.weight))
         rows = self.means_[labels]
         for c in range(len(own.weight)):
             mine = np.flatnonzero(labels == c)
@@ -408,20 +405,15 @@ class GaussianMixture(MixtureModel):
 
     def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self._restore_history(meta, arrays)
-        used = expect_array(arrays, "used", np.int64, (None,))
-        d = len(used)
-        if d < 1 or (np.diff(used) <= 0).any() or used[0] < 0 or used[-1] >= len(schema):
-            raise ValueError("the columns in use are not columns of the table")
-        weight = expect_array(arrays, "weight", np.float64, (None,))
-        k = len(weight)
+        used, weight = stored_columns(arrays, "used", range(len(schema))), stored_weights(arrays)
+        d, k = len(used), len(weight)
+        if not d:
+            raise ValueError("no column is in use")
         full = self.covariance in ("full", "tied")
         mean = expect_array(arrays, "mean", np.float64, (k, d))
         spread = expect_array(arrays, "spread", np.float64, (k, d, d) if full else (k, d))
         centre = expect_array(arrays, "centre", np.float64, (d,))
-        if k < 1 or (weight < 0).any() or not np.isclose(weight.sum(), 1.0):
-            raise ValueError("the weights do not sum to 1")
-        if not all(np.isfinite(part).all() for part in (mean, spread, centre)):
-            raise ValueError("a mean or covariance is not finite")
+        refuse_infinite_parts(mean, spread, centre)
         good = np.linalg.eigvalsh(spread) > 0 if full else spread > 0
         if not good.all():
             raise ValueError("a covariance is not positive definite")

@@ -20,6 +20,7 @@ from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.mixture.base import MixtureModel, warn_of_spikes
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
+from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
 from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
@@ -225,11 +226,7 @@ class LatentClass(MixtureModel):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[dict[str, Any], NDArray[np.int64]]:
         """Draw rows, as a dict of the columns in use, and their classes; a bin is drawn as its name."""
-        self._refuse_unfitted()
-        if n_samples < 1:
-            raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
-        rng = as_generator(random_state)
-        labels = np.sort(rng.choice(self.n_components_, size=n_samples, p=self.weights_))
+        labels, rng = self._draw_labels(n_samples, random_state)
         drawn: dict[str, Any] = {}
         for name, table in self.tables_.items():
             variable = self.schema_[name]
@@ -252,23 +249,20 @@ class LatentClass(MixtureModel):
 
     def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self._restore_history(meta, arrays)
-        numeric = tuple(expect_array(arrays, "numeric", np.int64, (None,)).tolist())
-        if not set(numeric) <= set(schema.numeric) or list(numeric) != sorted(set(numeric)):
-            raise ValueError("the columns in use are not columns of the table")
+        numeric = tuple(stored_columns(arrays, "numeric", schema.numeric).tolist())
         sizes = tuple(schema[j].n_values for j in schema.discrete)
         centre = expect_array(arrays, "centre", np.float64, (len(numeric),))
         layout = ColumnLayout(schema.discrete, sizes, numeric, centre)
-        weight = expect_array(arrays, "weight", np.float64, (None,))
+        weight = stored_weights(arrays)
         k = len(weight)
         table = expect_array(arrays, "table", np.float64, (sum(sizes), k))
         mean, variance = (expect_array(arrays, name, np.float64, (len(numeric), k)) for name in ("mean", "variance"))
-        if k < 1 or (weight < 0).any() or not np.isclose(weight.sum(), 1.0) or (table < 0).any():
-            raise ValueError("the weights do not sum to 1, or a probability is negative")
+        if (table < 0).any():
+            raise ValueError("a probability is negative")
         sums = np.add.reduceat(table, layout.offsets[:-1], axis=0) if len(sizes) else np.ones(1)
         if not np.allclose(sums, 1.0) or not (variance > 0).all():
             raise ValueError("a table does not sum to 1, or a variance is not above 0")
-        if not all(np.isfinite(part).all() for part in (mean, variance, centre)):
-            raise ValueError("a mean or variance is not finite")
+        refuse_infinite_parts(mean, variance, centre)
         self._put(schema, layout, Classes(weight, table, mean, variance))
 
 
