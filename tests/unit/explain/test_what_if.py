@@ -153,21 +153,22 @@ def test_what_cannot_be_tried_is_refused():
         what_if(other, [0.0], {"x0": np.linspace(-9, -8, 1_000_002)})
 
 
-@pytest.mark.parametrize("place", [55, 76, 112])
-def test_of_a_pool_all_intervals_of_its_numbers_are_tried(place):
+def test_of_a_pool_all_intervals_of_its_numbers_are_tried():
     heart = datasets.load_heart()
     names = "age", "rest_bp", "cholesterol", "max_hr", "st_depression", "vessels"
     table = {name: np.asarray(heart[name], dtype=float) for name in names}
     model = AutoBayes().fit(table, heart["disease"])
-    row = {name: float(column[place]) for name, column in table.items()}
-    before, least, ranges = model.predict({name: [value] for name, value in row.items()})[0], np.inf, {}
-    for domain in model.fine_domains():
-        low, high = (end(row[domain.name], *domain.values) for end in (min, max))
-        ranges[domain.name] = high - low
-        points = np.linspace(low, high, 2001)
-        asked = {**{name: [value] * len(points) for name, value in row.items()}, domain.name: points}
-        turned = points[model.predict(asked) != before]
-        if len(turned):
-            least = min(least, np.abs(turned - row[domain.name]).min() / (high - low))
-    ((name, value),) = what_if(model, row).changes.items()  # one change, since one is enough
-    assert abs(value - row[name]) / ranges[name] <= least * (1 + 1e-9)
+    for place in range(50, 75):
+        row = {name: float(column[place]) for name, column in table.items()}
+        before, least, ranges = model.predict({name: [value] for name, value in row.items()})[0], np.inf, {}
+        for domain in model.fine_domains():
+            low, high = (end(row[domain.name], *domain.values) for end in (min, max))
+            ranges[domain.name] = high - low
+            points = np.linspace(low, high, 501)
+            asked = {**{name: [value] * len(points) for name, value in row.items()}, domain.name: points}
+            turned = points[model.predict(asked) != before]
+            if len(turned):
+                least = min(least, np.abs(turned - row[domain.name]).min() / (high - low))
+        if np.isfinite(least):
+            ((name, value),) = what_if(model, row).changes.items()  # one change, since one is enough
+            assert abs(value - row[name]) / ranges[name] <= least * (1 + 1e-9)
