@@ -87,3 +87,20 @@ def test_weights_are_those_of_scikit_learn():
     weight = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
     theirs = Peer(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cg").fit(X, y, weight)
     assert_allclose(LogisticRegression(tol=1e-11).fit(X, y, weight).coef_, theirs.coef_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("table", [binary, three_classes])
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 1: 0.5}])
+def test_class_weights_are_those_of_scikit_learn(table, class_weight):
+    X, y = table()
+    theirs = Peer(C=0.5, class_weight=class_weight, tol=1e-10, max_iter=100_000, solver="newton-cholesky").fit(X, y)
+    ours = LogisticRegression(l2=2.0, class_weight=class_weight, solver="newton", tol=1e-10).fit(X, y)
+    assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), atol=AGREES)
+
+
+def test_a_class_of_weight_zero_is_left_out():
+    X, y = three_classes()
+    ours = LogisticRegression(class_weight={2: 0.0}).fit(X, y)
+    without = LogisticRegression().fit(X[y != 2], y[y != 2])
+    assert ours.classes_.tolist() == [0, 1]
+    assert_allclose(ours.coef_, without.coef_, rtol=AGREES)

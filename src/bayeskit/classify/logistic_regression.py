@@ -21,7 +21,7 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled, read_labelled
-from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
+from bayeskit.learn.parameters import a_class_weight, at_least, one_of, refuse_parameters
 from bayeskit.learn.schema import learn_schema
 from bayeskit.table.schema import Schema
 
@@ -63,6 +63,9 @@ class LogisticRegression(TableClassifier):
         rows; slow with many classes.
     kinds : dict of column to kind, or one kind for all, optional
         Overrides the dtype, as in :class:`~bayeskit.NaiveBayes`.
+    class_weight : dict or "balanced", optional
+        Multiplies the weight of each row by the weight of its class; "balanced" gives all classes the same total. The
+        log-likelihood and the standard errors are those of the weighted rows.
 
     Attributes
     ----------
@@ -111,6 +114,7 @@ class LogisticRegression(TableClassifier):
         "max_iter": at_least(1, whole=True),
         "tol": at_least(0),
         "standard_errors": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
+        "class_weight": a_class_weight,
     }
 
     # With a little penalty, since classes that are separated in some fold have no maximum of the likelihood.
@@ -129,6 +133,7 @@ class LogisticRegression(TableClassifier):
         tol: float = 1e-8,
         standard_errors: bool = True,
         kinds: Any = None,
+        class_weight: Any = None,
     ) -> None:
         self.l2 = l2
         self.solver = solver
@@ -138,11 +143,13 @@ class LogisticRegression(TableClassifier):
         self.tol = tol
         self.standard_errors = standard_errors
         self.kinds = kinds
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
         refuse_parameters(self, self._rules)
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        rows = rows.with_class_weight(self.class_weight)
         self._refuse_reference(rows.classes)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         warn_of_empty_columns(schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
 from bayeskit.errors import TableError
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
@@ -31,6 +33,17 @@ class Labelled:
         """Return some of the rows; the classes stay those of all."""
         weight = None if self.weight is None else self.weight[rows]
         return Labelled(self.source.take(rows), self.y[rows], self.classes, weight, self.target)
+
+    def with_class_weight(self, class_weight: Mapping[Any, float] | str | None) -> Labelled:
+        """Return the rows, each weighted by its class as well; a class of weight 0 is left out."""
+        if class_weight is None:
+            return self
+        n_class = np.bincount(self.y, self.weight, minlength=len(self.classes))
+        weight = class_factors(n_class, self.classes, class_weight)[self.y] * (
+            1.0 if self.weight is None else self.weight
+        )
+        source, classes, y, kept = keep_weighted(self.source, self.classes, self.y, weight)
+        return Labelled(source, y, classes, kept, self.target)
 
 
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
