@@ -22,8 +22,8 @@ from bayeskit.cli.app_options import OPTIONS
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 
-def build() -> typer.Typer:
-    """Return the command with all its verbs."""
+def build(only: str | None = None) -> typer.Typer:
+    """Return the command with all its verbs, or with one of them."""
     app = typer.Typer(
         name="bayeskit",
         help="Learning with Bayes' rule: networks and tables on the command line.",
@@ -33,10 +33,16 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for path in sorted(Path(__file__).parent.glob("verb_*.py")):
-        name = path.stem.removeprefix("verb_")
-        app.command(name.replace("_", "-"))(getattr(import_module(f"bayeskit.cli.{path.stem}"), name))
+    for verb in _verbs():
+        if only in (None, verb):
+            name = verb.replace("-", "_")
+            app.command(verb)(getattr(import_module(f"bayeskit.cli.verb_{name}"), name))
     return app
+
+
+def _verbs() -> list[str]:
+    paths = sorted(Path(__file__).parent.glob("verb_*.py"))
+    return [path.stem.removeprefix("verb_").replace("_", "-") for path in paths]
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,7 +63,9 @@ def _root(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 for data, 2 for usage, 130 when interrupted."""
-    command: Any = typer.main.get_command(build())
+    first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
+    # To read the signatures of all verbs takes as long as many a task of one of them.
+    command: Any = typer.main.get_command(build(first if first in _verbs() else None))
     # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
     try:
         with _plain_warnings():

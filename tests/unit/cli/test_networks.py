@@ -98,3 +98,20 @@ def test_help_does_not_import_the_heavy_libraries():
     code = "import sys; from bayeskit.cli.app import run; run(['-h']); print({'numpy', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_a_verb_reads_the_file_of_no_other_verb():
+    code = """
+import sys
+from bayeskit.cli.app import run
+run(["draw", "--help"])
+print(*[name for name in sys.modules if name.startswith("bayeskit.cli.verb_")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert " draw [OPTIONS] " in done.stdout.splitlines()[0]
+    assert done.stdout.splitlines()[-1] == "bayeskit.cli.verb_draw"
+
+
+def test_an_unknown_verb_is_refused_with_the_nearest_one(capsys):
+    assert run(["convrt", "a.bif"]) == 2
+    assert "convert" in capsys.readouterr().err
