@@ -3,7 +3,8 @@
 `python -m benchmarks.accuracy run SIDE` works through the tables, smallest first, and keeps each fold in
 build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), peers, more (other
 ensembles, and calibrated peers), catboost, khiops, weka, or defaults; they can run side by side.
-`python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md.
+`python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md,
+and `… since BEFORE.jsonl` says what a change of AutoBayes did to each fold.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.accuracy.defaults import run_defaults
 from benchmarks.accuracy.measure import losses
 from benchmarks.accuracy.models import SIDES
 from benchmarks.accuracy.report import write
+from benchmarks.accuracy.since import print_since
 from benchmarks.accuracy.tables import REPEATS, STOPPED, keep, results, work
 from benchmarks.accuracy.weka import run_weka
 
@@ -92,6 +94,8 @@ def main(arguments: list[str]) -> None:
         write([row for side in (*SIDES, "weka") for row in results(side)], results("defaults"))
     elif arguments == ["write-auto"]:
         write_automatic()
+    elif arguments[:1] == ["since"] and len(arguments) == 2:
+        print_since(arguments[1])
     elif arguments == ["run", "weka"]:
         run_weka()
     elif arguments == ["run", "defaults"]:
