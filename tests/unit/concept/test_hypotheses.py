@@ -62,8 +62,10 @@ def test_the_posterior_is_likelihood_times_prior_over_their_sum(weights, random)
     joint = prior * p**2 * (1 - p)
     assert_allclose(after.posteriors[-1], joint / joint.sum(), rtol=1e-9)
     assert_allclose(after.log_evidence, np.log(joint.sum()), rtol=1e-9)
-    assert after.map() == int(np.argmax(joint))
-    assert after.ml() == int(np.argmax(p**2 * (1 - p)))
+    # The names are the places; of two that differ by rounding alone, either is the most probable.
+    likelihood = p**2 * (1 - p)
+    assert joint[after.map()] >= joint.max() * (1 - 1e-12)
+    assert likelihood[after.ml()] >= likelihood.max() * (1 - 1e-12)
 
 
 def test_thousands_of_examples_do_not_underflow():

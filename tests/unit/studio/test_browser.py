@@ -188,7 +188,7 @@ def test_a_dropped_table_is_trained_and_the_decision_follows_the_loss(page_of):
 def test_the_structure_grows_on_the_page_and_a_clicked_arc_is_forbidden_in_the_next_search(page_of, served):
     rows = ASIA.sample(3000, random_state=0)
     text = ",".join(rows) + "\n" + "\n".join(",".join(cells) for cells in zip(*rows.values(), strict=True))
-    page = page_of(f"#doc={served.open('asia.csv', text.encode())}")
+    page = page_of(f"#doc={served.open('visits.csv', text.encode())}")
     page.wait_for_selector('button:text-is("Learn")')
     page.evaluate("""() => { window.sizes = new Set(); new MutationObserver(() => {
         window.sizes.add(document.querySelectorAll('.grow-arc').length);
@@ -196,7 +196,7 @@ def test_the_structure_grows_on_the_page_and_a_clicked_arc_is_forbidden_in_the_n
     page.click('button:text-is("Learn")')
     page.wait_for_selector('button:has-text("Show the network")')
     drawn = {tuple(json.loads(arc)) for arc in page.eval_on_selector_all(".grow-arc", DATA_ARCS)}
-    (learned,) = [each for each in served.studio.documents if each.name == "asia-learned.bif"]
+    (learned,) = [each for each in served.studio.documents if each.name == "visits-learned.bif"]
     assert drawn == set(learned.net.arcs)
     assert set(range(1, len(drawn) + 1)) <= set(page.evaluate("[...window.sizes]"))
     first = next(iter(drawn))
