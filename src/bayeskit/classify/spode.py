@@ -170,7 +170,9 @@ def _best(pairs: FamilyCounts, losses: NDArray[np.float64]) -> FamilyCounts:
     candidates = [j for j, variable in enumerate(pairs.schema) if variable.n_values]
     if not candidates:
         raise TableError("no column has a value in any row, so none can be the super-parent.")
-    best = min(candidates, key=lambda i: (losses[i, 0], losses[i, 1]))
+    # Rounded, so that of columns that are equally good the first is taken, in whichever order the losses were added.
+    per_row = np.round(losses / pairs.n_class.sum(), 12)
+    best = min(candidates, key=lambda i: (per_row[i, 0], per_row[i, 1]))
     return pairs.keep(spode_families(len(pairs.schema), best))
 
 
