@@ -39,23 +39,23 @@ def warn(text: str) -> None:
 
 def say_json(data: Any) -> None:
     """Print one JSON document; infinities and NaN, which JSON has no word for, become null."""
-    typer.echo(json.dumps(plain(data), ensure_ascii=False, allow_nan=False, indent=2))
+    typer.echo(json.dumps(json_value(data), ensure_ascii=False, allow_nan=False, indent=2))
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value in terms of JSON."""
     if hasattr(value, "tolist"):  # arrays and NumPy scalars
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     return value
 
 
-def width() -> int:
+def line_width() -> int:
     """Return how many characters a line has: those of the terminal, or of COLUMNS; in a pipe without it, 120."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return max(get_terminal_size((_PIPE_WIDTH, 24)).columns, 20)
@@ -90,7 +90,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    room = width()
+    room = line_width()
     needs = [max(cell_len(cell) for cell in (name, *(row[j] for row in rows))) for j, name in enumerate(head)]
     shown, dropped = list(range(len(head))), []
     for j in drop:
@@ -128,11 +128,11 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
 
     numbered = [str(j + 1) for j in range(len(actions))]
     known = {str(action): number for action, number in zip(actions, numbered, strict=True)}
-    names = [_cut(str(label), max(width() // 3, 8)) for label in classes]
+    names = [_cut(str(label), max(line_width() // 3, 8)) for label in classes]
     marks = [known.get(str(label), "") for label in classes]
     left = max(map(places, (*names, "true class"))) + max(map(len, (*marks, ""))) + 1
     each = max(len(str(n)) for n in (*numbered, *(n for row in cells for n in row))) + 1
-    per_block = max((width() - left) // each, 1)
+    per_block = max((line_width() - left) // each, 1)
     for start in range(0, len(actions), per_block):
         block = range(start, min(start + per_block, len(actions)))
         say("true class".ljust(left) + "".join(numbered[j].rjust(each) for j in block))

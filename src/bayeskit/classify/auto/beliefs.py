@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import Score, n_threads
 from bayeskit.classify.auto.counts import AutoCounts
-from bayeskit.classify.auto.gaussians import GaussianBeliefs
+from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.pool import LEAST_LOG
-from bayeskit.classify.auto.rows import log_prior, log_softmax
+from bayeskit.classify.auto.training_rows import log_prior, log_softmax
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
 FLOOR = 2.0
@@ -39,7 +39,7 @@ class AutoBeliefs:
             for trees, cells in zip(plan.trees, counts.trees, strict=True)
         ]
         self._gaussians = [
-            GaussianBeliefs.of(sums, gaussian.shrinkage)
+            MemberGaussians.of(sums, gaussian.shrinkage)
             for gaussian, sums in zip(plan.gaussians, counts.sums, strict=True)
         ]
         known = {label: c for c, label in enumerate(plan.classes.tolist())}
@@ -183,7 +183,7 @@ def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _densities(
-    z: NDArray[np.float64], beliefs: GaussianBeliefs, hidden: NDArray[np.bool_], threads: int
+    z: NDArray[np.float64], beliefs: MemberGaussians, hidden: NDArray[np.bool_], threads: int
 ) -> NDArray[np.float64]:
     """Return log p(z | c), rows with the same hidden cells together."""
     if not hidden.any():

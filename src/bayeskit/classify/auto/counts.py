@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.networks import NetworkPlan, plain_network
-from bayeskit.classify.auto.rows import Rows
+from bayeskit.classify.auto.training_rows import TrainingRows
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.errors import MergeError
 from bayeskit.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class Plan:
+class PoolPlan:
     """Everything that is chosen rather than counted. Later rows do not change it."""
 
     schema: Schema
@@ -74,7 +74,7 @@ def _feed(sha: Any, value: Any) -> None:
 class AutoCounts:
     """Counts of some rows under a plan: integers, or sums of weights. Those of equal plans add and subtract."""
 
-    plan: Plan
+    plan: PoolPlan
     classes: NDArray[Any]  # (n_classes,)
     n_class: NDArray[Any]  # (n_classes,)
     n_level: NDArray[Any]  # (n_levels, n_classes)
@@ -83,7 +83,7 @@ class AutoCounts:
     sums: tuple[NDArray[np.float64], ...]  # (n_classes, p + 1, p + 1) each
 
     @classmethod
-    def of(cls, plan: Plan, rows: Rows, classes: NDArray[Any], whole: bool) -> AutoCounts:
+    def of(cls, plan: PoolPlan, rows: TrainingRows, classes: NDArray[Any], whole: bool) -> AutoCounts:
         """Count rows under a plan; ``whole`` says that the weights are integers."""
         arguments = rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads
         n_class = np.bincount(rows.y, weights=rows.weight, minlength=rows.n_classes)

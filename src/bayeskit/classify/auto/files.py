@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.auto.counts import AutoCounts, Plan
+from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
 from bayeskit.classify.auto.networks import DEPTHS, NetworkPlan
@@ -76,7 +76,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
             raise ModelFileError(f"array {name!r} holds a number that was never learned.")
         return found
 
-    plan = Plan(
+    plan = PoolPlan(
         schema,
         levels,
         numbers("plain_m", 1, n, DEPTHS + 1),

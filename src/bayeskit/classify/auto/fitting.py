@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.auto.counts import AutoCounts, Plan
+from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
 from bayeskit.classify.auto.levels import learn_levels
 from bayeskit.classify.auto.networks import (
@@ -20,7 +20,13 @@ from bayeskit.classify.auto.networks import (
     plain_network,
 )
 from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
-from bayeskit.classify.auto.rows import Rows, coded_rows, different_rows, log_prior_left_out, log_softmax
+from bayeskit.classify.auto.training_rows import (
+    TrainingRows,
+    coded_rows,
+    different_rows,
+    log_prior_left_out,
+    log_softmax,
+)
 from bayeskit.classify.auto.trees import MOST_STRUCTURE_ROWS, MOST_TESTS, TreePlan, learn_trees
 from bayeskit.table.schema import Schema
 
@@ -100,7 +106,7 @@ def learn_plan(
         _learn_gaussians(members, rows, sample, plain, n_level, n_class, schema, clock)
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
     member_weight, member_bias, losses = _weigh_members(members.log_posteriors, sample)
-    plan = Plan(
+    plan = PoolPlan(
         schema,
         levels,
         plain.m,
@@ -122,8 +128,8 @@ def _weigh_networks(
     networks: NetworkPlan,
     cells: NDArray[np.float64],
     n_class: NDArray[np.float64],
-    rows: Rows,
-    sample: Rows,
+    rows: TrainingRows,
+    sample: TrainingRows,
     spread: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the weights of the columns and of the prior, biases, and log P(c | x) of the held-out rows."""
@@ -141,8 +147,8 @@ def _weigh_networks(
 
 def _learn_gaussians(
     members: _Members,
-    rows: Rows,
-    sample: Rows,
+    rows: TrainingRows,
+    sample: TrainingRows,
     plain: NetworkPlan,
     n_level: NDArray[np.float64],
     n_class: NDArray[np.float64],
@@ -178,7 +184,14 @@ def _spread(plain: NetworkPlan, n_level: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _learn_trees(
-    members: _Members, rows: Rows, sample: Rows, levels: Any, effort: Effort, most_leaves: int, seed: int, clock: Clock
+    members: _Members,
+    rows: TrainingRows,
+    sample: TrainingRows,
+    levels: Any,
+    effort: Effort,
+    most_leaves: int,
+    seed: int,
+    clock: Clock,
 ) -> None:
     n = len(levels.ordered)
     few = max(2, round(float(np.sqrt(n))))
@@ -199,7 +212,7 @@ def _learn_trees(
 
 
 def _weigh_members(
-    log_posteriors: list[NDArray[np.float64]], sample: Rows
+    log_posteriors: list[NDArray[np.float64]], sample: TrainingRows
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     scores = np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
     n = len(log_posteriors)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bayeskit._kernels import gaussian_densities, gaussian_sums
-from bayeskit.classify.auto.rows import Rows, log_softmax
+from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
 SHRINKAGE = (1, 3, 10, 40, 200, 2000)
@@ -60,7 +60,7 @@ class GaussianPlan:
                 z[:, k] = np.clip(numbers, -FARTHEST, FARTHEST)
         return z
 
-    def sums(self, rows: Rows) -> NDArray[np.float64]:
+    def sums(self, rows: TrainingRows) -> NDArray[np.float64]:
         """Return Σ w (1, z)(1, z)ᵀ of each class, of shape (n_classes, p + 1, p + 1)."""
         p = len(self.features)
         total = np.zeros((rows.n_classes, p + 1, p + 1))
@@ -70,13 +70,13 @@ class GaussianPlan:
             total += gaussian_sums(z, rows.y[part], rows.weight[part], rows.n_classes, rows.threads)
         return total
 
-    def of_rows(self, rows: Rows, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
+    def of_rows(self, rows: TrainingRows, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
         """Return :meth:`transform` of some of the rows."""
         return self.transform({int(j): rows.numbers(int(j), begin, end) for j in self.features})
 
 
 @dataclass(frozen=True)
-class GaussianBeliefs:
+class MemberGaussians:
     """The predictive densities of the classes."""
 
     mean: NDArray[np.float64]  # (n_classes, p)
@@ -87,7 +87,7 @@ class GaussianBeliefs:
     pooled: NDArray[np.float64]  # (n_classes,): what a row of the class adds to every scale by the pooled covariance
 
     @classmethod
-    def of(cls, sums: NDArray[np.float64], shrinkage: float) -> GaussianBeliefs:
+    def of(cls, sums: NDArray[np.float64], shrinkage: float) -> MemberGaussians:
         """Turn sums into densities; a class without rows has those of the prior."""
         n, p = sums[:, 0, 0], sums.shape[1] - 1
         total = sums.sum(axis=0)
@@ -113,7 +113,7 @@ class GaussianBeliefs:
         z: NDArray[np.float64],
         threads: int,
         known: NDArray[np.bool_] | None = None,
-        rows: Rows | None = None,
+        rows: TrainingRows | None = None,
     ) -> NDArray[np.float64]:
         """Return log p(z | c), of shape (n_rows, n_classes), up to a constant that all classes share.
 
@@ -130,7 +130,7 @@ class GaussianBeliefs:
 
 
 def learn_gaussians(
-    rows: Rows, plan: GaussianPlan, sample: Rows, offset: NDArray[np.float64]
+    rows: TrainingRows, plan: GaussianPlan, sample: TrainingRows, offset: NDArray[np.float64]
 ) -> tuple[GaussianPlan, NDArray[np.float64], NDArray[np.float64]]:
     """Choose the shrinkage; return the plan with the sums, and log p(z | c) of the sample's rows left out.
 
@@ -141,7 +141,7 @@ def learn_gaussians(
     z = plan.of_rows(few)
 
     def left_out(place: int) -> tuple[float, NDArray[np.float64]]:
-        densities = GaussianBeliefs.of(sums, SHRINKAGE[place]).log_densities(z, few.threads, rows=few)
+        densities = MemberGaussians.of(sums, SHRINKAGE[place]).log_densities(z, few.threads, rows=few)
         log_posterior = log_softmax(densities + offset[: few.n_rows])
         return float(few.weight @ log_posterior[np.arange(few.n_rows), few.y]), densities
 
@@ -150,7 +150,7 @@ def learn_gaussians(
     densities = found[best][1]
     if few is not sample:
         z = plan.of_rows(sample)
-        densities = GaussianBeliefs.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)
+        densities = MemberGaussians.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)
     return replace(plan, shrinkage=float(SHRINKAGE[best])), sums, densities
 
 
@@ -164,7 +164,7 @@ def gaussian_features(
     return np.sort(best).astype(np.int64)
 
 
-def scale_columns(rows: Rows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
+def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
     """Return how numbers are standardised, and how they become normal scores."""
     p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
     median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)

@@ -12,8 +12,8 @@ from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
 from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_fine_domains, auto_summary, explain_members
-from bayeskit.classify.auto.rows import coded_rows, different_rows
 from bayeskit.classify.auto.streams import passes
+from bayeskit.classify.auto.training_rows import coded_rows, different_rows
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import BayeskitError, warn_caller
@@ -21,8 +21,7 @@ from bayeskit.explain.cells import read_row
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import at_least, one_of
-from bayeskit.learn.plan import Pass
-from bayeskit.learn.plan import Plan as ScanPlan
+from bayeskit.learn.plan import Pass, Plan
 from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.unlabelled import without_unlabelled
 from bayeskit.table.encode import encode, refuse_infinite
@@ -182,10 +181,10 @@ class AutoBayes(BayesClassifier):
             )
         return counts
 
-    def _passes(self, plan: ScanPlan) -> Generator[Pass, Any, AutoCounts]:
+    def _passes(self, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
         return passes(self, plan)
 
-    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> ScanPlan:
+    def plan(self, X: Scan, *, target: str, sample_weight: str | None = None, progress: Any = None) -> Plan:
         """Raise an error: bins, structures and weights are chosen on rows, so there is no plan before a first fit."""
         raise BayeskitError(
             "AutoBayes chooses its plan (bins, structures and weights) on rows. Call fit on a scan of all of them; or "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import EvidenceNetworks, grow_contexts, pair_gains
 from bayeskit.classify.auto.levels import Levels
-from bayeskit.classify.auto.rows import Rows
+from bayeskit.classify.auto.training_rows import TrainingRows
 from bayeskit.estimate.smoothing import BACK_OFF_GRID
 
 DEPTHS = 3
@@ -74,8 +74,8 @@ def choose_strengths(plan: NetworkPlan, cells: NDArray[Any], threads: int) -> ND
 
 
 def learn_networks(
-    rows: Rows,
-    sample: Rows,
+    rows: TrainingRows,
+    sample: TrainingRows,
     levels: Levels,
     n_level: NDArray[np.float64],
     n_networks: int,
@@ -90,7 +90,7 @@ def learn_networks(
 
     Parameters
     ----------
-    rows, sample : Rows
+    rows, sample : TrainingRows
         All rows, and the first of them, which are left out in turn later.
     levels : Levels
         The levels of the columns.
@@ -134,7 +134,7 @@ def learn_networks(
     return plan, cells
 
 
-def _rows_to_choose_on(rows: Rows, sample: Rows, n_networks: int) -> tuple[Rows, ...]:
+def _rows_to_choose_on(rows: TrainingRows, sample: TrainingRows, n_networks: int) -> tuple[TrainingRows, ...]:
     """Return the rows on which networks choose; where these are two parts, even networks have the first."""
     if rows.n_rows >= ENOUGH_ROWS_BEHIND * sample.n_rows:
         return (rows.part(sample.n_rows, min(rows.n_rows, 2 * sample.n_rows)),)
@@ -144,8 +144,8 @@ def _rows_to_choose_on(rows: Rows, sample: Rows, n_networks: int) -> tuple[Rows,
 def left_out_scores(
     plan: NetworkPlan,
     cells: NDArray[np.float64],
-    rows: Rows,
-    sample: Rows,
+    rows: TrainingRows,
+    sample: TrainingRows,
     group: NDArray[np.int32],
     out: NDArray[np.float32],
 ) -> None:
@@ -163,11 +163,11 @@ def left_out_scores(
         begin = end
 
 
-def _count(plan: NetworkPlan, rows: Rows, parity: int = -1) -> NDArray[np.float64]:
+def _count(plan: NetworkPlan, rows: TrainingRows, parity: int = -1) -> NDArray[np.float64]:
     return plan.kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads, parity)
 
 
-def _n_level(rows: Rows, levels: Levels) -> NDArray[np.float64]:
+def _n_level(rows: TrainingRows, levels: Levels) -> NDArray[np.float64]:
     """Return how often each level came with each class in some rows."""
     return _count(plain_network(levels.level_at), rows)
 
@@ -175,7 +175,7 @@ def _n_level(rows: Rows, levels: Levels) -> NDArray[np.float64]:
 class _Chooser:
     """Draws parents by what some rows say of columns and classes."""
 
-    def __init__(self, rows: Rows, levels: Levels, n_level: NDArray[np.float64]) -> None:
+    def __init__(self, rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> None:
         self._rows, self._levels, self._n_level = rows, levels, n_level
         self._gains: NDArray[np.float64] | None = None
 
@@ -258,7 +258,7 @@ def _information(
     return found
 
 
-def _candidates(information: NDArray[np.float64], sample: Rows) -> NDArray[np.int32]:
+def _candidates(information: NDArray[np.float64], sample: TrainingRows) -> NDArray[np.int32]:
     """Return the columns that may be parents: all, or the most informative where there are too many pairs."""
     n = len(information)
     most = max(8, int(MOST_PAIR_WORK / (n * max(sample.n_rows, 1000))))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import ContextTrees, grow_context_trees
 from bayeskit.classify.auto.levels import Levels
-from bayeskit.classify.auto.rows import Rows
+from bayeskit.classify.auto.training_rows import TrainingRows
 
 # The strengths m of the shrinkage that are tried.
 GRID = np.array([0.02, 0.06, 0.2, 0.6, 2.0, 6.0, 20.0])
@@ -50,8 +50,8 @@ class TreePlan:
 
 
 def learn_trees(
-    rows: Rows,
-    sample: Rows,
+    rows: TrainingRows,
+    sample: TrainingRows,
     levels: Levels,
     n_trees: int,
     n_tests: int,
@@ -94,7 +94,7 @@ def learn_trees(
     kernel = plan.kernel
     cells = kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
 
-    def left_out(of: Rows, m: NDArray[np.float64]) -> NDArray[np.float64]:
+    def left_out(of: TrainingRows, m: NDArray[np.float64]) -> NDArray[np.float64]:
         ids = np.arange(of.n_rows)
         return kernel.leave_one_out(cells, m, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
 

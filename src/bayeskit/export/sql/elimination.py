@@ -23,7 +23,7 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Step:
+class EliminationStep:
     """The sum over one column where it is missing: what it multiplies, and what the result still depends on."""
 
     column: int
@@ -36,7 +36,7 @@ class Step:
         return Factor(self.column, True, self.scope)
 
 
-def plan_elimination(families: Families, sizes: Sequence[int]) -> list[Step]:
+def plan_elimination(families: Families, sizes: Sequence[int]) -> list[EliminationStep]:
     r"""Return the sums over all columns that are parents, for rows in which they are missing.
 
     A factor is used by the first of its columns that is missing, in the order of elimination; those before it are
@@ -59,13 +59,13 @@ def plan_elimination(families: Families, sizes: Sequence[int]) -> list[Step]:
         for f, (members, scope) in enumerate(zip(families, scopes, strict=True))
         if scope
     ]
-    steps: list[Step] = []
+    steps: list[EliminationStep] = []
     levels: dict[int, int] = {}
     for j in order:
         used = tuple(factor for factor in factors if j in factor.members)
         scope = ranked({i for factor in used for i in factor.members if rank[i] > rank[j]})
         levels[j] = 1 + max((levels[factor.number] for factor in used if factor.is_message), default=0)
-        steps.append(Step(j, used, scope, levels[j]))
+        steps.append(EliminationStep(j, used, scope, levels[j]))
         if scope:
             factors.append(steps[-1].message())
     return steps

@@ -11,7 +11,7 @@ from bayeskit.errors import TooLargeError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.export.sql.cells import Cells
 from bayeskit.export.sql.dialect import Dialect
-from bayeskit.export.sql.elimination import Factor, Step, plan_elimination
+from bayeskit.export.sql.elimination import EliminationStep, Factor, plan_elimination
 from bayeskit.export.sql.naive import log_numbers
 from bayeskit.export.sql.query import Query, sum_of
 
@@ -86,10 +86,10 @@ class FamilyTerms:
 
     # -- sums over missing parents ----------------------------------------------------------------------------------
 
-    def _where_missing(self, step: Step, n_items: int, item: str) -> str:
+    def _where_missing(self, step: EliminationStep, n_items: int, item: str) -> str:
         return f"CASE WHEN c{step.column} IS NULL THEN {self.dialect.comprehension(n_items, item)} END"
 
-    def _slices(self, step: Step) -> Iterator[tuple[str, str]]:
+    def _slices(self, step: EliminationStep) -> Iterator[tuple[str, str]]:
         """The part of each factor that the known values leave: lists for tables, first places for earlier sums."""
         for factor in step.factors:
             known = factor.members[: factor.members.index(step.column)]
@@ -114,13 +114,13 @@ class FamilyTerms:
         left = factor.members[len(known) :]
         return f"{self._flat(known)} * {prod(self.sizes[j] for j in left) * len(self.log_prior)}"
 
-    def _products(self, step: Step) -> str:
+    def _products(self, step: EliminationStep) -> str:
         """The logarithms of what is summed: a list over the values of the scope, of the column, and the classes."""
         columns = (*step.scope, step.column)
         items = [self._factor_item(factor, step, columns) for factor in step.factors]
         return self._where_missing(step, self._n_cells(columns), sum_of(items))
 
-    def _factor_item(self, factor: Factor, step: Step, columns: tuple[int, ...]) -> str:
+    def _factor_item(self, factor: Factor, step: EliminationStep, columns: tuple[int, ...]) -> str:
         at, n_classes = factor.members.index(step.column), len(self.log_prior)
         places, stride = [f"i % {n_classes} + 1"], n_classes
         for j in reversed(factor.members[at:]):
@@ -137,18 +137,18 @@ class FamilyTerms:
     def _n_cells(self, columns: Sequence[int]) -> int:
         return prod(self.sizes[j] for j in columns) * len(self.log_prior)
 
-    def _summed(self, step: Step) -> list[str]:
+    def _summed(self, step: EliminationStep) -> list[str]:
         """The items of the list of products that item i of the result adds up."""
         n_classes, size = len(self.log_prior), self.sizes[step.column]
         scope = self.dialect.quotient("i", n_classes)
         places = [f"({scope} * {size} + {v}) * {n_classes} + i % {n_classes} + 1" for v in range(size)]
         return [self.dialect.item(f"b{step.column}", place) for place in places]
 
-    def _peaks(self, step: Step) -> str:
+    def _peaks(self, step: EliminationStep) -> str:
         peak = self.dialect.greatest(self._summed(step))
         return self._where_missing(step, self._n_cells(step.scope), peak)
 
-    def _log_sums(self, step: Step) -> str:
+    def _log_sums(self, step: EliminationStep) -> str:
         # Shifted by the peak, exp() cannot overflow and one term is 1.
         least, peak = self.dialect.number(_LEAST_EXPONENT), self.dialect.item(f"g{step.column}", "i + 1")
         parts = [f"exp({self.dialect.greatest([f'{item} - {peak}', least])})" for item in self._summed(step)]
@@ -171,5 +171,5 @@ def _leaf(factor: Factor) -> tuple[int, ...]:
     return () if factor.leaf is None else (factor.leaf,)
 
 
-def _slice_name(factor: Factor, step: Step) -> str:
+def _slice_name(factor: Factor, step: EliminationStep) -> str:
     return f"{'w' if factor.is_message else 'v'}{factor.number}_{step.column}"

@@ -13,7 +13,7 @@ from bayeskit.classify.auto.levels import Levels
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """The rows to choose from and to count, and those that are left out one at a time to choose weights."""
 
     columns: list[NDArray[Any]]  # as the schema reads them, in the order in which they came: they are not copied
@@ -42,13 +42,13 @@ class Rows:
         """Return a part of a numeric column."""
         return np.asarray(self.columns[feature][self.order[begin:end]], dtype=np.float64)
 
-    def first(self, n: int) -> Rows:
+    def first(self, n: int) -> TrainingRows:
         """Return the first rows, which are a random sample: rows are in the order of their hashes."""
         return self if n >= self.n_rows else self.part(0, n)
 
-    def part(self, begin: int, end: int) -> Rows:
+    def part(self, begin: int, end: int) -> TrainingRows:
         """Return the rows from ``begin`` to before ``end``."""
-        return Rows(
+        return TrainingRows(
             self.columns,
             self.order[begin:end],
             np.ascontiguousarray(self.codes[:, begin:end]),
@@ -57,7 +57,7 @@ class Rows:
             self.n_classes,
         )
 
-    def halves(self) -> tuple[Rows, Rows]:
+    def halves(self) -> tuple[TrainingRows, TrainingRows]:
         """Return the first half of the rows, and the second."""
         middle = self.n_rows // 2
         return self.part(0, middle), self.part(middle, self.n_rows)
@@ -80,9 +80,9 @@ def coded_rows(
     y: NDArray[np.uint32],
     weight: NDArray[np.float64],
     n_classes: int,
-) -> Rows:
+) -> TrainingRows:
     """Return the rows with their levels."""
-    return Rows(columns, order, levels.encode(columns, order), y, weight, n_classes)
+    return TrainingRows(columns, order, levels.encode(columns, order), y, weight, n_classes)
 
 
 def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
     return shares
 
 
-def log_prior_left_out(n_class: NDArray[Any], rows: Rows) -> NDArray[np.float64]:
+def log_prior_left_out(n_class: NDArray[Any], rows: TrainingRows) -> NDArray[np.float64]:
     """Return log P(c) of each row without the row itself, of shape (n_rows, n_classes)."""
     counts = np.repeat(np.asarray(n_class, dtype=np.float64)[None, :], rows.n_rows, axis=0)
     counts[np.arange(rows.n_rows), rows.y] -= rows.own
