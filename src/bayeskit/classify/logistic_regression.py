@@ -81,7 +81,7 @@ class LogisticRegression(TableClassifier):
         Σ log P(y | x) of the fit, and of the model with intercepts alone.
     separation_ : ClassSeparation or None
         How the classes are separated; None if they are not.
-    objective_ : array of shape (n_iter_ + 1,)
+    objective_ : array of shape (n_steps + 1,)
         The (penalised) log-likelihood per row before each step and at the end; ``coef_path_`` has the coefficients.
     gradient_norm_ : float
         The largest entry of the gradient at the end.

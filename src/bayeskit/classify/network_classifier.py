@@ -75,10 +75,9 @@ class NetworkClassifier(BayesClassifier):
     ----------
     network_ : BayesianNetwork
         The network with its tables; `to_network` gives the same.
-    counts_ : GraphCounts
-        The sufficient statistics, which add and subtract. The first ``partial_fit`` chooses the graph, and says so.
-    schema_, classes_ : Schema, array
-        The columns and the class labels.
+    counts_, schema_, classes_ : GraphCounts, Schema, array
+        The sufficient statistics, which add and subtract; the columns; the class labels. The first ``partial_fit``
+        chooses the graph, and says so.
 
     Examples
     --------

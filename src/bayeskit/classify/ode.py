@@ -62,10 +62,8 @@ class ODE(SemiNaive):
     ----------
     structure_ : Structure
         The parents of each feature; prints, and gives DOT text by ``to_dot()``.
-    counts_ : FamilyCounts
-        The sufficient statistics, which add and subtract.
-    schema_, classes_ : Schema, array
-        The columns and the class labels.
+    counts_, schema_, classes_ : FamilyCounts, Schema, array
+        The sufficient statistics, which add and subtract; the columns; the class labels.
 
     Examples
     --------

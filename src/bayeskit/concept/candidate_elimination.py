@@ -53,7 +53,7 @@ class CandidateElimination(ConceptLearner):
     S_, G_ : tuples of Conjunction
         The boundaries.
     n_hypotheses_ : int
-        |VS|, the number of consistent hypotheses, counted exactly without listing them.
+        The number of consistent hypotheses, counted exactly without listing them.
     steps_ : list of Boundaries
         S and G after each example of `partial_fit`.
 
@@ -190,7 +190,7 @@ class CandidateElimination(ConceptLearner):
 
     @property
     def n_hypotheses_(self) -> int:
-        """|VS|: how many hypotheses are consistent with the examples."""
+        """How many hypotheses are consistent with the examples."""
         self._refuse_unfitted()
         return version_space.count(self.space_, self._bound, self._general)
 
@@ -211,7 +211,7 @@ class CandidateElimination(ConceptLearner):
         return [Conjunction(self.space_, row) for row in version_space.members(self.space_, self._bound, self._general)]
 
     def votes(self, X: Any) -> NDArray[Any]:
-        """Return how many hypotheses of the version space cover each row: whole numbers from 0 to |VS|."""
+        """Return how many hypotheses of the version space cover each row: whole numbers from 0 to their number."""
         return self._votes(self._cells(X))
 
     def _votes(self, cells: Codes) -> NDArray[Any]:

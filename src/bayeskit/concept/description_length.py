@@ -76,9 +76,9 @@ def description_length(
 
     Parameters
     ----------
-    model : fitted classifier of bayeskit with discrete columns, of counts or of texts, BayesianNetwork, MDLTree or \
-BruteForceMAP
-        The model to encode.
+    model : fitted model of bayeskit
+        The model to encode: a classifier with discrete columns, of counts or of texts, a BayesianNetwork, an MDLTree or
+        a BruteForceMAP.
     X : table
         The rows; a network's columns are found by name. An MDLTree encodes only the rows that it was fitted to.
     y : array of shape (n_rows,), optional

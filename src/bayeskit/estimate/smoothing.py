@@ -152,8 +152,8 @@ class MEstimate(SymmetricSmoothing):
 class BackOff(Smoothing):
     r"""Each table is smoothed towards the same table with one parent fewer, down to P(x).
 
-    .. math:: P_d(x \mid c, u_1 … u_d) = \frac{n(x, c, u_1 … u_d) + m_d P_{d-1}}{n(c, u_1 … u_d) + m_d}, \qquad
-              P_0(x \mid c) = \frac{n(x, c) + m_0 P(x)}{n(c) + m_0}, \qquad P(x) = \frac{n(x) + 1 / S}{n + 1}
+    .. math:: P_d(x \mid c, u_1 \ldots u_d) = \frac{n(x, c, u_1 \ldots u_d) + m_d P_{d-1}}{n(c, u_1 \ldots u_d) + m_d},
+              \qquad P_0(x \mid c) = \frac{n(x, c) + m_0 P(x)}{n(c) + m_0}, \qquad P(x) = \frac{n(x) + 1 / S}{n + 1}
 
     The parent with the least information about x given c is dropped first. All counts are margins of the feature's own
     table, so they cover the rows in which x and its parents are known. P(c) gets one extra row, distributed evenly.

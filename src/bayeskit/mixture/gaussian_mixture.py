@@ -36,9 +36,9 @@ class GaussianMixture(MixtureModel):
 
     .. math:: p(x) = \sum_c π_c \, N(x \mid μ_c, Σ_c)
 
-    The E-step assigns each row to the components in part, :math:`r_{ic} ∝ π_c N(x_i \mid μ_c, Σ_c)`; the M-step takes
-    weighted means and covariances. Missing cells are integrated out, exactly: the density is that of the known cells,
-    and full covariances get the conditional mean and covariance of the missing ones.
+    The E-step assigns each row to the components in part, :math:`r_{ic} \propto π_c N(x_i \mid μ_c, Σ_c)`; the M-step
+    takes weighted means and covariances. Missing cells are integrated out, exactly: the density is that of the known
+    cells, and full covariances get the conditional mean and covariance of the missing ones.
 
     Parameters
     ----------
