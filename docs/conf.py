@@ -1,5 +1,6 @@
 """How the documentation is built: `make docs`."""
 
+import re
 from html import escape
 
 from docutils.nodes import SkipNode
@@ -55,8 +56,10 @@ def skip_scikit_learns_members(app, what, name, member, skip, options):
 
 def write_formula(translator, node, *, block):
     # Browsers draw MathML by themselves, so that the pages need no script from elsewhere and read well offline.
+    # TeX reads \frac12 as one half; the converter would read the number 12.
+    text = re.sub(r"\\([td]?)frac\s*(\d)\s*([0-9A-Za-z])", r"\\\1frac{\2}{\3}", node.astext())
     try:
-        formula = str(tex2mathml(node.astext().replace(r"\dots", r"\ldots "), as_block=block))
+        formula = str(tex2mathml(text.replace(r"\dots", r"\ldots "), as_block=block))
     except MathError as error:
         logger.warning("the formula %r cannot be drawn: %s", node.astext(), error, location=node)
         formula = escape(node.astext())
