@@ -57,7 +57,9 @@ class FamilyTerms:
             query.add({f"g{s.column}": self._peaks(s) for s in steps})
             query.add({f"m{s.column}": self._log_sums(s) for s in steps})
         # Where a sum depends on nothing that is missing, it is a term of its own.
-        query.add({f"i{s.column}": self._base(s.message(), s.scope) for s in self.steps if s.scope})
+        places = {f"i{s.column}": self._base(s.message(), s.scope) for s in self.steps if s.scope}
+        missing = " OR ".join(f"c{step.column} IS NULL" for step in self.steps)
+        query.add({**places, "h0": missing} if missing else {})
 
     def sums(self) -> list[str]:
         """Return log P(x, c), one expression per class."""
@@ -67,10 +69,14 @@ class FamilyTerms:
         terms = [self.dialect.number(self.log_prior[c])]
         for f, table in enumerate(self.tables):
             terms.append(self.dialect.lookup([*table[..., c].ravel().tolist(), 0.0], f"f{f}"))
-        for step in self.steps if self.sums_out else ():
-            place = f"i{step.column} + {c + 1}" if step.scope else str(c + 1)
-            terms.append(f"coalesce({self.dialect.item(f'm{step.column}', place)}, 0)")
+        if self.sums_out and self.steps:
+            # Asked for once a row, since most rows have all parents.
+            terms.append(f"CASE WHEN h0 THEN {sum_of([self._message(step, c) for step in self.steps])} ELSE 0 END")
         return sum_of(terms)
+
+    def _message(self, step: EliminationStep, c: int) -> str:
+        place = f"i{step.column} + {c + 1}" if step.scope else str(c + 1)
+        return f"coalesce({self.dialect.item(f'm{step.column}', place)}, 0)"
 
     def _place(self, f: int) -> str:
         # The last place holds a zero, for rows in which a member is missing.
