@@ -444,3 +444,17 @@ def test_hidden_cells_of_aode_are_summed_out_exactly_where_all_super_parents_tak
             off.append(np.abs(summed / hidden - 1).max())
         assert off[0] < 1e-12
         assert off[1] > 1e-6  # m′ lets other super-parents answer
+
+
+def test_of_super_parents_that_are_equally_good_the_first_is_taken_however_the_losses_are_added():
+    table = {
+        "colour": [None, "red", "green", "red"],
+        "paid": [True, None, False, True],
+        "member": [0, 0, None, 0],
+        "grade": [1, 2, None, 1],
+    }
+    weight, y = [3, 1, 3, 0], np.array(["no", "yes", "no", "no"])
+    copies = np.repeat(np.arange(4), weight)
+    weighted = SPODE("best").fit(table, y, sample_weight=weight)
+    repeated = SPODE("best").fit({name: [cells[i] for i in copies] for name, cells in table.items()}, y[copies])
+    assert weighted.structure_.arcs == repeated.structure_.arcs
