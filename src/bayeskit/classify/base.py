@@ -18,7 +18,7 @@ from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import check_columns, in_order, in_place, split_target
 from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.learner import Learner
-from bayeskit.learn.naive import kinds_of
+from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import Source, read_table, read_values

@@ -20,7 +20,7 @@ from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
-from bayeskit.learn.naive import kinds_of
+from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import an_amount_of_memory, at_least, is_prior, one_of
 from bayeskit.learn.schema import grow_schema, learn_schema
 from bayeskit.table.encode import encode_column, refuse_infinite

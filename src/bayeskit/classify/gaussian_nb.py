@@ -15,7 +15,7 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds.kind import LEFT_OUT_ROWS
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.left_out import log_prior_left_out
-from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import FamilyScorer, Score, n_threads
 from bayeskit.counts.families import sizes_of
-from bayeskit.counts.graph import GraphCounts, Parents
+from bayeskit.counts.graph_counts import GraphCounts, Parents
 from bayeskit.estimate.families import without_too_large
 from bayeskit.network import dag
-from bayeskit.network.learn.priors import as_prior, estimate
+from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 
 Table = NDArray[np.float64]
 

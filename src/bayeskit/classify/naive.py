@@ -19,7 +19,7 @@ from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.left_out import log_joint_left_out
-from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import (
     a_class_weight,
     a_prior,

@@ -20,7 +20,7 @@ from bayeskit.estimate.named_table import NamedTable
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import Kind
 from bayeskit.learn.checks import warn_of_cut_numbers
-from bayeskit.learn.naive import kinds_of
+from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.column import missing_code, unseen_code
 from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Variable

@@ -16,7 +16,7 @@ from bayeskit.classify.graph_beliefs import GraphBeliefs
 from bayeskit.classify.network_terms import NetworkTerms
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
-from bayeskit.counts.graph import GraphCounts, Parents
+from bayeskit.counts.graph_counts import GraphCounts, Parents
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
 from bayeskit.errors import ModelFileError, warn_caller
 from bayeskit.estimate.named_table import NamedTable

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.graph import Parents
+from bayeskit.counts.graph_counts import Parents
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts
 from bayeskit.counts.values import ValueCounts
 from bayeskit.errors import NetworkError, TableError
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.parameters import counting_schema
+from bayeskit.network.learn.table_fitting import counting_schema
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.network.states import find_state
 from bayeskit.table.column import missing_code

@@ -13,7 +13,7 @@ from bayeskit._kernels import Score, TokenScorer, n_threads
 from bayeskit.counts.tokens import TokenCounts
 from bayeskit.errors import ImpossibleEvidenceError
 from bayeskit.estimate.tokens import TokenTable
-from bayeskit.explain.text import Word
+from bayeskit.explain.text_explanation import Word
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bayeskit._kernels import Score
 from bayeskit.classify.text_beliefs import TextBeliefs
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.ranking import Ranking
-from bayeskit.explain.text import TextExplanation
+from bayeskit.explain.text_explanation import TextExplanation
 from bayeskit.learn.learner import Learner
 
 

@@ -17,7 +17,7 @@ from bayeskit.cli.options import refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
-    from bayeskit.explain.text import TextExplanation
+    from bayeskit.explain.text_explanation import TextExplanation
     from bayeskit.table.formats.interface import TableWriter
     from bayeskit.table.text_files import TextSource
     from bayeskit.workflow.progress import Progress
@@ -40,7 +40,7 @@ def train(
 ) -> None:
     """Learn a text classifier and save it."""
     from bayeskit.table.text_files import read_texts
-    from bayeskit.workflow.text import train_text
+    from bayeskit.workflow.text_training import train_text
 
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place = output or Path(re.sub(r"[^\w .()-]", "_", source.target or "text") + ".bayes")

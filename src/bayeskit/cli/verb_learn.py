@@ -76,7 +76,7 @@ def learn(
     """
     from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
-    from bayeskit.workflow.states import read_states
+    from bayeskit.workflow.state_columns import read_states
 
     _refuse_outputs(output, drawing, data)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
@@ -110,7 +110,7 @@ def learn(
 def _refuse_outputs(output: Path, drawing: Path | None, data: str) -> None:
     """Refuse what could not be written, before a search that may take long."""
     from bayeskit.errors import NetworkError
-    from bayeskit.network.formats.files import format_of
+    from bayeskit.network.formats.paths import format_of
 
     refuse_overwriting(output, (data,))
     if output.suffix != ".bayes":

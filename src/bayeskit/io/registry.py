@@ -17,7 +17,7 @@ STATISTICS: dict[str, str] = {
     "FamilyCounts": "bayeskit.counts.families:FamilyCounts",
     "FeatureCounts": "bayeskit.counts.features:FeatureCounts",
     "GaussianCounts": "bayeskit.counts.gaussian:GaussianCounts",
-    "GraphCounts": "bayeskit.counts.graph:GraphCounts",
+    "GraphCounts": "bayeskit.counts.graph_counts:GraphCounts",
     "TableCounts": "bayeskit.counts.table:TableCounts",
     "TokenCounts": "bayeskit.counts.tokens:TokenCounts",
 }

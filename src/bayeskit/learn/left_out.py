@@ -11,7 +11,7 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation
-from bayeskit.learn.naive import kinds_of, statistics_of
+from bayeskit.learn.naive_beliefs import kinds_of, statistics_of
 
 
 def log_joint_left_out(

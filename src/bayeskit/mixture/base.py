@@ -20,8 +20,8 @@ from bayeskit.io.expect import expect_field
 from bayeskit.learn.estimator import Clusterer
 from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.table_model import TableModel
+from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
-from bayeskit.mixture.summary import Column, describe_clusters
 from bayeskit.network.learn.history import LearningHistory
 
 # A component with less than this share of the rows has died.

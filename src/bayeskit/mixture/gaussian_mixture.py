@@ -15,13 +15,13 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import one_of, refuse_parameters
 from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
+from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.covariance import SHAPES, Components, Expected, MStep, Shape
 from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
 from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
-from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
@@ -389,7 +389,7 @@ class GaussianMixture(MixtureModel):
 
         ``columns`` names them; by default those two in which the clusters differ most. Matplotlib must be installed.
         """
-        from bayeskit.mixture.picture import plot_gaussians
+        from bayeskit.mixture.ellipses import plot_gaussians
 
         self._refuse_unfitted()
         return plot_gaussians(self, X, columns, ax)

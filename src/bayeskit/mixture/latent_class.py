@@ -18,10 +18,10 @@ from bayeskit.io.expect import expect_array
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.mixture.base import MixtureModel, warn_of_spikes
+from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
-from bayeskit.mixture.summary import Column
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse

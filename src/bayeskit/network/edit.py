@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.cpd.read import read_cpd_table, states_of
+from bayeskit.network.cpd.given_table import read_cpd_table, states_of
 from bayeskit.network.cpd.table import TableCPD, check_size, check_table, default_table
 from bayeskit.network.infer.evidence import distribution
 from bayeskit.network.states import schema_of

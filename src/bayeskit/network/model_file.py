@@ -12,10 +12,10 @@ from bayeskit.counts.families import FamilyCounts
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.kinds import kind_of
-from bayeskit.network.cpd.files import cpds_from_parts, cpds_to_parts
+from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
 from bayeskit.network.cpd.table import TableCPD
-from bayeskit.network.learn.parameters import Learned, families_of
-from bayeskit.network.learn.priors import smoothing_from_json, smoothing_to_json
+from bayeskit.network.learn.pseudo_counts import smoothing_from_json, smoothing_to_json
+from bayeskit.network.learn.table_fitting import Learned, families_of
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:

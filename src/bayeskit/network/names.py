@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from bayeskit.errors import NetworkError
+from bayeskit.table.names import first_duplicate, nearest
 
 
 def unique_names(names: Iterable[object], what: str) -> tuple[str, ...]:
     """Return names as a tuple of strings; refuse an empty or a repeated one."""
     unique = tuple(name if type(name) is str else str(name) for name in names)
-    if len(set(unique)) < len(unique):
-        seen: set[str] = set()
-        twice = next(name for name in unique if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    twice = first_duplicate(unique)
+    if twice is not None:
         raise NetworkError(f"{what} {twice!r} appears twice; names must differ.")
     if "" in unique:
         raise NetworkError(f"{what} at position {unique.index('')} has an empty name; give it one.")
@@ -30,11 +29,7 @@ def did_you_mean(name: object, names: Sequence[str]) -> str:
     >>> did_you_mean("x", ["yes", "no"])
     "known: 'yes', 'no'."
     """
-    wanted = str(name)
-    folded: dict[str, str] = {}
-    for known in names:
-        folded.setdefault(known.casefold(), known)
-    close = [folded[match] for match in get_close_matches(wanted.casefold(), list(folded), n=3, cutoff=0.6)]
+    close = nearest(str(name), dict.fromkeys(names))
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     shown = ", ".join(map(repr, names[:8]))

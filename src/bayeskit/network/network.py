@@ -14,17 +14,17 @@ from bayeskit.errors import NetworkError, TableError
 from bayeskit.network import dag
 from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
-from bayeskit.network.cpd.read import read_cpd_table, states_of
+from bayeskit.network.cpd.given_table import read_cpd_table, states_of
 from bayeskit.network.cpd.table import TableCPD, check_table, default_table
 from bayeskit.network.edit import Editing
 from bayeskit.network.exchange import Exchange
 from bayeskit.network.graph import Graph
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.forward import check_random_state
-from bayeskit.network.infer.information import Information
 from bayeskit.network.infer.queries import Queries
+from bayeskit.network.infer.uncertainty import Information
 from bayeskit.network.influence import arc_influence
-from bayeskit.network.learn.parameters import Learned, LearnsTables
+from bayeskit.network.learn.table_fitting import Learned, LearnsTables
 from bayeskit.network.names import did_you_mean, unique_names
 from bayeskit.network.shown import Shown
 from bayeskit.network.states import check_schema, schema_of, state_of

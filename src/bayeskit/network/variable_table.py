@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.frames import FrameOf, frame_of
+from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
 
 

@@ -166,7 +166,7 @@ class Documents:
 def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
     """Return what a file holds, and the network where it is one."""
     from bayeskit.network import BayesianNetwork
-    from bayeskit.network.formats.files import FORMATS
+    from bayeskit.network.formats.paths import FORMATS
 
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")

@@ -60,8 +60,8 @@ def style() -> str:
 
 def answer(subject: Any, message: Any) -> dict[str, Any]:
     """Answer a question of the widget as the server would; what goes wrong is a sentence."""
-    from bayeskit.studio.answers import with_defaults
     from bayeskit.studio.endpoints import ENDPOINTS
+    from bayeskit.studio.responses import with_defaults
     from bayeskit.studio.shapes import check
     from bayeskit.studio.workers import all_tasks
 

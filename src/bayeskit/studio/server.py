@@ -17,7 +17,12 @@ from starlette.staticfiles import StaticFiles
 
 from bayeskit.errors import BayeskitError
 from bayeskit.studio import changes
-from bayeskit.studio.answers import (
+from bayeskit.studio.bundled import EXAMPLES, example_file
+from bayeskit.studio.documents import Document, Documents, NotOpenError, safe_name
+from bayeskit.studio.endpoints import ENDPOINTS, SECONDS, VERSION, Endpoint, openapi
+from bayeskit.studio.guard import App, Guard
+from bayeskit.studio.page import language_of, page
+from bayeskit.studio.responses import (
     GoneError,
     answer,
     lines,
@@ -27,11 +32,6 @@ from bayeskit.studio.answers import (
     while_connected,
     with_defaults,
 )
-from bayeskit.studio.documents import Document, Documents, NotOpenError, safe_name
-from bayeskit.studio.endpoints import ENDPOINTS, SECONDS, VERSION, Endpoint, openapi
-from bayeskit.studio.examples import EXAMPLES, example_file
-from bayeskit.studio.guard import App, Guard
-from bayeskit.studio.page import language_of, page
 from bayeskit.studio.workers import prepare_workers
 from bayeskit.workflow.report.style import LOOK
 
@@ -136,7 +136,7 @@ class Studio:
         length = request.headers.get("content-length", "")
         name = safe_name(request.query_params.get("name", ""))
         if length.isdigit() and int(length) > self.max_upload:
-            from bayeskit.studio.answers import TooMuchError
+            from bayeskit.studio.responses import TooMuchError
 
             raise TooMuchError(f"{name!r} has {int(length) >> 20} MiB; at most {self.max_upload >> 20} MiB are taken.")
         path = self.documents.new_folder() / name

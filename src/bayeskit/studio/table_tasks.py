@@ -117,7 +117,7 @@ def learn(
     """Learn a network; the answer goes to the server, which opens it as a document."""
     from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
-    from bayeskit.workflow.states import read_states
+    from bayeskit.workflow.state_columns import read_states
 
     table = read_states(TableFile.open(path), ignore or ())
 

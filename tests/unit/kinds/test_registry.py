@@ -12,7 +12,7 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.kinds import Estimation, Kind, Statistics, kind_of, kinds
 from bayeskit.kinds.kind import KINDS
-from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.table.schema import Variable
 
 SRC = Path(__file__).parents[3] / "src" / "bayeskit"

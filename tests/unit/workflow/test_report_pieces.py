@@ -15,7 +15,7 @@ from bayeskit.table.column import Coded, Numbers
 from bayeskit.table.files import TableFile
 from bayeskit.workflow.importance import column_importance, information
 from bayeskit.workflow.report import by_class, judged, sections
-from bayeskit.workflow.report.examples import explained_rows, waterfall_lines
+from bayeskit.workflow.report.explained_rows import explained_rows, waterfall_lines
 from bayeskit.workflow.report.judged import _per_class
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg
 from bayeskit.workflow.training import read_training_table, train

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.sql.naive import IMPOSSIBLE, closed_forms, log_numbers
-from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.naive_beliefs import NaiveBeliefs
 
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}
 

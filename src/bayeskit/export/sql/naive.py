@@ -14,7 +14,7 @@ from bayeskit.export.sql.dialect import Dialect
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.kinds import kind_of
 from bayeskit.kinds.closed_form import ClosedForm
-from bayeskit.learn.naive import NaiveBeliefs
+from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.table.schema import Schema
 
 # Stands for log 0: finite, so that no database meets ∞ − ∞, and far below what a possible row can have.

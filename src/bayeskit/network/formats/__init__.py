@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.files import format_of, is_network_file, load_text, save_text
-from bayeskit.network.formats.parts import Parts, check_parents
+from bayeskit.network.formats.network_parts import Parts, check_parents
+from bayeskit.network.formats.paths import format_of, is_network_file, load_text, save_text
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bayeskit._kernels import parse_bif
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.table import MOST_AXES, TOLERANCE
-from bayeskit.network.formats.parts import FileText, Parts, refuse
+from bayeskit.network.formats.network_parts import FileText, Parts, refuse
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

@@ -9,8 +9,8 @@ from urllib.parse import quote, unquote
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.table import MOST_AXES, default_table
 from bayeskit.network.digraph import digraph
-from bayeskit.network.formats.parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
-from bayeskit.network.formats.scan import Scanner, numbers
+from bayeskit.network.formats.lexer import Scanner, numbers
+from bayeskit.network.formats.network_parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.formats.parts import FileText, Parts, checked_rows
-from bayeskit.network.formats.scan import Scanner, numbers
+from bayeskit.network.formats.lexer import Scanner, numbers
+from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

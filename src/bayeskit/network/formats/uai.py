@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.cpd.table import TOLERANCE
-from bayeskit.network.formats.parts import FileText, Parts, checked_rows
-from bayeskit.network.formats.scan import numbers
+from bayeskit.network.formats.lexer import numbers
+from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

@@ -12,7 +12,7 @@ from bayeskit._kernels import SAMPLE_CHUNK, Sampler, n_threads
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.gibbs import gibbs, refuse_zeros
+from bayeskit.network.infer.gibbs_sampling import gibbs, refuse_zeros
 from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_short
 
 if TYPE_CHECKING:

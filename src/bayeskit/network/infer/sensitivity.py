@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import read_loss
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.frames import FrameOf, frame_of
+from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.text_table import SHOWN, text_table
 

@@ -14,7 +14,7 @@ from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.data import DiscreteRows
 from bayeskit.network.learn.hill_climb import Arcs
 from bayeskit.network.learn.history import LearningHistory
-from bayeskit.network.learn.parameters import count_columns
+from bayeskit.network.learn.table_fitting import count_columns
 
 
 def chow_liu(rows: DiscreteRows, limits: Constraints, root: str | None, limit: float) -> tuple[Arcs, LearningHistory]:

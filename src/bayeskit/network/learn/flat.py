@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.values import ragged
-from bayeskit.network.learn.priors import TablePrior, estimate
+from bayeskit.network.learn.pseudo_counts import TablePrior, estimate
 
 
 @dataclass(frozen=True)

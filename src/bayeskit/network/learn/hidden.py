@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import ExpectedCounts, n_threads
 from bayeskit.errors import ImpossibleEvidenceError, TooLargeError
 from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.priors import TablePrior
+from bayeskit.network.learn.pseudo_counts import TablePrior
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from bayeskit.network.learn.chow_liu import chow_liu
 from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints, read_ordering
 from bayeskit.network.learn.data import DiscreteRows, read_rows
-from bayeskit.network.learn.exact import exact_search
+from bayeskit.network.learn.exact_search import exact_search
 from bayeskit.network.learn.ges import greedy_equivalence_search
 from bayeskit.network.learn.hill_climb import hill_climb
 from bayeskit.network.learn.history import LearningHistory, OnGraph, OnStep, Progress

@@ -15,7 +15,7 @@ from bayeskit.network.learn.em import learn_by_em
 from bayeskit.network.learn.flat import FlatTables
 from bayeskit.network.learn.hidden import HiddenRows
 from bayeskit.network.learn.history import LearningHistory, OnStep
-from bayeskit.network.learn.priors import as_prior
+from bayeskit.network.learn.pseudo_counts import as_prior
 
 Arcs = NDArray[np.bool_]
 # A search over complete rows: rows, where to start → graph.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeskit.workflow.report.examples import ExplainedRow, explained_rows, waterfall_lines
+from bayeskit.workflow.report.explained_rows import ExplainedRow, explained_rows, waterfall_lines
 from bayeskit.workflow.report.html import bar, e, grid, section, short
 from bayeskit.workflow.report.pictures import network_picture
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg

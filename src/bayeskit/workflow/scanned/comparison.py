@@ -151,7 +151,8 @@ def cross_validate_scan(
     adding = [run for run in runs if run.counted_as is not None]
     groups = in_memory.grouped(adding)
     start = time.process_time()
-    counts = _count_groups(groups, rows, folds, progress)
+    plans = [_plan(group[0], rows) for group in groups]
+    counts = _count_groups(groups, plans, rows, folds, progress)
     shared = (time.process_time() - start) / max(1, len(groups) * folds.n)
     steps = in_memory.Steps(progress, len(runs) * len(data.tested))
 
@@ -160,8 +161,8 @@ def cross_validate_scan(
             on_trial(run.trial(data, rows.classes, loss))
 
     with in_memory.quiet():
-        for group, parts in zip(groups, counts, strict=True):
-            _predict_group(group, parts, data, rows, shared, steps, finish)
+        for group, shared_plan, parts in zip(groups, plans, counts, strict=True):
+            _predict_group(group, shared_plan, parts, data, rows, shared, steps, finish)
         in_memory.fit_each_fold([run for run in runs if run.counted_as is None], data, steps, finish)
     trials = [in_memory.majority(data, rows.classes, loss)]
     for run in runs:
@@ -169,8 +170,8 @@ def cross_validate_scan(
         trials.append(replace(trial, added=run in adding, from_sample=run not in adding and not rows.sample.is_all))
     board = Leaderboard((), tuple(rows.classes.tolist()), part, loss, by, left_out, data.unsorted(data.scored))
     totals = {
-        run.name: _sum(run.model, parts)
-        for group, parts in zip(groups, counts, strict=True)
+        run.name: shared_plan.merge(parts)
+        for group, shared_plan, parts in zip(groups, plans, counts, strict=True)
         for run in group
         if parts and not run.refused
     }
@@ -178,12 +179,15 @@ def cross_validate_scan(
 
 
 def _count_groups(
-    groups: list[list[in_memory.Run]], rows: ScanRows, folds: ScanFolds, progress: Progress | None
+    groups: list[list[in_memory.Run]],
+    plans: list[Plan],
+    rows: ScanRows,
+    folds: ScanFolds,
+    progress: Progress | None,
 ) -> list[tuple[Any, ...]]:
     """Return the counts of each group in each fold, none where the group was refused; one pass for all."""
     if not groups:
         return []
-    plans = [_plan(group[0], rows) for group in groups]
     found = count_folds(rows.scan, plans, folds, row_progress(progress, "counting all rows"))
     for group, why in zip(groups, found.refused, strict=True):
         for run in group if why else ():
@@ -202,6 +206,7 @@ def _plan(run: in_memory.Run, rows: ScanRows) -> Plan:
 
 def _predict_group(
     group: list[in_memory.Run],
+    plan: Plan,
     parts: tuple[Any, ...],
     data: Folds,
     rows: ScanRows,
@@ -212,7 +217,7 @@ def _predict_group(
     for k in data.tested:
         others = [part for other, part in enumerate(parts) if part is not None and data.learns(other, k)]
         try:
-            counts = _sum(group[0].model, others) if others else None
+            counts = plan.merge(others) if others else None
         except BayeskitError as error:
             for run in group:
                 run.refused = run.refused or str(error)
@@ -223,14 +228,6 @@ def _predict_group(
                 run.predict(counts, data.part(k), data.rows(k), run.settings(), shared)
     for run in group:
         finish(run)
-
-
-def _sum(model: Any, parts: Sequence[Any]) -> Any:
-    known = [part for part in parts if part is not None]
-    total = known[0]
-    for part in known[1:]:
-        total = model._plus(total, part)
-    return total
 
 
 def row_progress(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:

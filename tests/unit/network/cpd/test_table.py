@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from bayeskit import BayesianNetwork
 from bayeskit.errors import ModelFileError
-from bayeskit.network.cpd.files import cpds_from_parts, cpds_to_parts
+from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
 from bayeskit.network.cpd.table import TableCPD
 
 ROWS = np.array([[[0.5, 0.5], [0.25, 0.75]], [[1.0, 0.0], [0.125, 0.875]], [[0.0, 1.0], [0.5, 0.5]]])

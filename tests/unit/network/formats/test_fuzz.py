@@ -157,9 +157,9 @@ def test_files_made_to_hurt_are_refused_in_bounded_time_and_memory(tmp_path, ext
 def test_a_file_that_unpacks_without_end_is_not_read(tmp_path, monkeypatch):
     import gzip
 
-    from bayeskit.network.formats import files
+    from bayeskit.network.formats import paths
 
-    monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(paths, "MAX_BYTES", 1 << 20)
     path = tmp_path / "net.bif.gz"
     path.write_bytes(gzip.compress(b" " * (1 << 21)))
     with pytest.raises(NetworkFileError, match="holds more than 1 MiB of text"):

@@ -67,7 +67,7 @@ def test_soft_evidence_holds_together_with_other_evidence(net):
     ("given", "message"),
     [
         ({"rian": "some"}, r"unknown variable 'rian'; did you mean 'rain'\?"),
-        ({"rain": "sone"}, r"variable 'rain' has no state 'sone'; did you mean 'some' or 'none'\?"),
+        ({"rain": "sone"}, r"variable 'rain' has no state 'sone'; did you mean 'none' or 'some'\?"),
         ({"rain": set()}, "evidence on 'rain' is an empty set of states"),
         ({"rain": [0.1, 0.2]}, "likelihood of 'rain' needs one number per state, 3 for none, some, much"),
         ({"rain": [0.1, 0.2, -0.1]}, "likelihood of 'rain' must hold finite numbers of at least 0"),

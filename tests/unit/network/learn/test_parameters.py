@@ -8,7 +8,7 @@ import bayeskit
 from bayeskit import BayesianNetwork
 from bayeskit.errors import MergeError, NetworkError, TableError, UnseenValueError
 from bayeskit.estimate.smoothing import Lidstone, MEstimate
-from bayeskit.network.learn.priors import BDeu, Dirichlet
+from bayeskit.network.learn.pseudo_counts import BDeu, Dirichlet
 from tests.networks import public
 
 ROWS = {

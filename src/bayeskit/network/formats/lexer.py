@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.formats.parts import FileText
+from bayeskit.network.formats.network_parts import FileText
 
 _NUMBERS = re.compile(r"[0-9eE+\-.\s]*")
 # Possessive, so that a long run of digits is read once: given back digit by digit, it would take its length squared.

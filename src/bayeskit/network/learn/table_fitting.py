@@ -22,7 +22,7 @@ from bayeskit.network.learn.flat import FlatTables
 from bayeskit.network.learn.gradient import learn_by_gradient
 from bayeskit.network.learn.hidden import HiddenRows
 from bayeskit.network.learn.history import LearningHistory
-from bayeskit.network.learn.priors import as_prior, estimate
+from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 from bayeskit.network.states import schema_of
 from bayeskit.table.labels import read_weight
 from bayeskit.table.scan.pieces import PieceReader, Scan

@@ -10,7 +10,7 @@ from typing import IO
 
 from bayeskit.errors import NetworkError, NetworkFileError
 from bayeskit.io.container import atomic_write
-from bayeskit.network.formats.parts import FileText, refuse
+from bayeskit.network.formats.network_parts import FileText, refuse
 from bayeskit.network.names import did_you_mean
 
 FORMATS = {
