@@ -4,15 +4,18 @@
 #include <cmath>
 #include <limits>
 
-#include "network/python_engine.hpp"
-#include "kernels.hpp"
 #include "base/random.hpp"
+#include "kernels.hpp"
+#include "network/draw_states.hpp"
+#include "network/python_engine.hpp"
+#include "network/sample_weights.hpp"
 
 namespace bayeskit::network {
 namespace {
 
+using namespace sampling;
+
 constexpr int64_t CHUNK_ROWS = 4096;
-constexpr double TWO_53 = 9007199254740992.0;
 
 // Parents before children.
 std::vector<int> topological(const Network& network) {
@@ -23,59 +26,6 @@ std::vector<int> topological(const Network& network) {
         for (int child : network.children[order[i]])
             if (--missing[child] == 0) order.push_back(child);
     return order;
-}
-
-// Row r of a table as card - 1 thresholds on a draw of 53 bits: the state is the number of thresholds reached.
-std::vector<uint64_t> thresholds_of(const Factor& factor, int card) {
-    const int64_t rows = static_cast<int64_t>(factor.values.size()) / card;
-    std::vector<uint64_t> thresholds(rows * (card - 1) + 1);
-    for (int64_t r = 0; r < rows; ++r) {
-        const double* row = factor.values.data() + r * card;
-        int last = card - 1;  // rounding must never end in a state of probability 0
-        while (last > 0 && row[last] <= 0.0) --last;
-        double sum = 0.0;
-        for (int k = 0; k + 1 < card; ++k) {
-            sum += row[k];
-            const double reach = k >= last ? TWO_53 : std::min(std::ceil(sum * TWO_53), TWO_53);
-            thresholds[r * (card - 1) + k] = static_cast<uint64_t>(reach);
-        }
-    }
-    return thresholds;
-}
-
-template <int K>
-BAYESKIT_INLINE void draw_states(const uint64_t* thresholds, const uint32_t* row, Random& random, int64_t n, int card,
-                                 uint32_t* state) {
-    const int steps = (K > 0 ? K : card) - 1;
-    for (int64_t i = 0; i < n; ++i) {
-        const uint64_t draw = random.bits() >> 11;
-        const uint64_t* line = thresholds + static_cast<int64_t>(row[i]) * steps;
-        uint32_t found = 0;
-        if constexpr (K > 0)
-            for (int k = 0; k < steps; ++k) found += draw >= line[k];
-        else
-            found = static_cast<uint32_t>(std::upper_bound(line, line + steps, draw) - line);
-        state[i] = found;
-    }
-}
-
-BAYESKIT_SIMD void draw_block(const uint64_t* thresholds, const uint32_t* row, Random random, int64_t n, int card,
-                              uint32_t* state) {
-    switch (card) {
-        case 2: draw_states<2>(thresholds, row, random, n, card, state); break;
-        case 3: draw_states<3>(thresholds, row, random, n, card, state); break;
-        case 4: draw_states<4>(thresholds, row, random, n, card, state); break;
-        case 5: draw_states<5>(thresholds, row, random, n, card, state); break;
-        default: draw_states<0>(thresholds, row, random, n, card, state);
-    }
-}
-
-BAYESKIT_SIMD void add_rows(uint32_t* row, const uint32_t* state, uint32_t stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) row[i] += state[i] * stride;
-}
-
-BAYESKIT_SIMD void narrow(const uint32_t* state, uint8_t* out, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint8_t>(state[i]);
 }
 
 // What is known of the network's variables: a state, or one likelihood a state.
@@ -99,54 +49,6 @@ struct Given {
                 likelihood[soft[i]][k] = *reinterpret_cast<const double*>(column.data + k * column.stride);
         }
     }
-};
-
-double power_of_two(int64_t exponent) {
-    return std::ldexp(1.0, static_cast<int>(std::max<int64_t>(exponent, -2000)));  // as good as 0 below
-}
-
-// One weight a sample, w · 2^e: a product of thousands of small factors keeps its digits.
-class Weights {
-public:
-    static constexpr int64_t NONE = std::numeric_limits<int64_t>::min() / 4;  // all weights are 0
-
-    explicit Weights(int64_t n) : value_(n, 1.0), exponent_(n, 0) {}
-
-    int64_t size() const { return static_cast<int64_t>(value_.size()); }
-    double& operator[](int64_t i) { return value_[i]; }
-    void multiply(int64_t i, const WideDouble& factor) {
-        value_[i] *= factor.mantissa;
-        exponent_[i] += factor.exponent;
-    }
-
-    // To be called between factors: mantissas are at least 1/2, so no product of the next few is denormal.
-    void rescale() {
-        for (int64_t i = 0; i < size(); ++i) {
-            if (value_[i] >= 1e-4 || value_[i] == 0.0) continue;
-            int e = 0;
-            value_[i] = std::frexp(value_[i], &e);
-            exponent_[i] += e;
-        }
-    }
-
-    // Bring all weights to the unit 2^t of the largest and return t.
-    int64_t to_one_unit() {
-        int64_t top = NONE;
-        for (int64_t i = 0; i < size(); ++i)
-            if (value_[i] > 0.0) {
-                int e = 0;
-                value_[i] = std::frexp(value_[i], &e);
-                exponent_[i] += e;
-                top = std::max(top, exponent_[i]);
-            }
-        for (int64_t i = 0; i < size(); ++i)
-            if (value_[i] > 0.0) value_[i] *= power_of_two(exponent_[i] - top);
-        return top;
-    }
-
-private:
-    std::vector<double> value_;
-    std::vector<int64_t> exponent_;
 };
 
 class Sampler {

@@ -11,7 +11,8 @@ import bayeskit
 from bayeskit import TextClassifier, Tokeniser
 from texts import LABELS, SHARED, TEXTS, corpus
 
-CORPORA = sorted(path.name.removesuffix(".jsonl.gz") for path in SHARED.glob("*.jsonl.gz"))
+# Without the shared texts one name is left, so that the skipped test says what is not there.
+CORPORA = sorted(path.name.removesuffix(".jsonl.gz") for path in SHARED.glob("*.jsonl.gz")) or ["trec-questions"]
 MODELS = [
     ({"model": "multinomial"}, theirs.MultinomialNB()),
     ({"model": "multinomial", "smoothing": 0.1, "prior": "uniform"}, theirs.MultinomialNB(alpha=0.1, fit_prior=False)),
