@@ -34,7 +34,7 @@ def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory
     file = TableFile.open(path)
     fixed = {name, *wanted.given, *wanted.actions}
     types: dict[str, Any] = {
-        variable.name: pa.float64() if variable.kind == "binned" else pa.string()
+        variable.name: pa.float64() if variable.is_binned else pa.string()
         for variable in net.schema
         if variable.name in file.names and variable.name not in fixed
     }

@@ -112,7 +112,7 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
 
 def _edges_of(model: Any) -> dict[str, tuple[float, ...]]:
     schema = getattr(model, "schema_", ())
-    return {variable.name: variable.edges for variable in schema if variable.kind == "binned" and variable.edges}
+    return {variable.name: variable.edges for variable in schema if variable.is_binned and variable.edges}
 
 
 def _explanation(

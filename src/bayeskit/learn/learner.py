@@ -306,7 +306,7 @@ class Learner(Estimator):
 
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
         """Return what later rows will not change: "bins of" a column, or a structure."""
-        return frozenset(f"bins of {variable.name}" for variable in schema if variable.kind == "binned")
+        return frozenset(f"bins of {variable.name}" for variable in schema if variable.is_binned)
 
     def _say_what_is_frozen(self, new: frozenset[str]) -> None:
         """Warn the caller of ``partial_fit`` of what later rows will not change."""

@@ -141,7 +141,7 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
             return known.union(Variable(known.name, "categorical", found)) if found else known, None
     cells = encode_column(column, known)
     # The code of an unseen value; bins have none, since every number falls into one.
-    if not known.is_discrete or known.kind == "binned" or not (cells == unseen_code(cells.dtype)).any():
+    if not known.is_discrete or known.is_binned or not (cells == unseen_code(cells.dtype)).any():
         return known, cells
     learned = words()[known.kind].learn([column], [known.name], known.kind, FitContext())
     known = known.union(learned[0])

@@ -161,7 +161,7 @@ def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dic
     if text:
         values: dict[Value, int] = {v: code for v, code in variable.code_of.items() if isinstance(v, str)}
         return {**{state: k for k, state in enumerate(states)}, **values}
-    if variable.kind == "binned" or not any(isinstance(value, str) for value in variable.values):
+    if variable.is_binned or not any(isinstance(value, str) for value in variable.values):
         return None
     if boolean:
         places = {state: k for k, state in enumerate(states)}

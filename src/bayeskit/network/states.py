@@ -85,7 +85,7 @@ def state_of(value: object, variable: Variable, places: Mapping[str, int]) -> in
         return places[value]  # the usual case, first
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, int | float) and variable.kind == "binned" and isfinite(value):
+    if isinstance(value, int | float) and variable.is_binned and isfinite(value):
         return bisect_right(variable.edges, value)
     if isinstance(value, int | float | str) and value in variable.code_of:
         return variable.code_of[value]

@@ -39,7 +39,7 @@ def schema(path: Path, report: Report) -> bytes:
     trained = _trained(path)
     columns = []
     for variable in trained.schema_:
-        numeric = variable.is_numeric or variable.kind == "binned"
+        numeric = variable.is_numeric or variable.is_binned
         columns.append(
             {
                 "name": variable.name,

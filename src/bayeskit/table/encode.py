@@ -40,7 +40,7 @@ def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
         column = Numbers(np.full(len(column), np.nan))
     if variable.is_numeric:
         return _as_numbers(column, variable)
-    if variable.kind == "binned":
+    if variable.is_binned:
         numbers = _as_numbers(column, variable)
         refuse_infinite(numbers, variable.name)
         return digitise(numbers, np.array(variable.edges), code_bytes(variable.n_values))
@@ -98,7 +98,7 @@ def refuse_unseen(codes: NDArray[Any], column: Column, variable: Variable) -> No
 def contiguous_low(variable: Variable) -> int | None:
     """Return the lowest value when the values are whole numbers without a gap, in order; such columns need no codes."""
     values = variable.values
-    if not values or variable.kind == "binned" or not all(type(value) is int for value in values):
+    if not values or variable.is_binned or not all(type(value) is int for value in values):
         return None
     if not _in_int64(values):  # the kernels look numbers up by their distance from the first
         return None
@@ -160,7 +160,7 @@ def _numbers(column: Column) -> NDArray[Any]:
 
 def _wrong_type(variable: Variable, example: Any) -> TableError:
     # The values of a binned column are the names of its bins; what it held were numbers.
-    discrete = variable.is_discrete and variable.kind != "binned"
+    discrete = variable.is_discrete and not variable.is_binned
     was = "text" if discrete and isinstance(variable.values[0], str) else "numbers"
     now = "text" if isinstance(example, str) else "numbers"
     return TableError(f"column '{variable.name}' held {was} in fit; {now} came, such as {example!r}.")

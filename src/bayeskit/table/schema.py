@@ -40,7 +40,7 @@ class Variable:
     numeric: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind == "binned" and not self.values:
+        if self.is_binned and not self.values:
             object.__setattr__(self, "values", bin_names(self.edges))
             object.__setattr__(self, "declared", True)
 
@@ -53,6 +53,11 @@ class Variable:
     def is_discrete(self) -> bool:
         """True for columns that are counted value by value."""
         return not self.numeric and self.kind != "unknown"
+
+    @property
+    def is_binned(self) -> bool:
+        """True for columns of numbers that are counted bin by bin."""
+        return self.kind == "binned"
 
     @property
     def is_numeric(self) -> bool:

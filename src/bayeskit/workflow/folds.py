@@ -120,7 +120,7 @@ class Folds:
         few_kinds = {name: kinds[name] for name in names if name in kinds}
         schema = learn_schema(few, few_kinds, numeric, bins, y=y)
         columns = {name: self.source.column(j) for j, name in enumerate(self.source.names)}
-        binned = [variable for variable in schema if variable.kind == "binned"]
+        binned = [variable for variable in schema if variable.is_binned]
         for variable in binned:
             codes = encode_column(columns[variable.name], variable)
             columns[variable.name] = Coded(codes, variable.values, declared=True)

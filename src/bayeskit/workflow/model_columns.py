@@ -190,7 +190,7 @@ class ModelColumns:
                 )
             if not variable.is_discrete:
                 refuse_unfit(column, name, kind_of(variable), lambda row: self.file.place(self.n_rows + row))
-        if not variable.is_discrete or variable.kind == "binned" or not variable.values:
+        if not variable.is_discrete or variable.is_binned or not variable.values:
             return
         known = pa.array(list(variable.values)).cast(column.type)
         odd = pc.and_(pc.is_valid(column), pc.invert(pc.is_in(column, value_set=known)))

@@ -20,7 +20,7 @@ _FARTHEST = 1e150
 
 def is_text(variable: Variable) -> bool:
     """Say whether the cells of a column are texts."""
-    return variable.kind != "binned" and any(isinstance(value, str) for value in variable.values)
+    return not variable.is_binned and any(isinstance(value, str) for value in variable.values)
 
 
 class Columns:
@@ -61,7 +61,7 @@ class Columns:
     def _number_code(self, variable: Variable, missing: int) -> str:
         graph = self.graph
         number, absent = variable.name, graph.add("IsNaN", variable.name)
-        if variable.kind == "binned":
+        if variable.is_binned:
             edges = np.array([variable.edges], dtype=np.float64)  # bin b holds edges[b - 1] <= x < edges[b]
             above = graph.add("Cast", graph.add("GreaterOrEqual", number, graph.constant(edges)), to=7)
             found = self._row_sum(above) if edges.size else graph.constant(np.zeros((1, 1), dtype=np.int64))
