@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 def open_scan(source: Any) -> Scan | None:
     """Describe a Dask frame; its partitions are the pieces, and its own scheduler's workers count them."""
-    if not hasattr(source, "to_delayed") or not hasattr(source, "_meta"):
+    if not _is_frame(source):
         return None
     schema = scan_pandas(source._meta).schema  # type: ignore[union-attr]
     pieces = tuple(PartitionPiece(part, k) for k, part in enumerate(source.to_delayed()))
@@ -33,15 +33,15 @@ def on(source: Scan, client: Any = None) -> Scan:
     return replace(source, engine=DaskEngine(client))
 
 
-def fit(model: Any, source: Scan, *, target: str, sample_weight: str | None = None, client: Any = None) -> Any:
+def fit(model: Any, source: Any, *, target: str, sample_weight: str | None = None, client: Any = None) -> Any:
     """Fit a model on a table that Dask's workers read; the counts are those of one machine.
 
     Parameters
     ----------
     model : classifier
         Any model that learns from counts.
-    source : Scan
-        What :func:`bayeskit.scan` gave: files that the workers see too, or a Dask frame.
+    source : Scan or Dask frame
+        What :func:`bayeskit.scan` gave, of files that the workers see too; or a frame.
     target : str
         The column that holds the labels.
     sample_weight : str, optional
@@ -49,17 +49,38 @@ def fit(model: Any, source: Scan, *, target: str, sample_weight: str | None = No
     client : dask.distributed.Client, optional
         The client whose workers are used; by default the current client or scheduler.
     """
-    return model.fit(on(source, client), target=target, sample_weight=sample_weight)
+    return model.fit(on(_scan_of(source), client), target=target, sample_weight=sample_weight)
 
 
-def predict(model: Any, source: Scan, *, probabilities: bool = False, client: Any = None) -> Iterator[pa.Table]:
-    """Predict on the workers: a table for each piece, in order, with the predictions as additional columns."""
-    return iter(_per_piece(Scorer(model, probabilities), source, client, _answered))
+def predict(model: Any, source: Any, *, probabilities: bool = False, client: Any = None) -> Any:
+    """Predict on the workers, with the predictions as additional columns.
+
+    Of a Dask frame a Dask frame comes back, which is computed lazily; of a scan an iterator over Arrow tables, one for
+    each piece, in order.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted model.
+    source : Dask frame or Scan
+        The rows to predict.
+    probabilities : bool, default False
+        Add P(c | x) of each class too.
+    client : dask.distributed.Client, optional
+        The client whose workers read a scan; by default the current client or scheduler. A frame takes none: it is
+        computed by the client that computes it.
+    """
+    scorer = Scorer(model, probabilities)
+    if not _is_frame(source):
+        return iter(_per_piece(scorer, _scan_of(source), client, _answered))
+    if client is not None:
+        raise TableError("a Dask frame is computed by the client that computes it; client= is for what scan() returns.")
+    return source.map_partitions(_with_predictions, scorer, meta=_with_predictions(source._meta, scorer))
 
 
-def score(model: Any, source: Scan, *, target: str, client: Any = None) -> float:
-    """Return the accuracy, counted by the workers."""
-    parts = _per_piece(hits(model, target), source, client, _listed)
+def score(model: Any, source: Any, *, target: str, client: Any = None) -> float:
+    """Return the accuracy on a Dask frame or a scan, counted by the workers."""
+    parts = _per_piece(hits(model, target), _scan_of(source), client, _listed)
     return mean_of([pair for part in parts for pair in part])
 
 
@@ -127,6 +148,29 @@ def _current_client() -> Any:
     scheduler: Any = get_scheduler  # without types, as above
     client = getattr(scheduler(), "__self__", None)  # a client's scheduler is its method
     return client if hasattr(client, "scatter") else None
+
+
+def _is_frame(source: Any) -> bool:
+    return hasattr(source, "to_delayed") and hasattr(source, "_meta")
+
+
+def _scan_of(source: Any) -> Scan:
+    scan = source if isinstance(source, Scan) else open_scan(source)
+    if scan is None:
+        raise TableError(f"expected a Dask frame or what bayeskit.scan returns; got {type(source).__name__}.")
+    return scan
+
+
+def _with_predictions(frame: Any, scorer: Scorer) -> Any:
+    """Return a partition with the new columns; rows keep their index."""
+    names = [str(name) for name in frame.columns]
+    scan = scan_pandas(frame)
+    assert scan is not None
+    answered = [scorer(batch) for batch in scan.pieces[0].batches(names)]
+    schema = pa.schema([*scan.schema, *scorer.fields()])
+    table = pa.Table.from_batches(answered) if answered else schema.empty_table()
+    new = table.select([field.name for field in scorer.fields()]).to_pandas()
+    return frame.assign(**{name: new[name].to_numpy() for name in new.columns})
 
 
 def _per_piece(function: Any, source: Scan, client: Any, read: Any) -> Sequence[Any]:

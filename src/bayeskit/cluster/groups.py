@@ -110,7 +110,7 @@ class _Hits:
 
     def __call__(self, batch: pa.RecordBatch) -> tuple[int, int]:
         table = pa.Table.from_batches([batch])
-        table = table.filter(pa.compute.is_valid(table[self.target]))
+        table = table.filter(table[self.target].is_valid())
         if not table.num_rows:
             return 0, 0
         truth = table[self.target].to_pylist()

@@ -32,15 +32,15 @@ def on(source: Scan, session: Any) -> Scan:
     return replace(source, engine=SparkEngine(session))
 
 
-def fit(model: Any, source: Scan, *, target: str, session: Any = None, sample_weight: str | None = None) -> Any:
+def fit(model: Any, source: Any, *, target: str, session: Any = None, sample_weight: str | None = None) -> Any:
     """Fit a model on a table that Spark's executors read; the counts are those of one machine.
 
     Parameters
     ----------
     model : classifier
         Any model that learns from counts.
-    source : Scan
-        What :func:`bayeskit.scan` gave: files that the executors see too, or a Spark frame.
+    source : Scan or Spark frame
+        What :func:`bayeskit.scan` gave, of files that the executors see too; or a frame.
     target : str
         The column that holds the labels.
     session : SparkSession, optional
@@ -55,6 +55,7 @@ def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
     """Return the Spark frame with the predictions as additional columns; it is computed lazily."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    _refuse_scan(frame)
     scorer = Scorer(model, probabilities)
     schema = frame.limit(0).toArrow().schema
     for field in scorer.fields():
@@ -64,6 +65,7 @@ def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
 
 def score(model: Any, frame: Any, *, target: str) -> float:
     """Return the accuracy on a Spark frame, counted by the executors."""
+    _refuse_scan(frame)
     counted = _collect(frame, _Each(hits(model, target)))
     return mean_of([pair for part in counted for pair in part])
 
@@ -173,7 +175,15 @@ def _collect(frame: Any, function: Any) -> list[Any]:
     return [pickle.loads(row.part) for row in sorted(rows, key=lambda row: row.place)]
 
 
-def _with_session(source: Scan, session: Any) -> Scan:
-    if session is None and not isinstance(source.engine, SparkEngine):
+def _with_session(source: Any, session: Any) -> Scan:
+    scan = source if isinstance(source, Scan) else open_scan(source)
+    if scan is None:
+        raise TableError(f"expected a Spark frame or what bayeskit.scan returns; got {type(source).__name__}.")
+    if session is None and not isinstance(scan.engine, SparkEngine):
         raise TableError("files are read by the executors of a session: pass session=spark.")
-    return source if session is None else on(source, session)
+    return scan if session is None else on(scan, session)
+
+
+def _refuse_scan(frame: Any) -> None:
+    if not hasattr(frame, "mapInArrow"):
+        raise TableError(f"expected a Spark frame, as spark.read gives for files; got {type(frame).__name__}.")

@@ -1,5 +1,8 @@
 """Every engine gives the counts of one machine, bit for bit where they are integers."""
 
+import subprocess
+import sys
+
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -52,6 +55,52 @@ def test_dask_workers_answer_and_score(days, folder, client):
     assert_allclose(answers["P(late)"].to_numpy(), model.predict_proba(days)[:, 0], rtol=1e-12)
     found = dask.score(model, scan(folder), target="play", client=client)
     assert found == pytest.approx(model.score(days, target="play"), rel=1e-12)
+
+
+def test_a_dask_frame_is_predicted_as_a_frame_that_is_computed_later(days, client):
+    frames = pytest.importorskip("dask.dataframe")
+    from bayeskit.cluster import dask
+
+    rows = days.to_pandas()
+    rows.index = range(100, 100 + len(rows))
+    frame = frames.from_pandas(rows, npartitions=3)
+    model = dask.fit(NaiveBayes(), frame, target="play")
+    found = dask.predict(model, frame, probabilities=True)
+    assert list(found.columns) == [*rows.columns, "play_predicted", *(f"P({c})" for c in model.classes_)]
+    answers = found.compute()
+    assert answers.index.tolist() == rows.index.tolist()
+    assert answers["play_predicted"].tolist() == model.predict(days).tolist()
+    assert_allclose(answers["P(late)"].to_numpy(), model.predict_proba(days)[:, 0], rtol=1e-12)
+    assert dask.score(model, frame, target="play") == pytest.approx(model.score(days, target="play"), rel=1e-12)
+    with pytest.raises(TableError, match="a Dask frame is computed by the client that computes it"):
+        dask.predict(model, frame, client=client)
+
+
+@pytest.mark.parametrize("engine", ["dask", "spark"])
+def test_what_is_neither_a_scan_nor_a_frame_is_named(engine, days):
+    module = pytest.importorskip(f"bayeskit.cluster.{engine}")
+    with pytest.raises(TableError, match=r"or what bayeskit\.scan returns; got dict"):
+        module.fit(NaiveBayes(), {"play": ["late"]}, target="play")
+    model = NaiveBayes().fit(days, target="play")
+    with pytest.raises(TableError, match=r"expected a (Dask|Spark) frame.*got dict"):
+        module.predict(model, {"play": ["late"]})
+
+
+def test_a_worker_that_has_loaded_nothing_else_scores_rows():
+    # In a test run other modules have imported pyarrow.compute long since.
+    words = """
+import subprocess
+import sys
+
+import pyarrow as pa
+from bayeskit import NaiveBayes
+from bayeskit.cluster.groups import hits
+model = NaiveBayes().fit({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", "yes"]}, target="play")
+batch = pa.record_batch({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", None]})
+print(hits(model, "play")(batch))
+"""
+    found = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert found.stdout == "(2, 2)\n"
 
 
 @by_model
