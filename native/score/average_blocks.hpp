@@ -18,7 +18,7 @@ public:
     BlockScorer(const AverageModel<Count>& model, const Factors* less)
         : m_(model), less_(less), nothing_(model.lanes), level_(model.d * BLOCK), cell_(model.d * BLOCK),
           fixed_(2 * BLOCK), mine_(BLOCK * model.lanes), product_(BLOCK * model.lanes), sum_(BLOCK * model.lanes),
-          margin_(model.n_classes), exponent_(BLOCK * model.lanes), peak_(BLOCK * model.lanes), cells_(BLOCK),
+          margin_(model.n_classes), scale_(model.lanes), less_scale_(model.lanes), exponent_(BLOCK * model.lanes), peak_(BLOCK * model.lanes), cells_(BLOCK),
           n_parents_(BLOCK) {}
 
     // What each cell of a row is; rows of which this is the same may share a block.
@@ -56,6 +56,7 @@ private:
     std::vector<uint32_t> level_, cell_;
     std::vector<uint32_t> fixed_;  // levels of a parent that is summed out
     std::vector<double> mine_, product_, sum_, margin_;
+    std::vector<double> scale_, less_scale_;  // (lanes) of the parent at hand, and where the row is of that class
     std::vector<int64_t> exponent_, peak_, cells_, empty_, n_parents_, known_, unknown_;
     std::vector<Child<Count>> children_;
     std::string state_;
@@ -155,7 +156,11 @@ private:
         for (int64_t k : unknown_)
             for (int64_t r = 0; k != i && k != j && r < n_; ++r)
                 if (cells_[r] >= 0) take_back(i, u ? u[r] : HIDDEN, j, u ? v[r] : HIDDEN, k, r, less != nullptr);
-        add_terms(rows, cells_.data(), m_.whole, less, scale / m_.parent_rows(i, j, less ? 1.0 : 0.0), product_.data(),
+        for (int64_t c = 0; c < m_.n_classes; ++c) {
+            scale_[c] = scale * m_.cell_scale(i, j, c, less ? 1.0 : 0.0, 0.0);
+            less_scale_[c] = less ? scale * m_.cell_scale(i, j, c, 1.0, 1.0) : 0.0;
+        }
+        add_terms(rows, cells_.data(), m_.whole, less, scale_.data(), less_scale_.data(), product_.data(),
                   exponent_.data(), sum_.data(), peak_.data());
     }
 

@@ -23,6 +23,9 @@ constexpr double MOST_BITS = 900.0;
 constexpr int64_t MOST_MARGINS = int64_t{1} << 23;
 constexpr uint32_t HIDDEN = ~uint32_t{0};
 
+// P(c) of a SPODE: that of its smoothed joint P(c, super-parent), the shares of the rows that know the super-parent, or given.
+enum class ClassPrior { joint, rows, given };
+
 // A product is mantissa * 2 ** exponent; this brings the mantissa back into [1, 2).
 BAYESKIT_INLINE void normalise(double* mantissa, int64_t* exponent, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
@@ -69,7 +72,9 @@ public:
     int64_t d, n_classes, lanes;
     int order;
     bool smooth, exact;
-    double class_pseudo, min_count;
+    double min_count;
+    ClassPrior class_prior = ClassPrior::joint;
+    std::vector<double> prior;          // (K) where it is given
     std::vector<double> pseudo;         // (d) of each value of a child
     std::vector<double> parent_pseudo;  // (d) of each cell of the joint of class and super-parent
     std::vector<double> pair_pseudo;    // (pairs) the same where two features are the super-parent
@@ -80,7 +85,8 @@ public:
     std::vector<double> log_prior, class_mass;  // (K)
     Tables<Count> pairs, triples;
     std::vector<double> margins;            // (child, parent cell, K), or empty
-    std::vector<double> pair_sum;           // rows with both levels, (pair cells)
+    std::vector<double> pair_sum;           // rows that know both columns, (pairs)
+    std::vector<double> pair_known;         // the same of each class, (pairs, K)
     std::vector<int64_t> parent_cell;       // first cell of each parent set, whose cells are its levels
     std::vector<double> cell_rows;          // (parent cells)
     Factors whole;
@@ -254,6 +260,24 @@ public:
     double parent_rows(int64_t i, int64_t j, double own) const {
         const double cells = static_cast<double>(n_classes * levels(i) * (j < 0 ? 1 : levels(j)));
         return std::max(0.0, parent_total(i, j) - own) + joint_pseudo(i, j) * cells;
+    }
+
+    // What turns n + pseudo-count of a cell of the parent into P(c, parent): P(c) over the rows of class c that know the
+    // parent, of which `own` rows are left out, `mine` of them of this class.
+    double cell_scale(int64_t i, int64_t j, int64_t c, double own, double mine) const {
+        if (class_prior == ClassPrior::joint) return 1.0 / parent_rows(i, j, own);
+        const double cells = static_cast<double>(levels(i) * (j < 0 ? 1 : levels(j)));
+        const double known_rows = j < 0 ? known[i * n_classes + c] : pair_known[pair(i, j) * n_classes + c];
+        const double rows = std::max(0.0, known_rows - mine), total = std::max(0.0, parent_total(i, j) - own);
+        const double share = class_prior == ClassPrior::given ? prior[c] : total > 0.0 ? rows / total : 1.0 / n_classes;
+        const double all = rows + joint_pseudo(i, j) * cells;
+        return share / (all > 0.0 ? all : cells);  // without rows and without smoothing each cell is as likely
+    }
+
+    // Whether class c has rows that know the parent, or smoothing stands for them.
+    bool knows_parent(int64_t i, int64_t j, int64_t c, double mine) const {
+        if (class_prior == ClassPrior::joint || joint_pseudo(i, j) > 0.0) return true;
+        return (j < 0 ? known[i * n_classes + c] : pair_known[pair(i, j) * n_classes + c]) - mine > 0.0;
     }
 
     // rows in which the parent is known

@@ -98,16 +98,17 @@ BAYESKIT_INLINE double power_of_two(int64_t exponent) {  // 2 ** exponent, or 0 
     return value;
 }
 
-// sum[r, c] * 2 ** peak[r, c] += product * the factor of the row's parent cell (none where that is -1) * scale. Classes
-// of which something is taken away have the factors `less`.
+// sum[r, c] * 2 ** peak[r, c] += product * the factor of the row's parent cell (none where that is -1) * scale[c]. Classes
+// of which something is taken away have the factors `less` and the scale `less_scale`.
 static BAYESKIT_SIMD void add_terms(const Rows& rows, const int64_t* cells, const Factors& whole, const Factors* less,
-                             double scale, double* product, int64_t* exponent, double* sum, int64_t* peak) {
+                             const double* scale, const double* less_scale, double* product, int64_t* exponent,
+                             double* sum, int64_t* peak) {
     const int64_t lanes = rows.lanes;
     for (int64_t r = 0; r < rows.n; ++r) {
         if (cells[r] < 0) continue;
         const int64_t row = r * lanes, cell = cells[r] * lanes;
         for (int64_t c = 0; c < lanes; ++c) {
-            product[row + c] *= whole.mantissa[cell + c] * scale;
+            product[row + c] *= whole.mantissa[cell + c];
             exponent[row + c] += whole.exponent[cell + c];
         }
         for (int64_t c = 0; less && c < lanes; ++c) {
@@ -115,6 +116,8 @@ static BAYESKIT_SIMD void add_terms(const Rows& rows, const int64_t* cells, cons
             product[row + c] *= less->mantissa[cell + c] / whole.mantissa[cell + c];
             exponent[row + c] += less->exponent[cell + c] - whole.exponent[cell + c];
         }
+        for (int64_t c = 0; c < lanes; ++c)
+            product[row + c] *= less && rows.mine[row + c] != 0.0 ? less_scale[c] : scale[c];
         normalise(product + row, exponent + row, lanes);
         for (int64_t c = 0; c < lanes; ++c) {
             const int64_t top = std::max(peak[row + c], exponent[row + c]);

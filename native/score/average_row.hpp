@@ -110,14 +110,14 @@ private:
         const double own = observed ? own_ : 0.0;
         // P(c, parent)
         double rows = 0.0;
-        const double all_rows = m_.parent_rows(i, j, own);
-        if (!(all_rows > 0.0)) return false;  // no row knows the parent and nothing is smoothed: it has nothing to say
+        if (!(m_.parent_rows(i, j, own) > 0.0)) return false;  // no row knows the parent and nothing is smoothed: it has nothing to say
         m_.parent_counts(i, u, j, v, rows_.data());
         for (int64_t c = 0; c < K; ++c) {
-            const double n = std::max(0.0, rows_[c] - (c == label_ ? own : 0.0));
+            const double mine = c == label_ ? own : 0.0, n = std::max(0.0, rows_[c] - mine);
             rows += n;
-            up_[c] = n + m_.joint_pseudo(i, j);
-            down_[c] = all_rows;
+            up_[c] = m_.knows_parent(i, j, c, mine) ? n + m_.joint_pseudo(i, j) : 1.0;
+            up_[c] *= m_.cell_scale(i, j, c, own, mine);
+            down_[c] = 1.0;
         }
         if (observed && rows < m_.min_count) return false;
         std::fill(up_exponent_.begin(), up_exponent_.end(), 0);
@@ -156,11 +156,9 @@ private:
     // P(c) * product of P(x_j | c)
     void naive(double* out) const {
         const int64_t K = m_.n_classes;
-        double total = -own_;
-        for (int64_t c = 0; c < K; ++c) total += m_.n_class[c] + m_.class_pseudo;
+        log_prior_without(m_.class_mass.data(), static_cast<int>(K), label_, own_, out);
         for (int64_t c = 0; c < K; ++c) {
             const double own = c == label_ ? own_ : 0.0;
-            out[c] = std::log(std::max(0.0, m_.n_class[c] - own) + m_.class_pseudo) - std::log(total);
             for (int64_t j = 0; j < m_.d; ++j) {
                 if (level_[j] == HIDDEN) continue;
                 const bool seen = level_[j] < m_.sizes[j];

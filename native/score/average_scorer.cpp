@@ -1,5 +1,6 @@
 // The scorer of averaged n-dependence: rows split over threads, those with the same missing cells in blocks.
 #include <map>
+#include <numeric>
 
 #include "score/average_blocks.hpp"
 #include "score/average_row.hpp"
@@ -10,11 +11,15 @@ namespace {
 
 using namespace average;
 
+// A given prior counts as coming from so many rows that one row makes no difference.
+constexpr double MANY_ROWS = 0x1p70;
+
 class AverageScorer {
 public:
     AverageScorer(Array n_class, Array n_value, Array pairs, std::optional<Array> triples, std::vector<int64_t> sizes,
                   double class_pseudo, std::vector<double> pseudo, std::vector<double> parent_pseudo,
-                  std::vector<double> pair_pseudo, double min_count, bool smooth)
+                  std::vector<double> pair_pseudo, std::optional<Array> prior, bool prior_of_rows, double min_count,
+                  bool smooth)
         : pairs_(pairs), triples_(triples) {
         const Type type = type_of(pairs);
         if ((type != Type::i32 && type != Type::f64) || (triples && type_of(*triples) != type))
@@ -25,7 +30,6 @@ public:
             model.n_classes = static_cast<int64_t>(n_class.shape(0));
             model.order = triples ? 2 : 1;
             model.smooth = smooth;
-            model.class_pseudo = class_pseudo;
             model.pseudo = pseudo;
             model.parent_pseudo = parent_pseudo;
             model.pair_pseudo = pair_pseudo;
@@ -39,7 +43,11 @@ public:
                 throw std::invalid_argument("each feature, and with triples each pair of them, has one pseudo-count.");
             model.n_class = doubles(n_class, K);
             model.n_value = doubles(n_value, model.first_value[d] * K);
-            for (double n : model.n_class) model.class_mass.push_back(n + class_pseudo);
+            if (prior) model.prior = doubles(*prior, K);
+            model.class_prior = prior ? ClassPrior::given : prior_of_rows ? ClassPrior::rows : ClassPrior::joint;
+            for (int64_t c = 0; c < K; ++c)
+                model.class_mass.push_back(prior ? model.prior[c] * MANY_ROWS
+                                                 : model.n_class[c] + (prior_of_rows ? 0.0 : class_pseudo));
             model.log_prior.resize(K);
             log_prior_without(model.class_mass.data(), static_cast<int>(K), -1, 0.0, model.log_prior.data());
             std::vector<int64_t> pair_lengths, triple_lengths;
@@ -62,9 +70,11 @@ public:
             model.pairs.lay(static_cast<const Count*>(pairs.data()), pair_lengths);
             if (triples) model.triples.lay(static_cast<const Count*>(triples->data()), triple_lengths);
             for (size_t p = 0; p < pair_lengths.size(); ++p) {
-                double sum = 0.0;
-                for (int64_t cell = 0; cell < pair_lengths[p]; ++cell) sum += static_cast<double>(model.pairs.first[p][cell]);
-                model.pair_sum.push_back(sum);
+                std::vector<double> sum(K, 0.0);
+                for (int64_t cell = 0; cell < pair_lengths[p]; ++cell)
+                    sum[cell % K] += static_cast<double>(model.pairs.first[p][cell]);
+                model.pair_sum.push_back(std::accumulate(sum.begin(), sum.end(), 0.0));
+                if (model.order == 2) model.pair_known.insert(model.pair_known.end(), sum.begin(), sum.end());
             }
             nb::gil_scoped_release release;
             model.prepare();
@@ -170,9 +180,9 @@ void bind_average_scorer(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<AverageScorer>(m, "AverageScorer")
         .def(nb::init<Array, Array, Array, std::optional<Array>, std::vector<int64_t>, double, std::vector<double>,
-                      std::vector<double>, std::vector<double>, double, bool>(),
+                      std::vector<double>, std::vector<double>, std::optional<Array>, bool, double, bool>(),
              "n_class"_a, "n_value"_a, "pairs"_a, "triples"_a.none(), "sizes"_a, "class_pseudo"_a,
-             "pseudo"_a, "parent_pseudo"_a, "pair_pseudo"_a, "min_count"_a, "smooth"_a)
+             "pseudo"_a, "parent_pseudo"_a, "pair_pseudo"_a, "prior"_a.none(), "prior_of_rows"_a, "min_count"_a, "smooth"_a)
         .def("score", &AverageScorer::score, "columns"_a, "wanted"_a, "fallback"_a, "n_threads"_a)
         .def("leave_one_out", &AverageScorer::leave_one_out, "columns"_a, "y"_a, "weight"_a.none(), "fallback"_a,
              "n_threads"_a);

@@ -24,7 +24,7 @@ def rows_with(columns, y, weight, cells, known, n_classes):
     return np.bincount(y[chosen], weights=weight[chosen], minlength=n_classes)
 
 
-def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothing, min_count, smooth):
+def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothing, min_count, smooth, prior="smoothed"):
     """The mean over super-parents u of Σ over the hidden values of u of P(c, x_u) ∏ P(x_j | c, x_u)."""
     d, λ = len(sizes), smoothing
     levels = [size + smooth for size in sizes]
@@ -52,6 +52,10 @@ def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothin
             if observed and n.sum() < min_count:
                 break
             p = (n + λ) / (total + λ * n_classes * n_levels)
+            if not isinstance(prior, str) or prior == "data":  # P(c) times P(x_u | c)
+                rows = rows_with(columns, y, weight, {}, parents, n_classes)
+                shares = rows / total if total else np.full(n_classes, 1 / n_classes)
+                p = (shares if isinstance(prior, str) else np.array(prior)) * (n + λ) / (rows + λ * n_levels)
             for j in range(d):
                 if j not in parents and not hidden[j]:
                     p = p * share(cells, j)
@@ -62,10 +66,14 @@ def average_reference(columns, y, weight, n_classes, sizes, row, order, smoothin
         return np.mean(terms, axis=0)
     if order > 1:
         return average_reference(
-            columns, y, weight, n_classes, sizes, row_codes(row, sizes, hidden), order - 1, λ, min_count, smooth
+            columns, y, weight, n_classes, sizes, row_codes(row, sizes, hidden), order - 1, λ, min_count, smooth, prior
         )
     n_class = rows_with(columns, y, weight, {}, (), n_classes)
     p = (n_class + λ) / (n_class + λ).sum()
+    if not isinstance(prior, str):
+        p = np.array(prior)
+    elif prior == "data":
+        p = n_class / n_class.sum()
     for j in range(d):
         p = p if hidden[j] else p * share({}, j)
     return p
@@ -93,7 +101,7 @@ def problems(draw):
     return columns, y, weight, n_classes, sizes, test, *options, draw(st.booleans())
 
 
-def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_count, smooth):
+def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_count, smooth, prior="smoothed"):
     n_class = np.bincount(y, weights=weight, minlength=n_classes).astype(float)
     n_value = count_values(columns, y, weight, n_classes, sizes, 1).ravel()
     pairs = count_subsets(columns, y, weight, n_classes, sizes, 2, 1)
@@ -101,7 +109,9 @@ def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_coun
     triples = both[len(pairs) :] if order == 2 else None
     d = len(sizes)
     pseudo = smoothing, [smoothing] * d, [smoothing] * d, [smoothing] * (d * (d - 1) // 2 if order == 2 else 0)
-    return AverageScorer(n_class, n_value, pairs, triples, sizes, *pseudo, min_count, smooth)
+    given = None if isinstance(prior, str) else np.array(prior)
+    data = isinstance(prior, str) and prior == "data"
+    return AverageScorer(n_class, n_value, pairs, triples, sizes, *pseudo, given, data, min_count, smooth)
 
 
 @given(problems())
@@ -114,6 +124,31 @@ def test_kernel_averages_as_the_twin_averages(problem):
     for i, row in enumerate(zip(*(column.tolist() for column in test), strict=True)):
         expected = average_reference(columns, y, w, n_classes, sizes, row, order, smoothing, min_count, smooth)
         assert_allclose(found[i], expected, rtol=1e-10, atol=1e-14)
+
+
+@given(problems(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_prior_takes_the_place_of_the_class_shares_of_each_super_parent(problem, is_given):
+    columns, y, weight, n_classes, sizes, test, *options = problem
+    prior = np.arange(1.0, n_classes + 1) / np.arange(1.0, n_classes + 1).sum() if is_given else "data"
+    w = np.ones(len(y)) if weight is None else weight
+    scorer = make_scorer(columns, y, weight, n_classes, sizes, *options, prior)
+    found = np.exp(scorer.score(test, LOG_JOINT, False, 1)[0])
+    for i, row in enumerate(zip(*(column.tolist() for column in test), strict=True)):
+        assert_allclose(
+            found[i],
+            average_reference(columns, y, w, n_classes, sizes, row, *options, prior),
+            rtol=1e-10,
+            atol=1e-14,
+        )
+    if weight is not None or len(np.unique(y)) < 2:
+        return
+    found = np.exp(scorer.leave_one_out(columns, y, None, True, 2)[0])
+    for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        less = w.copy()
+        less[i] = 0.0
+        expected = average_reference(columns, y, less, n_classes, sizes, row, *options, prior)
+        assert_allclose(found[i], expected / expected.sum(), rtol=1e-11, atol=1e-14)
 
 
 @given(problems(), st.sampled_from(["none", "whole", "halves"]))

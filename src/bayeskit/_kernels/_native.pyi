@@ -108,6 +108,8 @@ class AverageScorer:
         pseudo: Sequence[float],
         parent_pseudo: Sequence[float],
         pair_pseudo: Sequence[float],
+        prior: Numbers | None,
+        prior_of_rows: bool,
         min_count: float,
         smooth: bool,
     ) -> None: ...

@@ -19,7 +19,7 @@ from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
 from bayeskit.counts.memory import Memory, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.averaged import AverageBeliefs
+from bayeskit.estimate.averaged import AverageBeliefs, parent_joint
 from bayeskit.estimate.averaged_back_off import BackOffAverage
 from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
@@ -70,6 +70,9 @@ class AODE(SemiNaive):
         How to treat a row that has probability 0 under every class.
     kinds : dict or str, optional
         The kind of a column, where the dtype does not decide it.
+    prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
+        P(c): that of the smoothed joint P(c, x_i) above; or another one that takes its place in each SPODE,
+        P(c) P(x_i | c), as in :class:`SPODE`.
     class_weight : dict or "balanced", optional
         The weight of each class, as in :class:`ODE`; ``min_count`` then counts the weights.
     max_memory : number of bytes or str, default "4 GiB"
@@ -122,6 +125,7 @@ class AODE(SemiNaive):
         unseen: str = "ignore",
         impossible: str = "error",
         kinds: Any = None,
+        prior: Any = "smoothed",
         class_weight: Any = None,
         max_memory: Memory = "4 GiB",
     ) -> None:
@@ -133,6 +137,7 @@ class AODE(SemiNaive):
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
+        self.prior = prior
         self.class_weight = class_weight
         self.max_memory = max_memory
 
@@ -162,8 +167,8 @@ class AODE(SemiNaive):
     def _believe(self, counts: FamilyCounts) -> AverageBeliefs | BackOffAverage:
         counts, smooth, smoothing = self._weighted(counts), self.unseen == "smooth", as_smoothing(self.smoothing)
         if isinstance(smoothing, BackOff):
-            return BackOffAverage(counts, smoothing, self.min_count, smooth)
-        return AverageBeliefs(counts, self.smoothing, self.min_count, smooth)
+            return BackOffAverage(counts, smoothing, self.min_count, smooth, self.prior)
+        return AverageBeliefs(counts, self.smoothing, self.min_count, smooth, self.prior)
 
     @property
     def structure_(self) -> AveragedStructure:
@@ -200,24 +205,30 @@ class AODE(SemiNaive):
                     member = self._beliefs.members[j]
                     joint = np.exp(member.log_prior + member.log_tables[0])
                 else:
-                    joint = smoothing.probabilities(n.ravel()).reshape(n.shape)
+                    joint = parent_joint(n, smoothing, self._beliefs.prior, self.classes_)
                 title = f"P({variable.name}, {self._class_name})"
                 tables[variable.name] = NamedTable(title, (*variable.values, *("(unseen)",) * smooth), classes, joint)
         return tables
 
     @property
     def n_parameters_(self) -> int:
-        """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), minus one for each table."""
+        """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), minus one for each table.
+
+        Where P(c) is given, minus one for each class and table.
+        """
         self._refuse_unfitted()
         sizes = [size for size in sizes_of(self.schema_) if size]
         # With fewer columns than an order needs, the next lower order answers.
         order = min(self._order + 1, len(sizes))
-        return sum(len(self.classes_) * prod(members) - 1 for members in combinations(sizes, order))
+        prior = self._believed_with["prior"]
+        fixed = 1 if isinstance(prior, str) and prior != "uniform" else len(self.classes_)
+        return sum(len(self.classes_) * prod(members) - fixed for members in combinations(sizes, order))
 
     def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         if isinstance(self._beliefs, BackOffAverage):
             return draw_members(list(self._beliefs.members.values()), n_rows, rng)
-        return draw_averaged(self._beliefs.counts, self._believed_with["smoothing"], n_rows, rng)
+        believed = self._believed_with
+        return draw_averaged(self._beliefs.counts, believed["smoothing"], believed["prior"], n_rows, rng)
 
     def _columns_used(self) -> list[int]:
         return list(range(len(self.schema_)))
@@ -234,13 +245,13 @@ class AODE(SemiNaive):
         """
         self._refuse_unfitted()
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"
-        smoothing = self._believed_with["smoothing"]
+        smoothing, prior = self._believed_with["smoothing"], self._believed_with["prior"]
         known = [j for j, size in enumerate(sizes_of(self.schema_)) if size]
         if self._order == 2 and len(known) > 1:
-            return pair_networks(self._beliefs.counts, smoothing, smooth, self._class_name, self._limit.most)
+            return pair_networks(self._beliefs.counts, smoothing, smooth, self._class_name, self._limit.most, prior)
         return [
             family_network(
-                FamilyBeliefs(self._beliefs.counts, spode_families(n_features, i), smoothing, smooth, i),
+                FamilyBeliefs(self._beliefs.counts, spode_families(n_features, i), smoothing, smooth, i, prior),
                 self._class_name,
                 self.classes_,
             )

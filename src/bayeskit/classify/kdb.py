@@ -21,7 +21,7 @@ from bayeskit.estimate.prefixes import prefix_losses
 from bayeskit.estimate.smoothing import Smoothing, SymmetricSmoothing, as_smoothing
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.labelled import Labelled, coded_under
-from bayeskit.learn.parameters import a_prior, a_table_smoothing, at_least
+from bayeskit.learn.parameters import a_table_smoothing, at_least
 from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
@@ -90,7 +90,6 @@ class KDB(SemiNaive):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
-        "prior": a_prior,
         "k": at_least(0, whole=True),
         "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }

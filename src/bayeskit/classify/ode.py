@@ -14,7 +14,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.smoothing import Smoothing
-from bayeskit.learn.parameters import a_prior, a_table_smoothing
+from bayeskit.learn.parameters import a_table_smoothing
 from bayeskit.learn.plan import Plan
 
 
@@ -79,7 +79,6 @@ class ODE(SemiNaive):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
-        "prior": a_prior,
         "parents": ("a dict of feature to parent, or None", lambda value: value is None or isinstance(value, Mapping)),
     }
 

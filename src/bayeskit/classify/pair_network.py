@@ -13,6 +13,7 @@ from bayeskit.classify.as_network import as_network
 from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import TooLargeError
+from bayeskit.estimate.averaged import parent_joint
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
@@ -24,7 +25,12 @@ _BYTES_PER_VARIABLE = 1024
 
 
 def pair_networks(
-    counts: FamilyCounts, smoothing: float | SymmetricSmoothing, smooth: bool, class_name: str, limit: float
+    counts: FamilyCounts,
+    smoothing: float | SymmetricSmoothing,
+    smooth: bool,
+    class_name: str,
+    limit: float,
+    prior: Any = "smoothed",
 ) -> list[BayesianNetwork]:
     """Return one network for each pair of features that have values.
 
@@ -32,26 +38,28 @@ def pair_networks(
     """
     known = [j for j, size in enumerate(sizes_of(counts.schema)) if size]
     _refuse_too_many([counts.schema[j].n_values + smooth for j in known], counts.n_classes, limit)
-    return [_pair_network(counts, i, j, as_smoothing(smoothing), smooth, class_name) for i, j in combinations(known, 2)]
+    given = as_smoothing(smoothing), smooth, class_name, prior
+    return [_pair_network(counts, i, j, *given) for i, j in combinations(known, 2)]
 
 
 def _pair_network(
-    counts: FamilyCounts, i: int, j: int, smoothing: SymmetricSmoothing, smooth: bool, class_name: str
+    counts: FamilyCounts, i: int, j: int, smoothing: SymmetricSmoothing, smooth: bool, class_name: str, prior: Any
 ) -> BayesianNetwork:
     r"""Return P(c) P(x_i | c) P(x_j | c, x_i) ∏ P(x_k | c, x_i, x_j) as a network.
 
     .. math:: P(c, x_i, x_j) = \frac{|D_{c,x_i,x_j}| + λ}{N_{ij} + λ K S_i S_j}
 
     is smoothed as a whole. Its three factors follow by summing: λ S_i S_j for a class, λ S_j for a value of x_i.
+    Another prior than "smoothed" takes the place of P(c).
     """
     schema = counts.schema
     both = _by_class(counts, (i, j), smooth)  # (n_classes, S_i, S_j)
-    _, n_i, n_j = both.shape
+    n_j = both.shape[2]
     λ = smoothing.pseudo_count(both.size)
     first, second = schema.names[i], schema.names[j]
     parents: dict[str, tuple[str, ...]] = {class_name: (), first: (class_name,), second: (class_name, first)}
     tables = {
-        class_name: _distribution(both.sum(axis=(1, 2)), λ * n_i * n_j),
+        class_name: parent_joint(np.moveaxis(both, 0, -1), smoothing, prior, counts.classes).sum(axis=(0, 1)),
         first: _distribution(both.sum(axis=2), λ * n_j),
         second: _distribution(both, λ),
     }

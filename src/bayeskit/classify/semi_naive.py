@@ -32,7 +32,15 @@ from bayeskit.kinds import words
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled
-from bayeskit.learn.parameters import a_class_weight, a_smoothing, an_amount_of_memory, at_least, hashable, one_of
+from bayeskit.learn.parameters import (
+    a_class_weight,
+    a_prior,
+    a_smoothing,
+    an_amount_of_memory,
+    at_least,
+    hashable,
+    one_of,
+)
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.table.column import missing_code
 from bayeskit.table.discretise import METHODS
@@ -52,6 +60,7 @@ class SemiNaive(LeavesOneOut, Draws):
         "bins": at_least(1, whole=True),
         "unseen": one_of("ignore", "error", "smooth"),
         "impossible": one_of("error", "prior"),
+        "prior": a_prior,
         "class_weight": a_class_weight,
         "max_memory": an_amount_of_memory,
     }
@@ -68,8 +77,7 @@ class SemiNaive(LeavesOneOut, Draws):
     kinds: Any
     class_weight: Any
     max_memory: Memory
-    # P(c); models that have a P(c) of their own take it as a parameter.
-    prior: Any = "smoothed"
+    prior: Any
 
     @classmethod
     def takes_kind(cls, kind: str) -> bool:
@@ -227,7 +235,7 @@ class SemiNaive(LeavesOneOut, Draws):
         free = sum(
             prod(sizes[j] for j in members[:-1]) * max(0, sizes[members[-1]] - 1) for members in model._beliefs.families
         )
-        prior = model._believed_with.get("prior", "smoothed")
+        prior = model._believed_with["prior"]
         learned = isinstance(prior, str) and prior != "uniform"
         return int(n_classes * free + (n_classes - 1 if learned else 0))
 

@@ -20,7 +20,6 @@ from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.estimate.super_parent import super_parent_losses
 from bayeskit.learn.labelled import Labelled, coded_under
-from bayeskit.learn.parameters import a_prior
 from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
@@ -78,7 +77,6 @@ class SPODE(SemiNaive):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
-        "prior": a_prior,
         "super_parent": (
             "a feature's name or position, or 'best'",
             lambda value: isinstance(value, str | int | np.integer) and not isinstance(value, bool),

@@ -14,7 +14,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import maximum_spanning_tree, pair_gain, pair_information, pair_rows
 from bayeskit.estimate.smoothing import Smoothing
-from bayeskit.learn.parameters import a_prior, a_table_smoothing
+from bayeskit.learn.parameters import a_table_smoothing
 
 # A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
 # that know both: of a parent that is known in a few rows, the child would be forgotten in all others.
@@ -86,7 +86,6 @@ class TAN(SemiNaive):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
-        "prior": a_prior,
         "root": (
             "a feature's name or position, or None",
             lambda value: value is None or (isinstance(value, str | int | np.integer) and not isinstance(value, bool)),

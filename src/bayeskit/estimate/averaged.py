@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import AverageScorer, Score, n_threads
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.families import first_infinite, values_are_codes
+from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
@@ -23,20 +25,25 @@ class AverageBeliefs:
               P(x_j \mid c, x_u) = \frac{|D_{c,x_u,x_j}| + λ}{|D_{c,x_u,\, x_j\ known}| + λ S_j}
 
     N_u is the number of rows in which x_u is known. u is one feature, or a pair of them where triples were counted.
+    Another ``prior`` takes the place of the P(c) in P(c, x_u) = P(c) P(x_u | c), for each u.
     """
 
     counts: FamilyCounts
     smoothing: float | SymmetricSmoothing
     min_count: float
     smooth: bool = False
+    # P(c): "smoothed" as above, "data" without λ, "uniform" or given, as in :func:`class_prior`.
+    prior: Any = "smoothed"
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
     # Whether an array of numbers can be scored as it is, since all values are their own codes.
     in_place: bool = field(init=False)
 
     def __post_init__(self) -> None:
         counts, smoothing, n_classes = self.counts, as_smoothing(self.smoothing), len(self.counts.n_class)
+        prior = class_prior(counts.n_class, self.prior, self.smoothing, counts.classes)
+        learned = isinstance(self.prior, str) and self.prior != "uniform"
         with np.errstate(divide="ignore"):
-            log_prior = np.log(smoothing.probabilities(counts.n_class))
+            log_prior = np.log(prior)
         levels = [size + self.smooth if size else 0 for size in sizes_of(counts.schema)]
         pairs = combinations(levels, 2) if counts.kind == "triples" else ()
         # The kernel reads four-byte counts or weights; longer counts are exact as floats far beyond any table.
@@ -52,6 +59,8 @@ class AverageBeliefs:
             [smoothing.pseudo_count(size) for size in levels],
             [smoothing.pseudo_count(n_classes * size) for size in levels],
             [smoothing.pseudo_count(n_classes * a * b) for a, b in pairs],
+            None if learned else prior,
+            learned and self.prior == "data",
             float(self.min_count),
             self.smooth,
         )
@@ -60,7 +69,7 @@ class AverageBeliefs:
         object.__setattr__(self, "_scorer", scorer)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AverageBeliefs, (self.counts, self.smoothing, self.min_count, self.smooth)
+        return AverageBeliefs, (self.counts, self.smoothing, self.min_count, self.smooth, self.prior)
 
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
@@ -81,3 +90,19 @@ class AverageBeliefs:
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
         n_rows, n_columns = columns.shape if isinstance(columns, np.ndarray) else (len(columns[0]), len(columns))
         return n_threads(n_columns**2 * n_rows)
+
+
+def parent_joint(
+    n: NDArray[Any], smoothing: float | SymmetricSmoothing, prior: Any, classes: NDArray[Any]
+) -> NDArray[np.float64]:
+    """Return P(u, c) of a super-parent from its counts, in their shape, with the classes on the last axis.
+
+    >>> parent_joint(np.array([[2, 0], [1, 1]]), 0.0, [0.5, 0.5], np.array(["no", "yes"]))
+    array([[0.33333333, 0.        ],
+           [0.16666667, 0.5       ]])
+    """
+    pseudo = as_smoothing(smoothing).pseudo_count(n.size)
+    if isinstance(prior, str) and prior == "smoothed":
+        return dirichlet(n.ravel(), pseudo).reshape(n.shape)
+    cells = n.reshape(-1, len(classes))
+    return (dirichlet(cells, pseudo) * class_prior(cells.sum(axis=0), prior, 0.0, classes)).reshape(n.shape)

@@ -31,6 +31,7 @@ class BackOffAverage:
     smoothing: BackOff
     min_count: float
     smooth: bool = False
+    prior: Any = "smoothed"  # P(c) of each SPODE, as in :class:`FamilyBeliefs`
     in_place: bool = field(init=False, default=False)
 
     @cached_property
@@ -50,7 +51,7 @@ class BackOffAverage:
         return self.without_parent.log_prior
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BackOffAverage, (self.counts, self.smoothing, self.min_count, self.smooth)
+        return BackOffAverage, (self.counts, self.smoothing, self.min_count, self.smooth, self.prior)
 
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
@@ -91,7 +92,7 @@ class BackOffAverage:
         return np.asarray(total - np.log(np.maximum(n_parts, 1.0))[:, None])
 
     def _beliefs(self, families: Any, super_parent: int) -> FamilyBeliefs:
-        return FamilyBeliefs(self.counts, families, self.smoothing, self.smooth, super_parent)
+        return FamilyBeliefs(self.counts, families, self.smoothing, self.smooth, super_parent, self.prior)
 
 
 def _as_asked(joint: NDArray[np.float64], result: Score) -> NDArray[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.estimate.averaged import parent_joint
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
@@ -49,7 +50,7 @@ def draw_members(members: list[FamilyBeliefs], n_rows: int, rng: np.random.Gener
 
 
 def draw_averaged(
-    counts: FamilyCounts, smoothing: float | SymmetricSmoothing, n_rows: int, rng: np.random.Generator
+    counts: FamilyCounts, smoothing: float | SymmetricSmoothing, prior: Any, n_rows: int, rng: np.random.Generator
 ) -> list[Codes]:
     r"""Draw rows of codes from the mean of all SPODEs: a super-parent, then a row of its SPODE.
 
@@ -63,8 +64,7 @@ def draw_averaged(
     chosen = rng.integers(len(parents), size=n_rows)
     for k in np.unique(chosen).tolist() if known else ():
         rows, above = np.flatnonzero(chosen == k), parents[k]
-        joint = counts.table(above).astype(np.float64)
-        joint = dirichlet(joint.ravel(), believed.pseudo_count(joint.size)).reshape(joint.shape)
+        joint = parent_joint(counts.table(above), believed, prior, counts.classes)
         drawn = np.unravel_index(rng.choice(joint.size, size=len(rows), p=joint.ravel()), joint.shape)
         for j, column in zip(above, drawn[:-1], strict=True):
             codes[j][rows] = column

@@ -33,6 +33,78 @@ def test_a_given_prior_takes_the_place_of_the_learned_one(name):
         assert_allclose(data.class_prior_, np.unique(Y, return_counts=True)[1] / N, rtol=1e-15)
 
 
+AVERAGES = {
+    "AODE": lambda **s: AODE(min_count=0, **s),
+    "A2DE": lambda **s: AODE(min_count=0, order=2, **s),
+    "AODE, back-off": lambda **s: AODE(min_count=0, smoothing="back-off", **s),
+}
+
+
+@pytest.mark.parametrize("prior", [GIVEN, "uniform", "data"])
+def test_an_average_is_the_mean_of_its_spodes_with_that_prior(prior):
+    model = AODE(min_count=0, prior=prior).fit(TABLE, Y)
+    members = [SPODE(name, prior=prior).fit(TABLE, Y).predict_joint_log_proba(TABLE) for name in TABLE]
+    assert_allclose(np.exp(model.predict_joint_log_proba(TABLE)), np.exp(members).mean(axis=0), rtol=1e-11)
+
+
+@pytest.mark.parametrize("prior", [GIVEN, "uniform", "data"])
+@pytest.mark.parametrize("name", AVERAGES)
+def test_the_networks_of_an_average_have_its_prior(name, prior):
+    model = AVERAGES[name](prior=prior).fit(TABLE, Y)
+    rows = [{n: TABLE[n][i] for n in TABLE if TABLE[n][i] is not None} for i in range(5)]
+    joint = np.exp(model.predict_joint_log_proba(TABLE)[:5])
+    networks = model.to_networks()
+    for row, expected in zip(rows, joint, strict=True):
+        mean = [np.mean([net.probability({**row, "class": label}) for net in networks]) for label in "abc"]
+        assert_allclose(mean, expected, rtol=1e-10)
+    if not isinstance(prior, str):
+        for net in networks:
+            assert_allclose(net.posterior("class"), [0.2, 0.3, 0.5], rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_prior_of_an_average_is_a_weight_of_the_classes(order):
+    # Without missing cells and without smoothing P(x | c) does not depend on the weight of class c.
+    table = {name: [value or "u" for value in cells] for name, cells in TABLE.items()}
+    settings = {"smoothing": 0, "min_count": 0, "order": order, "impossible": "prior"}
+    shares = np.unique(Y, return_counts=True)[1] / N
+    weight = dict(zip("abc", np.array([0.2, 0.3, 0.5]) / shares, strict=True))
+    given, weighted = AODE(prior=GIVEN, **settings).fit(table, Y), AODE(class_weight=weight, **settings).fit(table, Y)
+    assert_allclose(given.predict_proba(table), weighted.predict_proba(table), rtol=1e-11)
+    plain = AODE(**settings).fit(table, Y)
+    odds = plain.predict_proba(table) * [0.2, 0.3, 0.5] / shares
+    assert_allclose(given.predict_proba(table), odds / odds.sum(axis=1, keepdims=True), rtol=1e-11)
+    assert_allclose(given.tables_["f0"].values.sum(axis=0), [0.2, 0.3, 0.5], rtol=1e-12)
+    assert given.n_parameters_ < plain.n_parameters_
+
+
+@pytest.mark.parametrize("prior", [GIVEN, "uniform", "data"])
+@pytest.mark.parametrize("name", AVERAGES)
+def test_leaving_a_row_out_of_an_average_with_a_prior_is_a_fit_without_it(name, prior):
+    model = AVERAGES[name](prior=prior).fit(TABLE, Y)
+    found = model.leave_one_out(TABLE, Y).log_posterior
+    for i in range(0, N, 9):
+        rest = AVERAGES[name](prior=prior).from_counts(
+            model.counts_ - model.count({n: [c[i]] for n, c in TABLE.items()}, Y[i : i + 1], schema=model.schema_),
+            **model.get_params(),
+        )
+        if "back-off" not in name:  # whose strengths stay those of all rows
+            expected = rest.predict_log_proba({n: [c[i]] for n, c in TABLE.items()})[0]
+            assert_allclose(found[i], expected, rtol=1e-9)
+        assert_allclose(np.exp(found[i]).sum(), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["AODE", "A2DE"])
+def test_rows_are_drawn_with_the_given_prior(name):
+    model = AVERAGES[name](prior={"a": 0.0, "b": 0.0, "c": 1.0}).fit(TABLE, Y)
+    drawn = model.sample_columns(4000, np.random.default_rng(0))
+    for name, column in zip(TABLE, drawn, strict=True):
+        values = list(model.tables_[name].rows)
+        rows = {n: values if n == name else [None] * len(values) for n in TABLE}
+        shares = np.exp(model.score_samples(rows))
+        assert_allclose([np.mean(column == value) for value in values], shares, atol=0.03)
+
+
 WEIGHTED = {
     "ODE": lambda **s: ODE({"f1": "f0", "f2": "f1"}, **s),
     "SPODE": lambda **s: SPODE("f2", **s),
