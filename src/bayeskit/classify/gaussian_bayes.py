@@ -8,27 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.draws import Draws
+from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import TableError
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
 from bayeskit.estimate.em import History
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
+from bayeskit.estimate.gaussians_left_out import Left, log_joint_left_out
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import kinds_of
-from bayeskit.learn.parameters import an_amount_of_memory, at_least, is_prior, one_of
+from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
 from bayeskit.learn.schema import grow_schema, learn_schema
 from bayeskit.table.encode import encode_column, refuse_infinite
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
-class GaussianBayes(Draws):
+class GaussianBayes(LeavesOneOut, Draws):
     r"""Classify by Bayes' rule with a normal distribution of all columns in each class.
 
     .. math:: P(c \mid x) \propto P(c) \, N(x; \mu_c, \Sigma_c), \qquad
@@ -55,6 +60,9 @@ class GaussianBayes(Draws):
         as its QuadraticDiscriminantAnalysis did in older releases.
     prior : "data", "uniform", array or dict, default "data"
         P(c): relative frequencies, uniform, or given.
+    class_weight : dict or "balanced", optional
+        The weight of each class, for P(c) and for a matrix that classes share. Counts stay unweighted; the weights
+        apply when they become probabilities.
     tolerance : float, default 1e-9
         EM stops when a step improves the log-likelihood per row by less than this.
     max_steps : int, default 1000
@@ -96,10 +104,8 @@ class GaussianBayes(Draws):
         "covariance": one_of("full", "tied", "diagonal", "spherical"),
         "shrinkage": ("a number from 0 to 1", lambda value: at_least(0)[1](value) and value <= 1),
         "variance": one_of("ml", "unbiased"),
-        "prior": (
-            "'data', 'uniform', an array of probabilities or a dict of class to probability",
-            lambda prior: prior in ("data", "uniform") if isinstance(prior, str) else is_prior(prior),
-        ),
+        "prior": a_plain_prior,
+        "class_weight": a_class_weight,
         "tolerance": at_least(0),
         "max_steps": at_least(1, whole=True),
         "max_memory": an_amount_of_memory,
@@ -118,6 +124,7 @@ class GaussianBayes(Draws):
         shrinkage: float = 0.0,
         variance: str = "ml",
         prior: Any = "data",
+        class_weight: Any = None,
         tolerance: float = 1e-9,
         max_steps: int = 1000,
         max_memory: Memory = "1 GiB",
@@ -126,6 +133,7 @@ class GaussianBayes(Draws):
         self.shrinkage = shrinkage
         self.variance = variance
         self.prior = prior
+        self.class_weight = class_weight
         self.tolerance = tolerance
         self.max_steps = max_steps
         self.max_memory = max_memory
@@ -166,10 +174,18 @@ class GaussianBayes(Draws):
             ) from None
 
     def _check(self, counts: GaussianCounts) -> None:
-        class_prior(counts.n_class, self.prior, 0.0, counts.classes)
+        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
+        class_prior(counts.n_class * factor, self.prior, 0.0, counts.classes)
 
     def _believe(self, counts: GaussianCounts) -> GaussianBeliefs:
-        found = estimate_gaussians(
+        if self.class_weight is not None:
+            counts = counts.weighted(class_factors(counts.n_class, counts.classes, self.class_weight))
+        with np.errstate(divide="ignore"):  # a class without rows is impossible
+            log_prior = np.log(class_prior(counts.n_class, self.prior, 0.0, counts.classes))
+        return GaussianBeliefs(counts.schema, log_prior, self._estimate(counts))
+
+    def _estimate(self, counts: GaussianCounts) -> Gaussians:
+        return estimate_gaussians(
             counts,
             self.covariance,
             self.variance,  # type: ignore[arg-type]
@@ -177,9 +193,25 @@ class GaussianBayes(Draws):
             tolerance=self.tolerance,
             max_steps=self.max_steps,
         )
-        with np.errstate(divide="ignore"):  # a class without rows is impossible
-            log_prior = np.log(class_prior(counts.n_class, self.prior, 0.0, counts.classes))
-        return GaussianBeliefs(counts.schema, log_prior, found)
+
+    def _log_posterior_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        template: Any = self._state.template
+        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
+        log_prior = log_prior_left_out(self.counts_, 0.0, template.prior, y, own)
+        x = np.column_stack([np.empty((len(y), 0)), *(columns[j] for j in self.schema_.numeric)]).astype(np.float64)
+        # Shrinkage, variances alone and EM are not a scatter over a weight.
+        scatter = template.covariance in ("full", "tied") and template.shrinkage == 0
+        log_joint = log_joint_left_out(
+            self.counts_,
+            self._beliefs,
+            Left(x, y, own, log_prior),
+            template.covariance == "tied" if scatter else None,
+            template.variance == "unbiased",
+            template._estimate,
+        )
+        return log_posterior(log_joint)
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

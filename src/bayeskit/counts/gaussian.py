@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.double_double import multiply, wide
 from bayeskit.counts.joint_moments import JointMoments
 from bayeskit.counts.memory import readable
 from bayeskit.counts.table import read_classes, union_classes
@@ -110,6 +111,14 @@ class GaussianCounts:
         if n_class.dtype.kind == "f":
             n_class = np.where(n_class <= 1e-9 * a.n_class, 0.0, n_class)
         return replace(a, n_class=n_class, moments=moments)._in_order().narrow()
+
+    def weighted(self, factor: NDArray[Any]) -> GaussianCounts:
+        """Return the counts in which each row of class c counts ``factor[c]`` times as much."""
+        by_group = factor[self.label].astype(np.float64)
+        moments = self.moments
+        scatter = multiply(moments.wide_scatter, wide(by_group)[:, :, None, None])
+        scaled = JointMoments(moments.weight * by_group, moments.wide_mean, scatter)
+        return replace(self, n_class=self.n_class * factor, moments=scaled)._in_order()
 
     def declare(self, classes: NDArray[Any]) -> GaussianCounts:
         """Return the counts with declared classes, which may have no row yet."""

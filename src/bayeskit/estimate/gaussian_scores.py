@@ -51,24 +51,25 @@ class GaussianBeliefs:
             infinite = np.isinf(x).any(axis=1)
             if infinite.any():
                 return log_joint, -1, begin + int(infinite.argmax())
-            log_joint[begin:end] = self._block(x)
+            log_joint[begin:end] = self.log_densities(x) + self.log_prior
         return (*_as(result, log_joint, self.log_prior, fallback), -1)
 
-    def _block(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_densities(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log p(x | c), of shape (n_rows, n_classes), of rows of the numeric columns."""
         known = ~np.isnan(x)
         whole = known.all(axis=1)
         if whole.all():
-            return self._log_joint(x, np.ones(x.shape[1], dtype=bool))
+            return self._log_density(x, np.ones(x.shape[1], dtype=bool))
         scores = np.empty((len(x), len(self.log_prior)))
         packed = np.packbits(known, axis=1)
         keys = np.ascontiguousarray(packed).view([("", np.uint8)] * packed.shape[1])[:, 0] if x.shape[1] else packed
         _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
         for number, row in enumerate(first.tolist()):
             own = np.flatnonzero(pattern.ravel() == number)
-            scores[own] = self._log_joint(x[np.ix_(own, np.flatnonzero(known[row]))], known[row])
+            scores[own] = self._log_density(x[np.ix_(own, np.flatnonzero(known[row]))], known[row])
         return scores
 
-    def _log_joint(self, x: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _log_density(self, x: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
         factors, constant = self._factor(known)
         mean, rest = self.gaussians.mean[:, known], self.gaussians.rest[:, known]
         scores = np.tile(constant, (len(x), 1))
@@ -85,7 +86,7 @@ class GaussianBeliefs:
         key = known.tobytes()
         if key not in self._factors:
             places = np.flatnonzero(known)
-            factors, constant = [], self.log_prior - 0.5 * len(places) * np.log(2 * np.pi)
+            factors, constant = [], np.full(len(self.log_prior), -0.5 * len(places) * np.log(2 * np.pi))
             for c, scale in enumerate(self._scales):
                 # In units of the deviations, so that columns of any size have a factor.
                 unit = scale[places]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayeskit.counts.statistic import Statistic
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -36,7 +37,7 @@ def log_joint_left_out(
 
 
 def log_prior_left_out(
-    counts: TableCounts,
+    counts: Statistic,
     smoothing: float | SymmetricSmoothing,
     prior: str | ArrayLike | dict[Any, float],
     y: NDArray[Any],
@@ -44,7 +45,7 @@ def log_prior_left_out(
 ) -> NDArray[np.float64]:
     """Return log P(c) without each row, of shape (n_rows, n_classes)."""
     pairs, place = np.unique(np.column_stack([y, own]), axis=0, return_inverse=True)
-    found = np.empty((len(pairs), counts.n_classes))
+    found = np.empty((len(pairs), len(counts.classes)))
     for k, (c, weight) in enumerate(pairs.tolist()):
         n_class = counts.n_class.astype(np.float64)
         n_class[int(c)] = max(0.0, n_class[int(c)] - weight)
