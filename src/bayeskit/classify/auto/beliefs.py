@@ -18,18 +18,26 @@ from bayeskit.classify.auto.training_rows import log_prior, log_softmax
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
 FLOOR = 2.0
+# A class that is given the probability 0 has this one, so that logarithms stay finite.
+LEAST_PRIOR = 1e-300
 # Rows that are scored at once.
 ROWS_AT_ONCE = 1 << 16
 
 
 class AutoBeliefs:
-    """A plan and its counts as tables that score rows."""
+    """A plan and its counts as tables that score rows.
+
+    A ``prior`` other than the shares of the classes multiplies the posterior of the pool by new over old P(c), and
+    takes the place of the shares in the floor and in P(x).
+    """
 
     in_place = False
 
-    def __init__(self, counts: AutoCounts) -> None:
+    def __init__(self, counts: AutoCounts, prior: NDArray[np.float64] | None = None) -> None:
         self.counts, self.plan = counts, counts.plan
-        self.log_prior = log_prior(counts.n_class)
+        self._shares = self.log_prior = log_prior(counts.n_class)
+        if prior is not None:
+            self.log_prior = np.log(np.maximum(prior, LEAST_PRIOR))
         threads = n_threads(counts.networks.size * 8)
         plan = self.plan
         self._networks = plan.networks.kernel.log_tables(_floats(counts.networks), plan.networks.m, threads)
@@ -45,7 +53,8 @@ class AutoBeliefs:
         known = {label: c for c, label in enumerate(plan.classes.tolist())}
         place = [known.get(label, -1) for label in counts.classes.tolist()]
         self._column_bias = np.array([0.0 if c < 0 else plan.column_bias[c] for c in place])
-        self._member_bias = np.array([0.0 if c < 0 else plan.member_bias[c] for c in place])
+        bias = np.array([0.0 if c < 0 else plan.member_bias[c] for c in place])
+        self._member_bias = bias + (self.log_prior - self._shares)
 
     @cached_property
     def _node_weights(self) -> list[NDArray[np.float64]]:
@@ -131,11 +140,11 @@ class AutoBeliefs:
         threads = n_threads(codes.size * 16)
         plan, weight = self.plan, self.plan.column_weight
         networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
-        found = [networks + weight[-1] * self.log_prior + self._column_bias]
+        found = [networks + weight[-1] * self._shares + self._column_bias]
         if plan.gaussians:
             beside = np.ones(len(plan.schema))
             beside[plan.gaussians[0].features] = 0.0
-            rest = self.log_prior + plan.plain.kernel.score(self._plain, codes, beside, threads)
+            rest = self._shares + plan.plain.kernel.score(self._plain, codes, beside, threads)
             for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
                 hidden = codes[gaussian.features].T == HIDDEN
                 found.append(rest + _densities(gaussian.transform(columns), beliefs, hidden, threads))

@@ -13,14 +13,16 @@ from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
 from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_fine_domains, auto_summary, explain_members
 from bayeskit.classify.auto.streams import passes
-from bayeskit.classify.auto.training_rows import coded_rows, different_rows
+from bayeskit.classify.auto.training_rows import coded_rows, different_rows, log_prior
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import BayeskitError, warn_caller
+from bayeskit.estimate.class_weight import class_factors
+from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.cells import read_row
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.labelled import Labelled, read_labelled
-from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
 from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.unlabelled import without_unlabelled
@@ -62,6 +64,13 @@ class AutoBayes(BayesClassifier):
         The largest total number of contexts, values and leaves; each holds one count per class.
     kinds : dict or str, optional
         Overrides the dtype: "numeric" or "categorical", for all columns or by name.
+    prior : "data", "uniform", array or dict, default "data"
+        P(c): the shares of the classes in the fit, or another one: :math:`P'(c | x) ∝ P(c | x) P'(c) / P(c)`. Where it
+        is not "data", ``class_weight`` has no effect.
+    class_weight : dict or "balanced", optional
+        The weight of each class. Members and their weights are learned from the rows as they are; then
+        :math:`P'(c | x) ∝ w_c P(c | x)`, the posterior where rows of class c are w_c times as frequent. Rows that are
+        repeated (``sample_weight``) would be left out one copy at a time, and the pool would trust what it has seen.
     random_state : int or None, default 0
         The seed; None draws a random one.
 
@@ -110,6 +119,8 @@ class AutoBayes(BayesClassifier):
             lambda value: value is None or (at_least(0)[1](value) and value > 0),
         ),
         "max_nodes": at_least(1, whole=True),
+        "prior": a_plain_prior,
+        "class_weight": a_class_weight,
         "random_state": ("None or a whole number of at least 0", _is_seed),
     }
     _statistic = AutoCounts
@@ -122,12 +133,16 @@ class AutoBayes(BayesClassifier):
         max_seconds: float | None = None,
         max_nodes: int = 1_000_000,
         kinds: Any = None,
+        prior: Any = "data",
+        class_weight: Any = None,
         random_state: int | None = 0,
     ) -> None:
         self.effort = effort
         self.max_seconds = max_seconds
         self.max_nodes = max_nodes
         self.kinds = kinds
+        self.prior = prior
+        self.class_weight = class_weight
         self.random_state = random_state
 
     @classmethod
@@ -202,8 +217,20 @@ class AutoBayes(BayesClassifier):
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
         return frozenset(["the plan of the model (bins, structures and weights)"])
 
+    def _check(self, counts: AutoCounts) -> None:
+        self._prior(counts)
+
+    def _prior(self, counts: AutoCounts) -> NDArray[np.float64] | None:
+        """Return P(c) where it is not that of the counts."""
+        if not isinstance(self.prior, str) or self.prior != "data":
+            return class_prior(counts.n_class, self.prior, 0.0, counts.classes)
+        if self.class_weight is None:
+            return None
+        shares = np.exp(log_prior(counts.n_class)) * class_factors(counts.n_class, counts.classes, self.class_weight)
+        return np.asarray(shares / shares.sum())
+
     def _believe(self, counts: AutoCounts) -> AutoBeliefs:
-        return AutoBeliefs(counts)
+        return AutoBeliefs(counts, self._prior(counts))
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
