@@ -12,6 +12,7 @@ from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_
 from bayeskit.counts.features import FeatureCounts
 from bayeskit.decide.protocol import JointTerms
 from bayeskit.errors import TableError
+from bayeskit.estimate.features_left_out import FeatureSums, LeftRows, bernoulli_left_out
 from bayeskit.table.matrix import Matrix
 
 
@@ -112,6 +113,12 @@ class BernoulliNB(FeatureModel):
         self._refuse_unfitted()
         matrix = self._read(X, self.counts_.schema)
         return self._beliefs.score(self._ones(matrix), wanted)  # type: ignore[no-any-return]
+
+    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
+        return bernoulli_left_out(sums, rows)
+
+    def _features(self, matrix: Matrix) -> Matrix:
+        return self._ones(matrix)
 
     def _ones(self, matrix: Matrix) -> Matrix:
         threshold = float(self._believed_with["binarize"] or 0.0)

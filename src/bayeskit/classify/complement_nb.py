@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_rule
 from bayeskit.counts.features import FeatureCounts
+from bayeskit.estimate.features_left_out import FeatureSums, LeftRows, complement_left_out
 
 
 class ComplementNB(FeatureModel):
@@ -73,6 +75,9 @@ class ComplementNB(FeatureModel):
         log_prior = self._log_prior(counts)
         bias = log_prior if len(counts.classes) == 1 else np.zeros(len(counts.classes))
         return FeatureBeliefs(log_prior, weight, weight, bias)
+
+    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
+        return complement_left_out(sums, rows, bool(self.norm))
 
     @property
     def feature_all_(self) -> Any:

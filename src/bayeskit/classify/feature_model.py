@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayeskit._kernels import LinearScorer, Score, count_classes, count_dense, count_sparse, n_threads
+from bayeskit.classify.leave_one_out import LeaveOneOut, codes_under, losses, possible
 from bayeskit.counts.features import FeatureCounts, FeatureNames
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import JointTerms
 from bayeskit.errors import ImpossibleEvidenceError, TableError
+from bayeskit.estimate.features_left_out import FeatureSums, LeftRows
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
@@ -23,6 +26,7 @@ from bayeskit.learn.checks import check_columns, split_target
 from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.learner import Learner
+from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.matrix import Matrix, read_matrix, refuse_negative
@@ -163,10 +167,13 @@ class FeatureModel(Classifier, Learner):
             raise ValueError("All values in alpha must be greater than 0.")
         return alpha if self.force_alpha else np.maximum(alpha, _LEAST_ALPHA)
 
+    @property
+    def _prior(self) -> Any:
+        return self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
+
     def _log_prior(self, counts: FeatureCounts) -> NDArray[np.float64]:
-        prior = self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
         with np.errstate(divide="ignore"):
-            return np.log(class_prior(counts.n_class, prior, 0.0, counts.classes))
+            return np.log(class_prior(counts.n_class, self._prior, 0.0, counts.classes))
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
@@ -210,6 +217,58 @@ class FeatureModel(Classifier, Learner):
         """Explain every row of a matrix, as :meth:`explain` does one."""
         self._refuse_unfitted()
         return explain_rows(self, X, classes)
+
+    def leave_one_out(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
+    ) -> LeaveOneOut:
+        """Return error, log-loss and RMSE on the rows of the fit, each predicted by the sums of the other rows.
+
+        As :meth:`bayeskit.NaiveBayes.leave_one_out`: one pass subtracts each row, of which one copy is left out.
+
+        Examples
+        --------
+        >>> from bayeskit import MultinomialNB
+        >>> X, y = [[2, 0, 1], [0, 3, 0], [1, 0, 0], [0, 1, 0]], ["a", "b", "a", "b"]
+        >>> MultinomialNB().fit(X, y).leave_one_out(X, y).error
+        0.0
+        """
+        model = self._now()
+        if target is not None:
+            X, y = split_matrix(X, target)
+        elif y is None:
+            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+        matrix = model._features(model._read(X, model.counts_.schema))
+        weight = read_weight(sample_weight, matrix.shape[0])
+        codes = codes_under(model.classes_, y, weight, matrix.shape[0])
+        template: Any = model._state.template
+        rows = model._left_rows(matrix, codes, weight, template._prior)
+        counts, alpha = model.counts_, template._check_alpha(len(model.counts_.schema))
+        sums = FeatureSums(
+            counts.n_feature.astype(np.float64),
+            counts.n_class.astype(np.float64),
+            np.broadcast_to(alpha, len(counts.schema)),
+        )
+        log_joint = template._log_joint_left_out(sums, rows)
+        return losses(log_posterior(possible(log_joint, rows.log_prior)), codes, weight)
+
+    def _left_rows(
+        self, matrix: Matrix, y: NDArray[np.int64], weight: NDArray[np.float64] | None, prior: Any
+    ) -> LeftRows:
+        data = sparse.csr_array(matrix.data, dtype=np.float64, copy=True)
+        data.eliminate_zeros()
+        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
+        counted = data.data * np.repeat(own, np.diff(data.indptr))
+        log_prior = log_prior_left_out(self.counts_, 0.0, prior, y, own)
+        features = np.asarray(data.indices, dtype=np.int64)
+        return LeftRows(np.asarray(data.indptr, dtype=np.int64), features, data.data, counted, y, own, log_prior)
+
+    def _features(self, matrix: Matrix) -> Matrix:
+        """Return what is summed of a matrix."""
+        return matrix
+
+    @abstractmethod
+    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
+        """Return log P(x, c), of shape (n_rows, n_classes), each row by the sums of the others."""
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

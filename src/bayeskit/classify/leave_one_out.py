@@ -69,17 +69,26 @@ class LeavesOneOut(BayesClassifier):
             raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
         else:
             source = self._read_features(X)
-        labels, codes = read_labels(y, source.n_rows)
         weight = read_weight(sample_weight, source.n_rows)
-        counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
-        strange = [label for label in labels[np.unique(counted)].tolist() if label not in self.classes_.tolist()]
-        if strange:
-            raise TableError(
-                f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {self.classes_.tolist()}."
-            )
-        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)[codes]
+        codes = codes_under(self.classes_, y, weight, source.n_rows)
         log_posterior = self._log_posterior_left_out(encode(source, self.schema_), codes, weight)
         return losses(log_posterior, codes, weight)
+
+
+def codes_under(classes: NDArray[Any], y: Any, weight: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.int64]:
+    """Return the place of each label among the classes of a model; a label that it does not know is an error."""
+    labels, codes = read_labels(y, n_rows)
+    counted = codes if weight is None else codes[weight > 0]  # no weight is as if not there
+    strange = [label for label in labels[np.unique(counted)].tolist() if label not in classes.tolist()]
+    if strange:
+        raise TableError(f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {classes.tolist()}.")
+    return np.asarray(np.minimum(np.searchsorted(classes, labels), len(classes) - 1)[codes], dtype=np.int64)
+
+
+def possible(log_joint: NDArray[np.float64], log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log P(x, c) with the prior where x has probability 0 under every class."""
+    impossible = np.isneginf(log_joint).all(axis=1, keepdims=True)
+    return np.where(impossible, log_prior, log_joint)
 
 
 def losses(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_rule
 from bayeskit.counts.features import FeatureCounts
+from bayeskit.estimate.features_left_out import FeatureSums, LeftRows, multinomial_left_out
 
 
 class MultinomialNB(FeatureModel):
@@ -64,3 +66,6 @@ class MultinomialNB(FeatureModel):
         log_prob[np.isnan(log_prob)] = -np.log(len(counts.schema))  # a class without a count says nothing
         log_prior = self._log_prior(counts)
         return FeatureBeliefs(log_prior, log_prob, log_prob, log_prior)
+
+    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
+        return multinomial_left_out(sums, rows)

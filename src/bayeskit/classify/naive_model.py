@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import naive_network
 from bayeskit.classify.draws import Draws
-from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.leave_one_out import LeavesOneOut, possible
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.posterior import log_posterior
@@ -74,9 +74,7 @@ class NaiveModel(LeavesOneOut, Draws):
         own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
         template: Any = self._state.template
         log_joint, log_prior = template._log_joint_left_out(self.counts_, columns, y, own)
-        impossible = np.isneginf(log_joint).all(axis=1)
-        log_joint[impossible] = log_prior[impossible]
-        return log_posterior(log_joint)
+        return log_posterior(possible(log_joint, log_prior))
 
     def _columns(self) -> Iterator[tuple[Variable, Kind, Any]]:
         """Return each column with its kind and the parameters that the kind estimated."""

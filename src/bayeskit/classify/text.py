@@ -11,15 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import Score
+from bayeskit.classify.leave_one_out import LeaveOneOut
 from bayeskit.classify.text_beliefs import TextBeliefs
+from bayeskit.classify.text_left_out import documents_left_out
 from bayeskit.classify.text_questions import TextQuestions
 from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
-from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, at_least, one_of
+from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.text import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
 from bayeskit.table.text_files import TextSource
@@ -43,10 +47,14 @@ class TextClassifier(Classifier, TextQuestions):
     ----------
     model : {"multinomial", "bernoulli", "complement"}, default "multinomial"
         The event model.
-    smoothing : float, default 1.0
-        λ, added to each count.
+    smoothing : float, Lidstone or MEstimate, default 1.0
+        λ, added to each count. ``MEstimate(m)`` adds m tokens to each class, distributed evenly over the vocabulary;
+        in the Bernoulli model m documents, half of them with the word.
     prior : {"data", "smoothed", "uniform"}, array or dict, default "data"
         P(c). As in scikit-learn, the complement model does not use it.
+    class_weight : dict or "balanced", optional
+        The weight of each class. Counts stay unweighted; the weights apply when they become probabilities. Which words
+        are kept does not depend on them.
     tokens, ngram_range, lowercase, punctuation, ideographs, normalise
         How texts become tokens, as in `Tokeniser`: by default the words of Unicode, case folded, Chinese in overlapping
         pairs of characters.
@@ -93,7 +101,13 @@ class TextClassifier(Classifier, TextQuestions):
     _statistic = TokenCounts
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "model": one_of("multinomial", "bernoulli", "complement"),
-        "smoothing": at_least(0, most=LARGEST_PSEUDO_COUNT),
+        "smoothing": (
+            f"a number from 0 to {LARGEST_PSEUDO_COUNT:g} (λ), or a smoothing such as MEstimate(2)",
+            lambda value: at_least(0, most=LARGEST_PSEUDO_COUNT)[1](
+                value.pseudo_count(1) if isinstance(value, SymmetricSmoothing) else value
+            ),
+        ),
+        "class_weight": a_class_weight,
         "prior": (
             "'data', 'smoothed', 'uniform', an array of probabilities or a dict of class to probability",
             lambda prior: not isinstance(prior, str) or prior in ("data", "smoothed", "uniform"),
@@ -127,8 +141,9 @@ class TextClassifier(Classifier, TextQuestions):
         self,
         *,
         model: str = "multinomial",
-        smoothing: float = 1.0,
+        smoothing: float | SymmetricSmoothing = 1.0,
         prior: Any = "data",
+        class_weight: Any = None,
         tokens: Any = "words",
         ngram_range: tuple[int, int] = (1, 1),
         lowercase: bool = True,
@@ -148,6 +163,7 @@ class TextClassifier(Classifier, TextQuestions):
         self.model = model
         self.smoothing = smoothing
         self.prior = prior
+        self.class_weight = class_weight
         self.tokens = tokens
         self.ngram_range = ngram_range
         self.lowercase = lowercase
@@ -248,24 +264,40 @@ class TextClassifier(Classifier, TextQuestions):
 
     def _check(self, counts: TokenCounts) -> None:
         estimate.kept_words(counts, self.drop_frequent, self.min_count, None)
+        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
+        class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
 
     def _believe(self, counts: TokenCounts) -> TextBeliefs:
-        words = estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)
+        words = self._kept_words(counts)
+        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
+        weighted = counts if self.class_weight is None else counts.weighted(factor)
         with np.errstate(divide="ignore"):
-            log_prior = np.log(class_prior(counts.n_class, self.prior, self.smoothing, counts.classes))
+            log_prior = np.log(class_prior(weighted.n_class, self.prior, self.smoothing, counts.classes))
+        cells, λ = self._cells(weighted, words), self._pseudo_count(counts, words)
         if self.model == "bernoulli":
-            cells = estimate.cells_of(counts, words, counts.n_document)
-            return TextBeliefs(counts, estimate.bernoulli(cells, self.smoothing, log_prior, counts.n_class), log_prior)
+            return TextBeliefs(counts, estimate.bernoulli(cells, λ, log_prior, weighted.n_class), log_prior)
+        hashed = self.hashing is not None
+        if self.model == "complement":
+            table = estimate.complement(cells, λ, bool(self.norm), log_prior, hashed)
+        else:
+            table = estimate.multinomial(cells, λ, log_prior, hashed)
+        return TextBeliefs(counts, table, log_prior)
+
+    def _kept_words(self, counts: TokenCounts) -> NDArray[np.int64]:
+        return estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)
+
+    def _pseudo_count(self, counts: TokenCounts, words: NDArray[np.int64]) -> float:
+        """Return what is added to each count: of a word among all words, or of its presence."""
+        n_words = self.hashing or len(words)
+        return as_smoothing(self.smoothing).pseudo_count(2 if self.model == "bernoulli" else n_words)
+
+    def _cells(self, counts: TokenCounts, words: NDArray[np.int64]) -> estimate.TokenCells:
+        if self.model == "bernoulli":
+            return estimate.cells_of(counts, words, counts.n_document)
         n_token = counts.n_token
         if self.idf and not self.length:
             n_token = n_token * np.repeat(estimate.inverse_frequency(counts), np.diff(counts.indptr))
-        cells = estimate.cells_of(counts, words, n_token)
-        hashed = self.hashing is not None
-        if self.model == "complement":
-            table = estimate.complement(cells, self.smoothing, bool(self.norm), log_prior, hashed)
-        else:
-            table = estimate.multinomial(cells, self.smoothing, log_prior, hashed)
-        return TextBeliefs(counts, table, log_prior)
+        return estimate.cells_of(counts, words, n_token)
 
     def _template(self, *, anew: bool = False) -> Self:
         # A function stays itself: jieba's, for one, belongs to an object that cannot be copied.
@@ -316,6 +348,24 @@ class TextClassifier(Classifier, TextQuestions):
             right = [np.asarray(self.predict(texts) == np.asarray(labels, dtype=object)) for texts, labels in X]
             return float(np.concatenate(right).mean())
         return float(super().score(X, y, sample_weight))
+
+    def leave_one_out(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
+    ) -> LeaveOneOut:
+        """Return error, log-loss and RMSE on the documents of the fit, each predicted without itself.
+
+        One pass subtracts each document from the counts; the vocabulary stays that of all documents. With ``idf`` each
+        document changes the weight of every word, and with ``class_weight`` the counts are weighted, so these are
+        errors.
+
+        Examples
+        --------
+        >>> from bayeskit import TextClassifier
+        >>> texts, y = ["cheap pills", "lunch at noon", "cheap watches", "late lunch"], ["spam", "ham", "spam", "ham"]
+        >>> TextClassifier().fit(texts, y).leave_one_out(texts, y).error
+        0.0
+        """
+        return documents_left_out(self._now(), LabelledTexts(X, y, sample_weight, target, type(self).__name__))
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

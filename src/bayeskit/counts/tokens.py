@@ -180,6 +180,16 @@ class TokenCounts:
         rest = TokenCounts(self.tokeniser, self.transform, self.classes, n_class, *arrays, self.declared_classes)
         return rest.narrow()
 
+    def weighted(self, factor: NDArray[Any]) -> TokenCounts:
+        """Return the counts in which each document of class c counts ``factor[c]`` times as much."""
+        by_cell = factor[self.codes]
+        return replace(
+            self,
+            n_class=self.n_class * factor,
+            n_token=self.n_token * by_cell,
+            n_document=self.n_document * by_cell,
+        )
+
     def declare(self, classes: NDArray[Any]) -> TokenCounts:
         """Return the counts with declared classes, which may have no document yet."""
         union = union_classes(self.classes, classes)

@@ -86,12 +86,13 @@ a_prior: tuple[str, Callable[[Any], bool]] = (
     lambda prior: prior in ("smoothed", "data", "uniform") if isinstance(prior, str) else is_prior(prior),
 )
 
-# The rule that a parameter says how often a row of each class counts.
 # The same for models without a λ.
 a_plain_prior: tuple[str, Callable[[Any], bool]] = (
     "'data', 'uniform', an array of probabilities or a dict of class to probability",
     lambda prior: prior in ("data", "uniform") if isinstance(prior, str) else is_prior(prior),
 )
+
+# The rule that a parameter says how often a row of each class counts.
 a_class_weight: tuple[str, Callable[[Any], bool]] = (
     "a dict of class to weight, 'balanced' or None",
     lambda weight: weight is None or isinstance(weight, Mapping) or (isinstance(weight, str) and weight == "balanced"),

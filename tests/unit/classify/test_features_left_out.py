@@ -1,0 +1,68 @@
+"""Naive Bayes over counts predicts each row of its fit without that row, as scikit-learn's refits do."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn import naive_bayes as theirs
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+
+from bayeskit import BernoulliNB, ComplementNB, MultinomialNB
+from bayeskit.errors import TableError
+
+RNG = np.random.default_rng(3)
+Y = np.repeat(["a", "b", "c"], [9, 6, 4])
+X = RNG.poisson([[0.6] * 8] * len(Y)) + (Y == "b")[:, None] * RNG.integers(0, 2, (len(Y), 8))
+X[:, 7] = 1  # a feature that every row has
+SETTINGS = [{}, {"alpha": 0.3, "fit_prior": False}, {"alpha": np.arange(1.0, 9.0), "class_prior": [0.2, 0.3, 0.5]}]
+MODELS = [MultinomialNB, BernoulliNB, ComplementNB, lambda **s: ComplementNB(norm=True, **s)]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("make", MODELS, ids=["multinomial", "bernoulli", "complement", "norm"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_leave_one_out_is_that_of_scikit_learn(make, settings, form):
+    model = make(**settings).fit(form(X), Y)
+    peer = getattr(theirs, type(model).__name__)(**model.get_params())
+    if isinstance(model, BernoulliNB) and np.ndim(model.alpha):  # scikit-learn's refuses an alpha per feature
+        expected = refits(model, np.ones(len(Y)))
+    else:
+        expected = cross_val_predict(peer, X, Y, cv=LeaveOneOut(), method="predict_proba")
+    found = model.leave_one_out(form(X), Y)
+    assert_allclose(np.exp(found.log_posterior), expected, rtol=1e-9)
+    assert found.error == np.mean(model.classes_[expected.argmax(axis=1)] != Y)
+
+
+def refits(model, weight):
+    found = []
+    for i in range(len(Y)):
+        rest = weight.copy()
+        rest[i] -= min(1.0, rest[i])
+        counts = model.count(X, Y, rest, schema=model.counts_.schema).declare(model.classes_)
+        found.append(type(model).from_counts(counts, **model.get_params()).predict_proba(X[[i]])[0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["multinomial", "bernoulli", "complement", "norm"])
+def test_a_row_of_integer_weight_loses_one_of_its_copies(make):
+    weight = np.tile([1.0, 2.0, 0.5], 7)[: len(Y)]
+    model = make(alpha=0.5).fit(X, Y, sample_weight=weight)
+    found = model.leave_one_out(X, Y, weight).log_posterior
+    assert_allclose(np.exp(found), refits(model, weight), rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, BernoulliNB])
+def test_without_smoothing_a_row_that_no_other_row_makes_possible_gets_the_prior(make):
+    table, y = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]]), np.array(["a", "b", "b", "b"])
+    model = make(alpha=0).fit(table, y)
+    found = np.exp(model.leave_one_out(table, y).log_posterior)
+    assert_allclose(found[0], [0.0, 1.0], atol=1e-12)  # feature 0 is in no other row, and class a in none
+    assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_what_does_not_fit_is_refused():
+    model = MultinomialNB().fit(X, Y)
+    with pytest.raises(TableError, match="pass y, or target"):
+        model.leave_one_out(X)
+    with pytest.raises(TableError, match="y holds the class 'z'"):
+        model.leave_one_out(X, np.where(Y == "c", "z", Y))
