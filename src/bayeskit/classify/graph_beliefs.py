@@ -19,19 +19,27 @@ from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 Table = NDArray[np.float64]
 
 
+def counts_of(counts: GraphCounts, v: int) -> NDArray[Any]:
+    """Return how many rows have each case of a variable's parents and value: one axis per parent, own values last.
+
+    Variables are the columns and, last, the class.
+    """
+    n, own = len(counts.schema), counts.parents[v]
+    columns = tuple(p for p in own if p < n)
+    if v == n:
+        return counts.table(columns) if columns else counts.n_class
+    found = counts.table((*columns, v))  # (parents' values …, own values, classes)
+    return np.moveaxis(found, -1, own.index(n)) if n in own else np.asarray(found.sum(axis=-1))
+
+
 def tables_of(counts: GraphCounts, smoothing: Any) -> tuple[Table, ...]:
     """Return P(variable | parents) of each column and, last, of the class: one axis per parent, own values last."""
-    prior, n = as_prior(smoothing), len(counts.schema)
-    tables = []
-    for v, own in enumerate(counts.parents):
-        columns = tuple(p for p in own if p < n)
-        if v == n:
-            found = counts.table(columns) if columns else counts.n_class
-        else:
-            found = counts.table((*columns, v))  # (parents' values …, own values, classes)
-            found = np.moveaxis(found, -1, own.index(n)) if n in own else found.sum(axis=-1)
-        tables.append(estimate(found, prior.pseudo_counts("", found.shape)))
-    return tuple(tables)
+    return tuple(estimated(counts_of(counts, v), smoothing) for v in range(len(counts.parents)))
+
+
+def estimated(found: NDArray[Any], smoothing: Any) -> Table:
+    """Return P(variable | parents) from the counts of its cells."""
+    return estimate(found, as_prior(smoothing).pseudo_counts("", found.shape))
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,6 +61,13 @@ class LeavesOneOut(BayesClassifier):
     def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
         if self._believed_with.get("class_weight") is not None:
             raise BayeskitError("leave_one_out cannot subtract rows from weighted classes; fit without class_weight.")
+        columns, y = self._rows_left_out(X, y, target)
+        weight = read_weight(sample_weight, len(columns[0]))
+        codes = codes_under(self.classes_, y, weight, len(columns[0]))
+        return losses(self._log_posterior_left_out(columns, codes, weight), codes, weight)
+
+    def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
+        """Return the encoded columns of rows and their labels."""
         if target is not None:
             source, y = split_target(X, target)
             source = in_order(X, source, self.schema_.names)
@@ -69,10 +76,7 @@ class LeavesOneOut(BayesClassifier):
             raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
         else:
             source = self._read_features(X)
-        weight = read_weight(sample_weight, source.n_rows)
-        codes = codes_under(self.classes_, y, weight, source.n_rows)
-        log_posterior = self._log_posterior_left_out(encode(source, self.schema_), codes, weight)
-        return losses(log_posterior, codes, weight)
+        return encode(source, self.schema_), y
 
 
 def codes_under(classes: NDArray[Any], y: Any, weight: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.int64]:

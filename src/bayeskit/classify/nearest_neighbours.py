@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.heom import HeomRows, heom_rows, nearest_rows
+from bayeskit.classify.leave_one_out import LeaveOneOut, losses
 from bayeskit.classify.table_model import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
@@ -94,7 +95,9 @@ class NearestNeighbours(TableClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the neighbours of each row, of shape (n_rows, n_classes)."""
-        distance, place = self.kneighbors(X)
+        return self._shares(*self.kneighbors(X))
+
+    def _shares(self, distance: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
         votes = np.ones_like(distance)
         if self.weights == "distance":
             same = distance == 0
@@ -104,6 +107,15 @@ class NearestNeighbours(TableClassifier):
         for c in range(len(self.classes_)):
             posterior[:, c] = (votes * (self._y[place] == c)).sum(axis=1)
         return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """Return error, log-loss and RMSE on the rows of the fit, each predicted by its neighbours among the others.
+
+        The model keeps its rows, so none are given; the ranges of numeric columns stay those of all rows. The log-loss
+        is infinite where no neighbour of a row has its class.
+        """
+        with np.errstate(divide="ignore"):
+            return losses(np.log(self._shares(*self.kneighbors())), self._y)
 
     def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).

@@ -11,22 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import as_network
-from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.graph_beliefs import GraphBeliefs
+from bayeskit.classify.graph_left_out import log_joint_left_out
+from bayeskit.classify.leave_one_out import LeavesOneOut, possible
 from bayeskit.classify.network_terms import NetworkTerms
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph_counts import GraphCounts, Parents
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
-from bayeskit.errors import ModelFileError, warn_caller
+from bayeskit.decide.posterior import log_posterior
+from bayeskit.errors import BayeskitError, ModelFileError, TableError, warn_caller
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.explain.summary import Summary
 from bayeskit.io.expect import expect_field
-from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.checks import split_target, warn_of_empty_columns
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled, read_labelled
-from bayeskit.learn.parameters import a_smoothing, an_amount_of_memory, at_least, from_json, one_of, refuse_parameters
+from bayeskit.learn.parameters import (
+    a_class_weight,
+    a_smoothing,
+    an_amount_of_memory,
+    at_least,
+    from_json,
+    one_of,
+    refuse_parameters,
+)
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.learn.state import State
 from bayeskit.network import dag
@@ -39,7 +50,7 @@ from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
 
-class NetworkClassifier(BayesClassifier):
+class NetworkClassifier(LeavesOneOut):
     r"""A Bayesian network with one variable as the class.
 
     .. math:: P(c \mid x) \propto P(c \mid pa(c)) \prod_j P(x_j \mid pa(x_j))
@@ -68,6 +79,10 @@ class NetworkClassifier(BayesClassifier):
         A value at prediction that was not seen in fit: treat it as missing, or raise an error.
     kinds : dict or str, optional
         The kind of a column, where the dtype does not decide it.
+    class_weight : dict or "balanced", optional
+        The weight of each class. The structure comes from the rows as they are, and counts stay unweighted; the weights
+        apply when they become probabilities. (There is no ``prior``: P(c) is a table of the network, whose class may
+        have parents; ``from_network`` takes a network with other tables.)
     max_memory : number of bytes or str, default "4 GiB"
         The largest memory for the counts.
 
@@ -105,6 +120,7 @@ class NetworkClassifier(BayesClassifier):
         "numeric": one_of(*BINS),
         "bins": at_least(1, whole=True),
         "unseen": one_of("ignore", "error"),
+        "class_weight": a_class_weight,
         "max_memory": an_amount_of_memory,
     }
     _statistic = GraphCounts
@@ -120,6 +136,7 @@ class NetworkClassifier(BayesClassifier):
         bins: int = 10,
         unseen: str = "ignore",
         kinds: Any = None,
+        class_weight: Any = None,
         max_memory: Memory = "4 GiB",
     ) -> None:
         self.network = network
@@ -130,6 +147,7 @@ class NetworkClassifier(BayesClassifier):
         self.bins = bins
         self.unseen = unseen
         self.kinds = kinds
+        self.class_weight = class_weight
         self.max_memory = max_memory
 
     @classmethod
@@ -236,7 +254,30 @@ class NetworkClassifier(BayesClassifier):
         terms = self._terms
         if terms is not None and not counts.n_class.sum() > 0:  # made by from_network
             return GraphBeliefs(sizes_of(counts.schema), counts.n_classes, counts.parents, terms.tables())
+        if self.class_weight is not None:
+            counts = counts.weighted(class_factors(counts.n_class, counts.classes, self.class_weight))
         return GraphBeliefs.of(counts, self.smoothing)
+
+    def _check(self, counts: GraphCounts) -> None:
+        class_factors(counts.n_class, counts.classes, self.class_weight)
+
+    def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
+        if not self.counts_.n_class.sum() > 0:
+            raise BayeskitError("the tables were given with the network, so there is no row to leave out; call fit.")
+        if y is None and target is None:
+            target = self.target_
+        if target is not None:
+            y = split_target(X, target)[1]
+        elif y is None:
+            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+        return self._encode(X), y
+
+    def _log_posterior_left_out(
+        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
+        log_joint = log_joint_left_out(self.counts_, self._believed_with["smoothing"], columns, y, own)
+        return log_posterior(possible(log_joint, self._beliefs.log_prior))
 
     # -- reading rows -----------------------------------------------------------------------------------------------
 
