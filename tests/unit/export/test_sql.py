@@ -127,7 +127,7 @@ def test_sums_in_duckdb_are_those_of_the_library_to_the_last_bit():
     model = NaiveBayes().fit(X, rng.integers(0, 3, 3000))
     query = to_sql(model, "duckdb", keep=["id"])
     # What the last stage but three calls t0, t1, t2 is log P(x, c).
-    sums = query[: query.index(", stage4 AS")] + "\nSELECT k0, t0, t1, t2 FROM stage3 ORDER BY k0"
+    sums = query[: query.index(", stage5 AS")] + "\nSELECT k0, t0, t1, t2 FROM stage4 ORDER BY k0"
     found = np.array(in_duckdb(sums, numbered(X)))[:, 1:]
     assert_array_equal(found, model.predict_joint_log_proba(X))
 

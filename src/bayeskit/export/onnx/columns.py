@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import BayeskitError
 from bayeskit.export.onnx.graph import Graph
 from bayeskit.export.sql.cells import LARGEST, refuse_inexact
-from bayeskit.export.sql.naive import LOG_ZERO, log_numbers
+from bayeskit.export.sql.tables import LOG_ZERO, log_numbers
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.table.schema import Variable
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayeskit.errors import BayeskitError
-from bayeskit.export.sql.naive import IMPOSSIBLE, closed_forms, log_numbers
+from bayeskit.export.sql.naive import closed_forms
+from bayeskit.export.sql.tables import IMPOSSIBLE, log_numbers
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}

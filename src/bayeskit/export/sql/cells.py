@@ -20,7 +20,8 @@ class Cells:
     """The first two stages of a query: the cells x_j, and the codes c_j of those that are counted.
 
     A code is the place of the value among the levels, from 1; with ``smooth`` an unseen value has the place after the
-    last. NULL is a missing cell, and an unseen value otherwise. Rows that the model refuses are in ``refused``.
+    last. 0 is a missing cell, and an unseen value otherwise: a slot of every table, so that no sum meets NULL. Rows
+    that the model refuses are in ``refused``.
     """
 
     dialect: Dialect
@@ -53,15 +54,16 @@ class Cells:
     def _code(self, j: int, variable: Variable, is_text: bool) -> None:
         cell = f"x{j}"
         if variable.kind == "binned":
-            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NOT NULL THEN {self._bin(cell, variable.edges, 1)} END"
+            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NULL THEN 0 ELSE {self._bin(cell, variable.edges, 1)} END"
             return
         found = self._place(cell, variable, is_text)
         if self.unseen == "smooth":
-            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NOT NULL THEN coalesce({found}, {variable.n_values + 1}) END"
+            slot = f"coalesce(nullif({found}, 0), {variable.n_values + 1})"
+            self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NULL THEN 0 ELSE {slot} END"
         else:
             self.codes[f"c{j}"] = found
         if self.unseen == "error":
-            self.refused.append(f"(c{j} IS NULL AND {cell} IS NOT NULL)")
+            self.refused.append(f"(c{j} = 0 AND {cell} IS NOT NULL)")
 
     def _place(self, cell: str, variable: Variable, is_text: bool) -> str:
         values = variable.values
@@ -75,7 +77,7 @@ class Cells:
         whole = f"CAST({cell} AS INTEGER)" if abs(low) + len(values) < 2**31 else f"CAST({cell} AS BIGINT)"
         return (
             f"CASE WHEN {cell} >= {first} AND {cell} <= {last} AND {cell} = floor({cell}) "
-            f"THEN CAST({whole} - ({low - 1}) AS INTEGER) END"
+            f"THEN CAST({whole} - ({low - 1}) AS INTEGER) ELSE 0 END"
         )
 
     def _bin(self, cell: str, edges: Sequence[float], first: int) -> str:

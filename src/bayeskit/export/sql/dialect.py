@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from bayeskit.errors import BayeskitError
@@ -16,8 +16,11 @@ class Dialect(ABC):
     """How one database writes what a model needs. Expressions are texts; positions in a list start at 1."""
 
     name: ClassVar[str]
-    # What a list may cost: two tables are looked up as one where their product has no more cells than this.
-    merged_cells: ClassVar[int] = 400
+    # What a list may cost: tables are looked up as one where the table of both has no more numbers than this.
+    merged_numbers: ClassVar[int] = 2048
+    # Whether a row is looked up once for all classes, and what is computed for few rows only is one column. Both pay
+    # where each expression is computed for many rows at a time.
+    has_records: ClassVar[bool] = False
     # How many cells the sums over missing parents may have; more would take a row tens of milliseconds.
     most_cells: ClassVar[int] = 100_000
     # The most columns that a query may have at a time.
@@ -66,8 +69,12 @@ class Dialect(ABC):
         """Return a constant list of numbers."""
 
     @abstractmethod
-    def comprehension(self, n_items: int, item: str) -> str:
-        """Return the list of what an expression of ``i`` gives for i = 0, 1, …, n_items − 1."""
+    def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
+        r"""Return the list of :math:`\log \sum_v \exp(\mathrm{term}(i, v))` for i = 0, 1, …, n_sums − 1.
+
+        The term is an expression of ``i`` and ``v`` = 0, 1, …, n_terms − 1. Shifted by the largest term, exp() cannot
+        overflow and one term is 1.
+        """
 
     def quotient(self, whole: str, divisor: int) -> str:
         """Return the whole part of a division of whole numbers."""
@@ -85,9 +92,25 @@ class Dialect(ABC):
         """Return one of several constant numbers."""
         return self.item(self.numbers(values), position)
 
+    def record(self, columns: Mapping[str, str]) -> str:
+        """Return a record of named expressions; for databases that have records."""
+        raise NotImplementedError
+
+    def records(self, columns: Sequence[Sequence[float]]) -> str:
+        """Return a constant list of records, given by their columns; for databases that have records."""
+        raise NotImplementedError
+
+    def member(self, record: str, place: int) -> str:
+        """Return one number of a record of ``records``, by its place from 0; for databases that have records."""
+        raise NotImplementedError
+
     @abstractmethod
     def position(self, literals: Sequence[str], cell: str) -> str:
-        """Return the place of a cell among text or number literals; NULL where it is not there, or is NULL."""
+        """Return the place of a cell among text or number literals; 0 where it is not there, or is NULL."""
+
+    def exponential(self, exponent: str) -> str:
+        """Return exp() of a number of at most 0."""
+        return f"exp({exponent})"
 
     def greatest(self, items: Sequence[str]) -> str:
         """Return the greatest of several numbers."""

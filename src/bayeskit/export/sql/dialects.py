@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.sql.dialect import Dialect
 
 
 class DuckDB(Dialect):
-    """DuckDB: lists that are looked up by position."""
+    """DuckDB: lists of records that are looked up by position.
+
+    A constant list is built anew for every 2,048 rows, so that long ones are columns of a table of one row. Numbers
+    are written as one text, which is read many times faster than a list of literals.
+    """
 
     name = "duckdb"
+    merged_numbers = 4096
+    has_records = True
 
     def _number(self, value: float) -> str:
         # Without an exponent a literal is a DECIMAL.
@@ -28,12 +34,14 @@ class DuckDB(Dialect):
         return f"CASE WHEN NOT isnan({cell}) THEN {cell} END"
 
     def numbers(self, values: Sequence[float]) -> str:
-        """As an array of double precision, folded into a constant by the planner."""
-        return f"CAST([{', '.join(map(self._number, values))}] AS DOUBLE[])"
+        """As one text, which is read once."""
+        return f"CAST('{list(values)}' AS DOUBLE[])"
 
-    def comprehension(self, n_items: int, item: str) -> str:
-        """By a function of the position."""
-        return f"list_transform(range({n_items}), lambda i: {item})"
+    def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
+        """By functions of the positions; a list of one list gives the terms a name."""
+        terms = f"[list_transform(range({n_terms}), lambda v: {term})]"
+        log_sum = "list_max(z) + ln(list_sum(list_transform(z, lambda term: exp(term - list_max(z)))))"
+        return f"list_transform(range({n_sums}), lambda i: list_transform({terms}, lambda z: {log_sum})[1])"
 
     def quotient(self, whole: str, divisor: int) -> str:
         """A single slash would give a fraction."""
@@ -41,8 +49,7 @@ class DuckDB(Dialect):
 
     def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
         """As a list of lists."""
-        lists = ", ".join(f"[{', '.join(map(self._number, row))}]" for row in rows)
-        return f"list_extract(CAST([{lists}] AS DOUBLE[][]), {position})"
+        return f"list_extract(CAST('{[list(row) for row in rows]}' AS DOUBLE[][]), {position})"
 
     def item(self, vector: str, position: str) -> str:
         """By position."""
@@ -50,7 +57,19 @@ class DuckDB(Dialect):
 
     def position(self, literals: Sequence[str], cell: str) -> str:
         """By a walk through the list, which is quick for the few values that a column has."""
-        return f"nullif(list_position([{', '.join(literals)}], {cell}), 0)"
+        return f"coalesce(list_position([{', '.join(literals)}], {cell}), 0)"
+
+    def record(self, columns: Mapping[str, str]) -> str:
+        """As a struct."""
+        return "{" + ", ".join(f"'{name}': {expression}" for name, expression in columns.items()) + "}"
+
+    def records(self, columns: Sequence[Sequence[float]]) -> str:
+        """As a list of structs without names."""
+        return f"list_zip({', '.join(map(self.numbers, columns))})"
+
+    def member(self, record: str, place: int) -> str:
+        """By position, from 1."""
+        return f"{record}[{place + 1}]"
 
 
 class Postgres(Dialect):
@@ -85,9 +104,13 @@ class Postgres(Dialect):
         """As one text, which is read once."""
         return f"CAST('{_braced(values)}' AS double precision[])"
 
-    def comprehension(self, n_items: int, item: str) -> str:
-        """By a subquery over the positions."""
-        return f"ARRAY(SELECT {item} FROM generate_series(0, {n_items - 1}) AS i ORDER BY i)"
+    def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
+        """By subqueries over the positions; exp() of less than −600 may be too small for PostgreSQL."""
+        terms = f"SELECT {term} AS z FROM generate_series(0, {n_terms - 1}) AS v"
+        peaked = f"SELECT z, max(z) OVER () AS peak FROM ({terms}) AS terms"
+        total = f"sum(exp(greatest(z - peak, {self.number(-600)})))"
+        log_sum = f"SELECT max(peak) + ln({total}) FROM ({peaked}) AS peaked"
+        return f"ARRAY(SELECT ({log_sum}) FROM generate_series(0, {n_sums - 1}) AS i ORDER BY i)"
 
     def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
         """As texts of arrays: a row of an array of arrays would keep both dimensions."""
@@ -100,7 +123,11 @@ class Postgres(Dialect):
 
     def position(self, literals: Sequence[str], cell: str) -> str:
         """By a walk through the array."""
-        return f"array_position(ARRAY[{', '.join(literals)}], {cell})"
+        return f"coalesce(array_position(ARRAY[{', '.join(literals)}], {cell}), 0)"
+
+    def exponential(self, exponent: str) -> str:
+        """A number too small for double precision is an error in PostgreSQL."""
+        return f"CASE WHEN {exponent} > {self.number(-600)} THEN exp({exponent}) ELSE 0 END"
 
 
 class Spark(Dialect):
@@ -135,9 +162,11 @@ class Spark(Dialect):
         """As an array of double precision, folded into a constant by the planner."""
         return f"array({', '.join(map(self._number, values))})"
 
-    def comprehension(self, n_items: int, item: str) -> str:
-        """By a function of the position."""
-        return f"transform(sequence(0, {n_items - 1}), i -> {item})"
+    def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
+        """By functions of the positions; an array of one array gives the terms a name."""
+        terms = f"array(transform(sequence(0, {n_terms - 1}), v -> {term}))"
+        log_sum = "array_max(z) + ln(aggregate(z, 0D, (total, term) -> total + exp(term - array_max(z))))"
+        return f"transform(sequence(0, {n_sums - 1}), i -> transform({terms}, z -> {log_sum})[0])"
 
     def quotient(self, whole: str, divisor: int) -> str:
         """A slash would give a fraction."""
@@ -153,14 +182,14 @@ class Spark(Dialect):
 
     def position(self, literals: Sequence[str], cell: str) -> str:
         """By a walk through the array."""
-        return f"CAST(nullif(array_position(array({', '.join(literals)}), {cell}), 0) AS INT)"
+        return f"CAST(coalesce(array_position(array({', '.join(literals)}), {cell}), 0) AS INT)"
 
 
 class SQLite(Dialect):
     """SQLite: no lists, so that constants are chosen by CASE and computed lists are JSON."""
 
     name = "sqlite"
-    merged_cells = 0
+    merged_numbers = 0
     materialised = " MATERIALIZED"
     most_columns = 2000
     most_cells = 2000
@@ -190,10 +219,12 @@ class SQLite(Dialect):
         """As JSON."""
         return f"'[{', '.join(map(repr, values))}]'"
 
-    def comprehension(self, n_items: int, item: str) -> str:
-        """By a subquery over the positions, as JSON."""
-        positions = f"SELECT value AS i FROM json_each('{list(range(n_items))}')"
-        return f"(SELECT json_group_array(item) FROM (SELECT {item} AS item FROM ({positions}) ORDER BY i))"
+    def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
+        """By subqueries over the positions, as JSON."""
+        terms = f"SELECT {term} AS z FROM (SELECT value AS v FROM json_each('{list(range(n_terms))}'))"
+        log_sum = f"SELECT max(peak) + ln(sum(exp(z - peak))) FROM (SELECT z, max(z) OVER () AS peak FROM ({terms}))"
+        sums = f"SELECT ({log_sum}) AS item FROM (SELECT value AS i FROM json_each('{list(range(n_sums))}')) ORDER BY i"
+        return f"(SELECT json_group_array(item) FROM ({sums}))"
 
     def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
         """As one of several texts of JSON."""
@@ -212,7 +243,8 @@ class SQLite(Dialect):
 
     def position(self, literals: Sequence[str], cell: str) -> str:
         """By CASE."""
-        return f"CASE {cell} {' '.join(f'WHEN {literal} THEN {i + 1}' for i, literal in enumerate(literals))} END"
+        cases = " ".join(f"WHEN {literal} THEN {i + 1}" for i, literal in enumerate(literals))
+        return f"CASE {cell} {cases} ELSE 0 END"
 
 
 def _braced(values: Sequence[float]) -> str:

@@ -12,11 +12,8 @@ from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.export.sql.cells import Cells
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.export.sql.elimination import EliminationStep, Factor, plan_elimination
-from bayeskit.export.sql.naive import log_numbers
 from bayeskit.export.sql.query import Query, sum_of
-
-# exp() of less would be a number so small that PostgreSQL refuses it.
-_LEAST_EXPONENT = -600.0
+from bayeskit.export.sql.tables import Table, add_lookups, log_numbers, merge
 
 
 class FamilyTerms:
@@ -36,6 +33,7 @@ class FamilyTerms:
         self.sizes = [v.n_values + (beliefs.smooth and v.n_values > 0) for v in schema]
         self.sums_out = missing_parents == "sum"
         self.steps = plan_elimination(self.families, self.sizes)
+        self.names: dict[str, str] = {}  # how the parts of the sums are called in later stages
         if self.sums_out:
             self._refuse_large()
 
@@ -46,54 +44,56 @@ class FamilyTerms:
 
     def add_stages(self, query: Query, cells: Cells) -> None:
         """Add to the query the place of each row in each list, and the sums over missing parents."""
-        query.add({f"f{f}": self._place(f) for f in range(len(self.families))})
+        self.terms = add_lookups(query, self._merged())
+        self.totals = [self._sum(c) for c in range(len(self.log_prior))]
         if not self.sums_out:
-            cells.refused.extend(f"c{step.column} IS NULL" for step in self.steps)
+            cells.refused.extend(f"c{step.column} = 0" for step in self.steps)
             return
-        for level in sorted({step.level for step in self.steps}):
-            steps = [step for step in self.steps if step.level == level]
-            query.add(dict(item for step in steps for item in self._slices(step)))
-            query.add({f"b{s.column}": self._products(s) for s in steps})
-            query.add({f"g{s.column}": self._peaks(s) for s in steps})
-            query.add({f"m{s.column}": self._log_sums(s) for s in steps})
-        # Where a sum depends on nothing that is missing, it is a term of its own.
-        places = {f"i{s.column}": self._base(s.message(), s.scope) for s in self.steps if s.scope}
-        missing = " OR ".join(f"c{step.column} IS NULL" for step in self.steps)
-        query.add({**places, "h0": missing} if missing else {})
+        if self.steps:
+            self._add_messages(query)
 
     def sums(self) -> list[str]:
         """Return log P(x, c), one expression per class."""
-        return [self._sum(c) for c in range(len(self.log_prior))]
+        return self.totals
 
     def _sum(self, c: int) -> str:
-        terms = [self.dialect.number(self.log_prior[c])]
-        for f, table in enumerate(self.tables):
-            terms.append(self.dialect.lookup([*table[..., c].ravel().tolist(), 0.0], f"f{f}"))
-        if self.sums_out and self.steps:
-            # Asked for once a row, since most rows have all parents.
-            terms.append(f"CASE WHEN h0 THEN {sum_of([self._message(step, c) for step in self.steps])} ELSE 0 END")
-        return sum_of(terms)
+        return sum_of([self.dialect.number(self.log_prior[c]), *(term[c] for term in self.terms)])
 
-    def _message(self, step: EliminationStep, c: int) -> str:
-        place = f"i{step.column} + {c + 1}" if step.scope else str(c + 1)
-        return f"coalesce({self.dialect.item(f'm{step.column}', place)}, 0)"
-
-    def _place(self, f: int) -> str:
-        # The last place holds a zero, for rows in which a member is missing.
-        members, n_cells = self.families[f], self.tables[f][..., 0].size
-        return f"coalesce({self._flat(members)} + 1, {n_cells + 1})"
-
-    def _flat(self, columns: Sequence[int]) -> str:
-        """Return the place of the values of several columns in a table of all of them, from 0."""
-        place = f"(c{columns[0]} - 1)"
-        for j in columns[1:]:
-            place = f"({place} * {self.sizes[j]} + c{j} - 1)"
-        return place
+    def _merged(self) -> list[Table]:
+        found = [Table.of_values(members, table) for members, table in zip(self.families, self.tables, strict=True)]
+        return merge(found, self.dialect.merged_numbers)
 
     # -- sums over missing parents ----------------------------------------------------------------------------------
 
-    def _where_missing(self, step: EliminationStep, n_items: int, item: str) -> str:
-        return f"CASE WHEN c{step.column} IS NULL THEN {self.dialect.comprehension(n_items, item)} END"
+    def _add_messages(self, query: Query) -> None:
+        """Add to the query the sums over missing parents, and these to the totals."""
+        # Asked once per row, since most rows have all parents.
+        missing = " OR ".join(f"c{step.column} = 0" for step in self.steps)
+        query.add({**{f"u{c}": total for c, total in enumerate(self.totals)}, "h0": missing})
+        self._add(query, dict(item for step in self.steps for item in self._slices(step)))
+        for level in sorted({step.level for step in self.steps}):
+            self._add(query, {f"m{s.column}": self._log_sums(s) for s in self.steps if s.level == level})
+        every = range(len(self.log_prior))
+        self._add(query, {f"q{c}": self._messages(c) for c in every})
+        self.totals = [f"u{c} + coalesce({self.names[f'q{c}']}, 0)" for c in every]
+
+    def _add(self, query: Query, columns: dict[str, str]) -> None:
+        self.names |= query.add_where("h0", columns)
+
+    def _flat(self, columns: Sequence[int]) -> str:
+        """Return the place of the values of several columns in a table of all, from 0; NULL where one is missing."""
+        place = f"(nullif(c{columns[0]}, 0) - 1)"
+        for j in columns[1:]:
+            place = f"({place} * {self.sizes[j]} + nullif(c{j}, 0) - 1)"
+        return place
+
+    def _messages(self, c: int) -> str:
+        """The sums that depend on nothing which is missing; each is a term of its own."""
+        return f"CASE WHEN h0 THEN {sum_of([self._message(step, c) for step in self.steps])} END"
+
+    def _message(self, step: EliminationStep, c: int) -> str:
+        place = f"{self._base(step.message(), step.scope)} + {c + 1}" if step.scope else str(c + 1)
+        return f"coalesce({self.dialect.item(self.names[f'm{step.column}'], place)}, 0)"
 
     def _slices(self, step: EliminationStep) -> Iterator[tuple[str, str]]:
         """The part of each factor that the known values leave: lists for tables, first places for earlier sums."""
@@ -104,7 +104,7 @@ class FamilyTerms:
                 if known:
                     yield name, self._base(factor, known)
                 continue
-            guard = " AND ".join([f"c{step.column} IS NULL", *(f"c{j} IS NOT NULL" for j in (*known, *_leaf(factor)))])
+            guard = " AND ".join([f"c{step.column} = 0", *(f"c{j} > 0" for j in (*known, *_leaf(factor)))])
             yield name, f"CASE WHEN {guard} THEN {self._slice(factor, known)} END"
 
     def _slice(self, factor: Factor, known: tuple[int, ...]) -> str:
@@ -120,45 +120,34 @@ class FamilyTerms:
         left = factor.members[len(known) :]
         return f"{self._flat(known)} * {prod(self.sizes[j] for j in left) * len(self.log_prior)}"
 
-    def _products(self, step: EliminationStep) -> str:
-        """The logarithms of what is summed: a list over the values of the scope, of the column, and the classes."""
-        columns = (*step.scope, step.column)
-        items = [self._factor_item(factor, step, columns) for factor in step.factors]
-        return self._where_missing(step, self._n_cells(columns), sum_of(items))
+    def _log_sums(self, step: EliminationStep) -> str:
+        """The sums over the values of a missing column: a list over the values of the scope, and the classes."""
+        term = sum_of([self._factor_item(factor, step) for factor in step.factors])
+        sums = self.dialect.log_sums(self._n_cells(step.scope), self.sizes[step.column], term)
+        return f"CASE WHEN c{step.column} = 0 THEN {sums} END"
 
-    def _factor_item(self, factor: Factor, step: EliminationStep, columns: tuple[int, ...]) -> str:
+    def _factor_item(self, factor: Factor, step: EliminationStep) -> str:
+        """The logarithm of a factor in sum i, where the missing column has value v."""
         at, n_classes = factor.members.index(step.column), len(self.log_prior)
         places, stride = [f"i % {n_classes} + 1"], n_classes
         for j in reversed(factor.members[at:]):
-            before = self._n_cells(columns[columns.index(j) + 1 :])  # items between two values of j
-            digit = f"{self.dialect.quotient('i', before)} % {self.sizes[j]}"
-            places.append(f"({digit}) * {stride}")
+            places.append(f"{self._digit(j, step)} * {stride}")
             stride *= self.sizes[j]
         vector = _slice_name(factor, step)
         if factor.is_message:
-            places += [vector] if at else []
+            places += [self.names[vector]] if at else []
             vector = f"m{factor.number}"
-        return f"coalesce({self.dialect.item(vector, sum_of(places))}, 0)"
+        return f"coalesce({self.dialect.item(self.names[vector], sum_of(places))}, 0)"
+
+    def _digit(self, j: int, step: EliminationStep) -> str:
+        """The value of column j, from 0, in sum i."""
+        if j == step.column:
+            return "v"
+        after = step.scope[step.scope.index(j) + 1 :]
+        return f"({self.dialect.quotient('i', self._n_cells(after))} % {self.sizes[j]})"
 
     def _n_cells(self, columns: Sequence[int]) -> int:
         return prod(self.sizes[j] for j in columns) * len(self.log_prior)
-
-    def _summed(self, step: EliminationStep) -> list[str]:
-        """The items of the list of products that item i of the result adds up."""
-        n_classes, size = len(self.log_prior), self.sizes[step.column]
-        scope = self.dialect.quotient("i", n_classes)
-        places = [f"({scope} * {size} + {v}) * {n_classes} + i % {n_classes} + 1" for v in range(size)]
-        return [self.dialect.item(f"b{step.column}", place) for place in places]
-
-    def _peaks(self, step: EliminationStep) -> str:
-        peak = self.dialect.greatest(self._summed(step))
-        return self._where_missing(step, self._n_cells(step.scope), peak)
-
-    def _log_sums(self, step: EliminationStep) -> str:
-        # Shifted by the peak, exp() cannot overflow and one term is 1.
-        least, peak = self.dialect.number(_LEAST_EXPONENT), self.dialect.item(f"g{step.column}", "i + 1")
-        parts = [f"exp({self.dialect.greatest([f'{item} - {peak}', least])})" for item in self._summed(step)]
-        return self._where_missing(step, self._n_cells(step.scope), f"{peak} + ln({sum_of(parts)})")
 
     def _refuse_large(self) -> None:
         sizes = [self._n_cells((step.column, *step.scope)) for step in self.steps]

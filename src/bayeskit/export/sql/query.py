@@ -17,36 +17,63 @@ class Query:
     """Stages of named expressions. A name is letters and a number, such as t3, so that its uses can be found.
 
     A stage carries on only the columns that a later one uses. A text of the user's that holds such a name costs a
-    column that is carried for nothing, and is otherwise harmless.
+    column that is carried for nothing, and is otherwise harmless. ``tables`` are constants: the columns of a table of
+    one row.
     """
 
     dialect: Dialect
     source: str  # the table, quoted
     stages: list[dict[str, str]] = field(default_factory=list)
+    tables: dict[str, str] = field(default_factory=dict)
+    _with_tables: set[int] = field(default_factory=set)  # the stages that are joined to the constants
 
-    def add(self, columns: dict[str, str]) -> None:
-        """Add a stage; without columns there is nothing to add."""
+    def add(self, columns: dict[str, str], tables: dict[str, str] | None = None) -> None:
+        """Add a stage and the constants that it uses; without columns there is nothing to add."""
         if columns:
             self.stages.append(columns)
+        if columns and tables:
+            self.tables |= tables
+            self._with_tables.add(len(self.stages) - 1)
+
+    def add_where(self, condition: str, columns: dict[str, str]) -> dict[str, str]:
+        """Add a stage that few rows need; return what later stages call each column.
+
+        In a database with records it is one column, so that the rows which do not need it cost one condition.
+        Elsewhere the columns say themselves where they are NULL.
+        """
+        if not self.dialect.has_records:
+            self.add(columns)
+            return {name: name for name in columns}
+        stage = f"s{len(self.stages)}"
+        self.add({stage: f"CASE WHEN {condition} THEN {self.dialect.record(columns)} END"} if columns else {})
+        return {name: f"{stage}.{name}" for name in columns}
 
     def render(self, result: Sequence[tuple[str, str]]) -> str:
         """Return the query whose columns are the expressions of ``result``, with their quoted names."""
         used = set().union(*(_NAME.findall(expression) for expression, _ in result))
         bodies: list[str] = []
         for stage in reversed(range(len(self.stages))):
-            columns = self.stages[stage]
+            columns = {name: expression for name, expression in self.stages[stage].items() if name in used}
             before = {name for earlier in self.stages[:stage] for name in earlier}
             carried = sorted(used & before, key=lambda name: (name[0], len(name), name))
-            selected = [*carried, *(f"{expression} AS {name}" for name, expression in columns.items() if name in used)]
-            self._refuse_wide(len(selected))
-            source = f"stage{stage - 1}" if stage else f"{self.source} AS source"
-            body = (
-                "SELECT\n    " + ",\n    ".join(selected or ["1 AS nothing"]) + f"\n  FROM {source}{self.dialect.fence}"
-            )
-            bodies.append(f"stage{stage} AS{self.dialect.materialised} (\n  {body}\n)")
-            used = set(carried).union(*(_NAME.findall(e) for name, e in columns.items() if name in used))
+            bodies.append(self._stage(stage, carried, columns))
+            used = set(carried).union(*map(_NAME.findall, columns.values()))
+        if self.tables:
+            constants = ",\n    ".join(f"{constant} AS {name}" for name, constant in self.tables.items())
+            bodies.append(f"tables AS (\n  SELECT\n    {constants}\n)")
         last = ",\n  ".join(f"{expression} AS {name}" for expression, name in result)
         return f"WITH {', '.join(reversed(bodies))}\nSELECT\n  {last}\nFROM stage{len(self.stages) - 1}\n"
+
+    def _stage(self, stage: int, carried: Sequence[str], columns: dict[str, str]) -> str:
+        selected = [*carried, *(f"{expression} AS {name}" for name, expression in columns.items())]
+        self._refuse_wide(len(selected))
+        source = f"stage{stage - 1}" if stage else f"{self.source} AS source"
+        joined = ", tables" if stage in self._with_tables else ""
+        body = ",\n    ".join(selected or ["1 AS nothing"])
+        return (
+            f"stage{stage} AS{self.dialect.materialised} (\n"
+            f"  SELECT\n    {body}\n  FROM {source}{joined}{self.dialect.fence}\n)"
+        )
 
     def _refuse_wide(self, n_columns: int) -> None:
         most = self.dialect.most_columns

@@ -17,11 +17,9 @@ from bayeskit.export.sql.cells import Cells, fold, refuse_names
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.export.sql.dialects import DIALECTS
 from bayeskit.export.sql.families import FamilyTerms
-from bayeskit.export.sql.naive import IMPOSSIBLE, NaiveTerms
+from bayeskit.export.sql.naive import NaiveTerms
 from bayeskit.export.sql.query import Query, sum_of
-
-# exp() of less is 0 to every probability; PostgreSQL refuses to compute it.
-_LEAST_EXPONENT = -600.0
+from bayeskit.export.sql.tables import IMPOSSIBLE
 
 
 def to_sql(
@@ -62,7 +60,7 @@ def to_sql(
     >>> model = NaiveBayes().fit(datasets.load_tennis(), target="play")
     >>> query = to_sql(model, "duckdb", table="days", keep=[])
     >>> query.splitlines()[-1]
-    'FROM stage6'
+    'FROM stage7'
     """
     written = _dialect(dialect)
     if missing_parents not in ("sum", "null"):
@@ -96,29 +94,22 @@ def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -
     """Add the stages from log P(x, c) to probabilities; return the label and the probabilities."""
     dialect, classes = query.dialect, model.classes_.tolist()
     every = range(len(classes))
-    query.add({"best0": dialect.greatest([f"t{c}" for c in every]), "bad0": _any_of(refused)})
-    least = dialect.number(_LEAST_EXPONENT)
-    weights = {f"e{c}": f"CASE WHEN t{c} - best0 > {least} THEN exp(t{c} - best0) ELSE 0 END" for c in every}
-    query.add(weights)
-    query.add({"total0": sum_of([f"e{c}" for c in every])})
-    labels = [_label(label, dialect) for label in classes]
+    query.add({"best0": dialect.greatest([f"t{c}" for c in every])})
+    query.add({f"e{c}": dialect.exponential(f"t{c} - best0") for c in every})
     impossible = f"best0 <= {dialect.number(IMPOSSIBLE)}"
-    if model.impossible == "prior":
-        prior = np.exp(log_prior)
-        label, shares = labels[int(prior.argmax())], [dialect.number(p) for p in prior]
-    else:
-        label, shares = "NULL", ["NULL"] * len(classes)
+    lenient = model.impossible == "prior"
+    # Without a total a row has no answer. A condition on a missing cell is NULL, which is not true.
+    refuse = " OR ".join([*refused, *([] if lenient else [impossible])])
+    total = sum_of([f"e{c}" for c in every])
+    query.add({"total0": f"CASE WHEN {refuse} THEN NULL ELSE {total} END" if refuse else total})
+    labels = [_label(label, dialect) for label in classes]
     cases = " ".join(f"WHEN t{c} = best0 THEN {labels[c]}" for c in every)
-    refuse = "WHEN bad0 THEN NULL " if refused else ""
-    return [
-        f"CASE {refuse}WHEN {impossible} THEN {label} {cases} END",
-        *(f"CASE {refuse}WHEN {impossible} THEN {shares[c]} ELSE e{c} / total0 END" for c in every),
-    ]
-
-
-def _any_of(conditions: Sequence[str]) -> str:
-    # A condition on a missing cell is NULL, which is not true.
-    return " OR ".join(conditions) if conditions else "NULL"
+    if not lenient:
+        return [f"CASE WHEN total0 IS NULL THEN NULL {cases} END", *(f"e{c} / total0" for c in every)]
+    prior = np.exp(log_prior)
+    guess = f"CASE WHEN total0 IS NULL THEN NULL WHEN {impossible} THEN {labels[int(prior.argmax())]} {cases} END"
+    fallback = f"CASE WHEN total0 IS NOT NULL AND {impossible} THEN"
+    return [guess, *(f"{fallback} {dialect.number(prior[c])} ELSE e{c} / total0 END" for c in every)]
 
 
 def _dialect(name: str) -> Dialect:

@@ -1,0 +1,84 @@
+"""Tables of logarithms over codes: small ones are merged, and each is looked up once per row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.export.sql.query import Query
+
+# Stands for log 0: finite, so that no database meets ∞ − ∞, and far below what a possible row can have.
+LOG_ZERO = -1e300
+IMPOSSIBLE = -1e299
+
+
+def log_numbers(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logarithms with log 0 as a finite number."""
+    return np.maximum(table, LOG_ZERO)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What the codes of some columns add to log P(x, c)."""
+
+    columns: tuple[int, ...]
+    numbers: NDArray[np.float64]  # (codes of each column …, n_classes)
+
+    @classmethod
+    def of_values(cls, columns: tuple[int, ...], numbers: NDArray[np.float64]) -> Table:
+        """Return the table with code 0, a missing cell, before the values of each column: it adds nothing."""
+        return cls(columns, np.pad(log_numbers(numbers), [*((1, 0) for _ in columns), (0, 0)]))
+
+    def __add__(self, other: Table) -> Table:
+        """Return the table that adds what both add."""
+        columns = (*self.columns, *(j for j in other.columns if j not in self.columns))
+        return Table(columns, log_numbers(self._spread(columns) + other._spread(columns)))
+
+    def size_with(self, other: Table) -> int:
+        """Return how many numbers the table of both has."""
+        n_codes = dict(zip(self.columns, self.numbers.shape[:-1], strict=True))
+        n_codes |= dict(zip(other.columns, other.numbers.shape[:-1], strict=True))
+        return prod([*n_codes.values(), self.numbers.shape[-1]])
+
+    def place(self) -> str:
+        """Return the place of a row in the flat table, from 1."""
+        place = f"c{self.columns[0]}"
+        for j, n_codes in zip(self.columns[1:], self.numbers.shape[1:-1], strict=True):
+            place = f"({place} * {n_codes} + c{j})"
+        return f"{place} + 1"
+
+    def _spread(self, columns: tuple[int, ...]) -> NDArray[np.float64]:
+        # In the order of the columns, with one code for those that the table does not have.
+        own = [j for j in columns if j in self.columns]
+        ordered = np.moveaxis(self.numbers, [self.columns.index(j) for j in own], range(len(own)))
+        return np.expand_dims(ordered, [axis for axis, j in enumerate(columns) if j not in self.columns])
+
+
+def merge(tables: Sequence[Table], most_numbers: int) -> list[Table]:
+    """Return fewer tables with the same sum: a table takes in others, those that make it least larger first."""
+    left, merged = list(tables), []
+    while left:
+        table = left.pop(0)
+        while left:
+            best = min(range(len(left)), key=lambda i: table.size_with(left[i]))
+            if table.size_with(left[best]) > most_numbers:
+                break
+            table += left.pop(best)
+        merged.append(table)
+    return merged
+
+
+def add_lookups(query: Query, tables: Sequence[Table]) -> list[list[str]]:
+    """Add to the query the place of each row in each table; return the terms, one list per table of one per class."""
+    dialect = query.dialect
+    query.add({f"p{i}": table.place() for i, table in enumerate(tables)})
+    columns = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
+    if not dialect.has_records:
+        return [[dialect.lookup(numbers, f"p{i}") for numbers in own] for i, own in enumerate(columns)]
+    lists = {f"l{i}": dialect.records(own) for i, own in enumerate(columns)}
+    query.add({f"r{i}": dialect.item(f"l{i}", f"p{i}") for i in range(len(tables))}, lists)
+    return [[dialect.member(f"r{i}", c) for c in range(len(own))] for i, own in enumerate(columns)]
