@@ -91,8 +91,12 @@ def test_any_split_into_pieces_gives_the_counts_of_one_fit(model, rows, at):
         assert_array_equal(mine_arrays[name], array)
 
 
+# Numbers whose squares vanish are refused by name (test_moments.py).
+squarable = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-100 else 0.0)
+
+
 @settings(max_examples=20, deadline=None)
-@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 3), st.integers(0, 2)), min_size=6, max_size=30), cuts)
+@given(st.lists(st.tuples(squarable, st.integers(0, 3), st.integers(0, 2)), min_size=6, max_size=30), cuts)
 def test_moments_and_bins_of_pieces_are_those_of_one_fit(rows, at):
     number, count, label = (np.array(column) for column in zip(*rows, strict=True))
     table = pa.table({"number": number, "count": count, "label": label})
