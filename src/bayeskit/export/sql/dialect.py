@@ -80,9 +80,12 @@ class Dialect(ABC):
         """Return the whole part of a division of whole numbers."""
         return f"({whole} / {divisor})"
 
-    @abstractmethod
-    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
-        """Return one of several constant lists of numbers."""
+    def place(self, codes: Sequence[str], sizes: Sequence[int]) -> str:
+        """Return the place of several codes, from 0, in a flat table of so many codes each; places are from 1."""
+        place = codes[0]
+        for code, size in zip(codes[1:], sizes[1:], strict=True):
+            place = f"({place} * {size} + {code})"
+        return f"{place} + 1"
 
     @abstractmethod
     def item(self, vector: str, position: str) -> str:

@@ -47,9 +47,11 @@ class DuckDB(Dialect):
         """A single slash would give a fraction."""
         return f"({whole} // {divisor})"
 
-    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
-        """As a list of lists."""
-        return f"list_extract(CAST('{[list(row) for row in rows]}' AS DOUBLE[][]), {position})"
+    def place(self, codes: Sequence[str], sizes: Sequence[int]) -> str:
+        """In double precision, which is exact here: whole numbers are checked for overflow one by one."""
+        if len(codes) == 1:
+            return super().place(codes, sizes)
+        return f"CAST({super().place([f'CAST({code} AS DOUBLE)' for code in codes], sizes)} AS BIGINT)"
 
     def item(self, vector: str, position: str) -> str:
         """By position."""
@@ -112,11 +114,6 @@ class Postgres(Dialect):
         log_sum = f"SELECT max(peak) + ln({total}) FROM ({peaked}) AS peaked"
         return f"ARRAY(SELECT ({log_sum}) FROM generate_series(0, {n_sums - 1}) AS i ORDER BY i)"
 
-    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
-        """As texts of arrays: a row of an array of arrays would keep both dimensions."""
-        texts = ", ".join(f"'{_braced(row)}'" for row in rows)
-        return f"CAST((CAST(ARRAY[{texts}] AS text[]))[{position}] AS double precision[])"
-
     def item(self, vector: str, position: str) -> str:
         """By subscript."""
         return f"({vector})[{position}]"
@@ -172,10 +169,6 @@ class Spark(Dialect):
         """A slash would give a fraction."""
         return f"CAST({whole} div {divisor} AS INT)"
 
-    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
-        """As an array of arrays."""
-        return f"element_at(array({', '.join(self.numbers(row) for row in rows)}), CAST({position} AS INT))"
-
     def item(self, vector: str, position: str) -> str:
         """By position."""
         return f"element_at({vector}, {position})"
@@ -226,15 +219,8 @@ class SQLite(Dialect):
         sums = f"SELECT ({log_sum}) AS item FROM (SELECT value AS i FROM json_each('{list(range(n_sums))}')) ORDER BY i"
         return f"(SELECT json_group_array(item) FROM ({sums}))"
 
-    def row(self, rows: Sequence[Sequence[float]], position: str) -> str:
-        """As one of several texts of JSON."""
-        cases = " ".join(f"WHEN {i + 1} THEN {self.numbers(row)}" for i, row in enumerate(rows))
-        return f"CASE {position} {cases} END"
-
     def item(self, vector: str, position: str) -> str:
         """By a path."""
-        if position.isdigit():
-            return f"json_extract({vector}, '$[{int(position) - 1}]')"
         return f"json_extract({vector}, '$[' || ({position} - 1) || ']')"
 
     def lookup(self, values: Sequence[float], position: str) -> str:

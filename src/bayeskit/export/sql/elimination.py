@@ -18,8 +18,6 @@ class Factor:
     is_message: bool
     # The columns that may be summed out, in the order of elimination.
     members: tuple[int, ...]
-    # A child without children of its own: where it is missing, its table sums to 1 and is left out.
-    leaf: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +52,7 @@ def plan_elimination(families: Families, sizes: Sequence[int]) -> list[Eliminati
     def ranked(members: set[int]) -> tuple[int, ...]:
         return tuple(sorted(members, key=rank.__getitem__))
 
-    factors = [
-        Factor(f, False, ranked(scope), None if members[-1] in parents else members[-1])
-        for f, (members, scope) in enumerate(zip(families, scopes, strict=True))
-        if scope
-    ]
+    factors = [Factor(f, False, ranked(scope)) for f, scope in enumerate(scopes) if scope]
     steps: list[EliminationStep] = []
     levels: dict[int, int] = {}
     for j in order:

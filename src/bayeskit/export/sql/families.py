@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -70,7 +70,6 @@ class FamilyTerms:
         # Asked once per row, since most rows have all parents.
         missing = " OR ".join(f"c{step.column} = 0" for step in self.steps)
         query.add({**{f"u{c}": total for c, total in enumerate(self.totals)}, "h0": missing})
-        self._add(query, dict(item for step in self.steps for item in self._slices(step)))
         for level in sorted({step.level for step in self.steps}):
             self._add(query, {f"m{s.column}": self._log_sums(s) for s in self.steps if s.level == level})
         every = range(len(self.log_prior))
@@ -80,66 +79,39 @@ class FamilyTerms:
     def _add(self, query: Query, columns: dict[str, str]) -> None:
         self.names |= query.add_where("h0", columns)
 
-    def _flat(self, columns: Sequence[int]) -> str:
-        """Return the place of the values of several columns in a table of all, from 0; NULL where one is missing."""
-        place = f"(nullif(c{columns[0]}, 0) - 1)"
-        for j in columns[1:]:
-            place = f"({place} * {self.sizes[j]} + nullif(c{j}, 0) - 1)"
-        return place
-
-    def _messages(self, c: int) -> str:
-        """The sums that depend on nothing which is missing; each is a term of its own."""
-        return f"CASE WHEN h0 THEN {sum_of([self._message(step, c) for step in self.steps])} END"
-
-    def _message(self, step: EliminationStep, c: int) -> str:
-        place = f"{self._base(step.message(), step.scope)} + {c + 1}" if step.scope else str(c + 1)
-        return f"coalesce({self.dialect.item(self.names[f'm{step.column}'], place)}, 0)"
-
-    def _slices(self, step: EliminationStep) -> Iterator[tuple[str, str]]:
-        """The part of each factor that the known values leave: lists for tables, first places for earlier sums."""
-        for factor in step.factors:
-            known = factor.members[: factor.members.index(step.column)]
-            name = _slice_name(factor, step)
-            if factor.is_message:
-                if known:
-                    yield name, self._base(factor, known)
-                continue
-            guard = " AND ".join([f"c{step.column} = 0", *(f"c{j} > 0" for j in (*known, *_leaf(factor)))])
-            yield name, f"CASE WHEN {guard} THEN {self._slice(factor, known)} END"
-
-    def _slice(self, factor: Factor, known: tuple[int, ...]) -> str:
-        first = (*_leaf(factor), *known)
-        left = factor.members[len(known) :]
-        members, table = self.families[factor.number], self.tables[factor.number]
-        axes = [members.index(j) for j in (*first, *left)]
-        rows = np.moveaxis(table, axes, range(len(axes))).reshape(prod(self.sizes[j] for j in first), -1).tolist()
-        return self.dialect.row(rows, f"{self._flat(first)} + 1") if first else self.dialect.numbers(rows[0])
-
-    def _base(self, factor: Factor, known: Sequence[int]) -> str:
-        """How many items of a list come before those that belong to the known values."""
-        left = factor.members[len(known) :]
-        return f"{self._flat(known)} * {prod(self.sizes[j] for j in left) * len(self.log_prior)}"
-
     def _log_sums(self, step: EliminationStep) -> str:
         """The sums over the values of a missing column: a list over the values of the scope, and the classes."""
-        term = sum_of([self._factor_item(factor, step) for factor in step.factors])
+        term = sum_of([self._factor(factor, step) for factor in step.factors])
         sums = self.dialect.log_sums(self._n_cells(step.scope), self.sizes[step.column], term)
         return f"CASE WHEN c{step.column} = 0 THEN {sums} END"
 
-    def _factor_item(self, factor: Factor, step: EliminationStep) -> str:
+    def _factor(self, factor: Factor, step: EliminationStep) -> str:
         """The logarithm of a factor in sum i, where the missing column has value v."""
-        at, n_classes = factor.members.index(step.column), len(self.log_prior)
-        places, stride = [f"i % {n_classes} + 1"], n_classes
-        for j in reversed(factor.members[at:]):
-            places.append(f"{self._digit(j, step)} * {stride}")
-            stride *= self.sizes[j]
-        vector = _slice_name(factor, step)
+        summed = factor.members[factor.members.index(step.column) :]
+        values = {j: self._value(j, step) for j in summed}
+        category = f"i % {len(self.log_prior)}"
         if factor.is_message:
-            places += [self.names[vector]] if at else []
-            vector = f"m{factor.number}"
-        return f"coalesce({self.dialect.item(self.names[vector], sum_of(places))}, 0)"
+            return self._item(self.names[f"m{factor.number}"], factor.members, values, category)
+        numbers = self.dialect.numbers(self.tables[factor.number].ravel().tolist())
+        return self._item(numbers, self.families[factor.number], values, category)
 
-    def _digit(self, j: int, step: EliminationStep) -> str:
+    def _messages(self, c: int) -> str:
+        """The sums that depend on nothing which is missing; each is a term of its own."""
+        sums = [self._item(self.names[f"m{step.column}"], step.scope, {}, str(c)) for step in self.steps]
+        return f"CASE WHEN h0 THEN {sum_of(sums)} END"
+
+    def _item(self, vector: str, columns: Sequence[int], values: Mapping[int, str], category: str) -> str:
+        """An item of a flat list over values and classes; a column without a value here has that of its cell.
+
+        Where that cell is missing, the item is part of another sum, or of none, and adds nothing.
+        """
+        places, stride = [category], len(self.log_prior)
+        for j in reversed(columns):
+            places.append(f"{values.get(j, f'(nullif(c{j}, 0) - 1)')} * {stride}")
+            stride *= self.sizes[j]
+        return f"coalesce({self.dialect.item(vector, f'{sum_of(places)} + 1')}, 0)"
+
+    def _value(self, j: int, step: EliminationStep) -> str:
         """The value of column j, from 0, in sum i."""
         if j == step.column:
             return "v"
@@ -160,11 +132,3 @@ class FamilyTerms:
                 "missing_parents='null' to answer rows with a missing parent with NULL, or fit with fewer parents or "
                 "fewer values."
             )
-
-
-def _leaf(factor: Factor) -> tuple[int, ...]:
-    return () if factor.leaf is None else (factor.leaf,)
-
-
-def _slice_name(factor: Factor, step: EliminationStep) -> str:
-    return f"{'w' if factor.is_message else 'v'}{factor.number}_{step.column}"

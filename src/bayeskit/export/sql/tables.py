@@ -44,13 +44,6 @@ class Table:
         n_codes |= dict(zip(other.columns, other.numbers.shape[:-1], strict=True))
         return prod([*n_codes.values(), self.numbers.shape[-1]])
 
-    def place(self) -> str:
-        """Return the place of a row in the flat table, from 1."""
-        place = f"c{self.columns[0]}"
-        for j, n_codes in zip(self.columns[1:], self.numbers.shape[1:-1], strict=True):
-            place = f"({place} * {n_codes} + c{j})"
-        return f"{place} + 1"
-
     def _spread(self, columns: tuple[int, ...]) -> NDArray[np.float64]:
         # In the order of the columns, with one code for those that the table does not have.
         own = [j for j in columns if j in self.columns]
@@ -75,7 +68,8 @@ def merge(tables: Sequence[Table], most_numbers: int) -> list[Table]:
 def add_lookups(query: Query, tables: Sequence[Table]) -> list[list[str]]:
     """Add to the query the place of each row in each table; return the terms, one list per table of one per class."""
     dialect = query.dialect
-    query.add({f"p{i}": table.place() for i, table in enumerate(tables)})
+    places = [dialect.place([f"c{j}" for j in table.columns], table.numbers.shape[:-1]) for table in tables]
+    query.add({f"p{i}": place for i, place in enumerate(places)})
     columns = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
     if not dialect.has_records:
         return [[dialect.lookup(numbers, f"p{i}") for numbers in own] for i, own in enumerate(columns)]
