@@ -43,6 +43,17 @@ def mixed_table(n=600, seed=1):
     ), label
 
 
+def wide_table(n=800, seed=2):
+    """Columns of three values that depend on each other, so that tables are merged; a fifth of the cells is missing."""
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["a", "b", "c", "d"], n)
+    before, columns = rng.integers(0, 3, n), {}
+    for j in range(9):
+        before = np.where(rng.random(n) < 0.6, before, (rng.integers(0, 3, n) + (label == "abcd"[j % 4])) % 3)
+        columns[f"c{j}"] = pa.array(np.array(["x", "y", "z"])[before], mask=rng.random(n) < 0.2)
+    return pa.table(columns), label
+
+
 KINDS = {"visits": "poisson", "price": "lognormal", "flag": "bernoulli", "code": "categorical", "share": "categorical"}
 
 
@@ -74,6 +85,10 @@ def cases():
     yield "tan bins", TAN(kinds={"code": "categorical"}).fit(mixed, mixed_label), mixed
     yield "ode", ODE(parents={"flag": "code", "height": "flag"}).fit(mixed, mixed_label), mixed
     yield "kdb 2", KDB(k=2).fit(few, mixed_label), few
+    small = pa.table({f"c{j}": text[name].slice(0, 300) for j, name in enumerate(text.column_names)})
+    yield "tan of one class", TAN().fit(small, ["only"] * 300), with_unseen(small)
+    wide, wide_label = wide_table()
+    yield "tan of many columns", TAN().fit(wide, wide_label), with_unseen(wide)
     lost = SPODE(super_parent="flag", smoothing=0, impossible="prior").fit(mixed, mixed_label)
     yield "spode without smoothing", lost, mixed
 

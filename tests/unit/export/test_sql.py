@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from bayeskit import AODE, KDB, TAN, CategoricalNB, NaiveBayes, load, to_sql
 from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit.export.sql.tables import LOG_ZERO, Table, merge
 from sql_cases import CASES, assert_scores, numbered
 
 by_case = pytest.mark.parametrize("case", CASES)
@@ -127,9 +128,52 @@ def test_sums_in_duckdb_are_those_of_the_library_to_the_last_bit():
     model = NaiveBayes().fit(X, rng.integers(0, 3, 3000))
     query = to_sql(model, "duckdb", keep=["id"])
     # What the last stage but three calls t0, t1, t2 is log P(x, c).
-    sums = query[: query.index(", stage5 AS")] + "\nSELECT k0, t0, t1, t2 FROM stage4 ORDER BY k0"
+    sums = query[: query.index(", stage4 AS")] + "\nSELECT k0, t0, t1, t2 FROM stage3 ORDER BY k0"
     found = np.array(in_duckdb(sums, numbered(X)))[:, 1:]
     assert_array_equal(found, model.predict_joint_log_proba(X))
+
+
+@pytest.mark.parametrize("name", ["tables", "stage0", "stage1", "source", "x0"])
+def test_a_table_may_have_any_name(name):
+    model, rows = CASES["tan of many columns"]
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.register("arrow", numbered(rows))
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
+        answers = connection.execute(to_sql(model, "duckdb", table=name, keep=["id"])).fetchall()
+    assert_scores(answers, model, rows)
+
+
+@both
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_a_table_of_no_row_or_one_is_scored(dialect, n_rows):
+    model, rows = CASES["tan of many columns"]
+    found = answers_of(model, {name: rows[name].slice(0, n_rows) for name in rows.column_names}, dialect)
+    assert [row[0] for row in found] == model.predict(rows)[:n_rows].tolist()
+
+
+def test_merged_tables_add_what_the_tables_add():
+    rng = np.random.default_rng(0)
+    families = [(0,), (0, 1), (0, 2), (2, 3), (1, 3, 4), (5,)]
+    sizes = [3, 2, 4, 3, 2, 5]
+    tables = [Table(family, rng.normal(size=(*(sizes[j] for j in family), 2))) for family in families]
+    codes = rng.integers(0, sizes, (50, len(sizes)))
+
+    def total(some):
+        return sum(table.numbers[tuple(codes[:, j] for j in table.columns)] for table in some)
+
+    for most, n_left in ((0, 6), (60, 4), (10_000, 1)):
+        merged = merge(tables, most)
+        assert len(merged) == n_left
+        assert all(table.numbers.size <= most for table in merged if table.columns not in families)
+        assert_allclose(total(merged), total(tables), rtol=0, atol=1e-13)
+
+
+def test_log_zero_stays_finite_where_tables_are_merged():
+    a = Table.of_values((0,), np.log([[0.5, 1.0]]))
+    never = Table.of_values((1,), np.array([[-np.inf, 0.0]]))
+    (both_tables,) = merge([a, never, Table((2,), never.numbers)], 100)
+    assert_array_equal(both_tables.numbers[1, 1, 1], [LOG_ZERO, 0.0])
 
 
 def test_names_of_the_result_are_never_confused():

@@ -42,22 +42,15 @@ class FamilyTerms:
         """The columns that are read."""
         return sorted({j for members in self.families for j in members})
 
-    def add_stages(self, query: Query, cells: Cells) -> None:
-        """Add to the query the place of each row in each list, and the sums over missing parents."""
-        self.terms = add_lookups(query, self._merged())
-        self.totals = [self._sum(c) for c in range(len(self.log_prior))]
-        if not self.sums_out:
-            cells.refused.extend(f"c{step.column} = 0" for step in self.steps)
-            return
-        if self.steps:
-            self._add_messages(query)
-
-    def sums(self) -> list[str]:
-        """Return log P(x, c), one expression per class."""
-        return self.totals
-
-    def _sum(self, c: int) -> str:
-        return sum_of([self.dialect.number(self.log_prior[c]), *(term[c] for term in self.terms)])
+    def add_stages(self, query: Query, cells: Cells) -> list[str]:
+        """Add to the query the lookups and the sums over missing parents; return log P(x, c) of each class."""
+        terms = add_lookups(query, self._merged())
+        priors = [self.dialect.number(prior) for prior in self.log_prior]
+        totals = [sum_of([prior, *(term[c] for term in terms)]) for c, prior in enumerate(priors)]
+        if self.sums_out and self.steps:
+            return self._add_messages(query, totals)
+        cells.refused.extend(f"c{step.column} = 0" for step in self.steps)
+        return totals
 
     def _merged(self) -> list[Table]:
         found = [Table.of_values(members, table) for members, table in zip(self.families, self.tables, strict=True)]
@@ -65,16 +58,16 @@ class FamilyTerms:
 
     # -- sums over missing parents ----------------------------------------------------------------------------------
 
-    def _add_messages(self, query: Query) -> None:
-        """Add to the query the sums over missing parents, and these to the totals."""
+    def _add_messages(self, query: Query, totals: Sequence[str]) -> list[str]:
+        """Add to the query the sums over missing parents; return the totals with them."""
         # Asked once per row, since most rows have all parents.
         missing = " OR ".join(f"c{step.column} = 0" for step in self.steps)
-        query.add({**{f"u{c}": total for c, total in enumerate(self.totals)}, "h0": missing})
+        query.add({**{f"u{c}": total for c, total in enumerate(totals)}, "h0": missing})
         for level in sorted({step.level for step in self.steps}):
             self._add(query, {f"m{s.column}": self._log_sums(s) for s in self.steps if s.level == level})
-        every = range(len(self.log_prior))
+        every = range(len(totals))
         self._add(query, {f"q{c}": self._messages(c) for c in every})
-        self.totals = [f"u{c} + coalesce({self.names[f'q{c}']}, 0)" for c in every]
+        return [f"CASE WHEN h0 THEN u{c} + {self.names[f'q{c}']} ELSE u{c} END" for c in every]
 
     def _add(self, query: Query, columns: dict[str, str]) -> None:
         self.names |= query.add_where("h0", columns)

@@ -57,22 +57,19 @@ class NaiveTerms:
         """The columns that are read."""
         return sorted([*self.forms, *self.tables])
 
-    def add_stages(self, query: Query, cells: Cells) -> None:
-        """Add to the query what the sums need: one place in a list per table, or per two tables."""
+    def add_stages(self, query: Query, cells: Cells) -> list[str]:
+        """Add to the query a lookup per table, or per two tables; return log P(x, c) of each class."""
         groups = list(self._groups())
         terms = iter(add_lookups(query, [table for group in groups for half in group for table in half]))
-        self.terms = [[[next(terms) for _ in half] for half in group] for group in groups]
+        grouped = [[[next(terms) for _ in half] for half in group] for group in groups]
         query.add({f"z{j}": f"CASE WHEN x{j} > 0 THEN ln(x{j}) END" for j, f in self.forms.items() if f.logarithm})
         for j, form in self.forms.items():
             cells.refused.extend(_unfit(j, form))
+        return [self._sum(c, grouped) for c in range(len(self.log_prior))]
 
-    def sums(self) -> list[str]:
-        """Return log P(x, c), one expression per class."""
-        return [self._sum(c) for c in range(len(self.log_prior))]
-
-    def _sum(self, c: int) -> str:
+    def _sum(self, c: int, groups: Sequence[Sequence[Sequence[list[str]]]]) -> str:
         terms = [self.dialect.number(self.log_prior[c])]
-        terms += [_bracket([_bracket([term[c] for term in half]) for half in group]) for group in self.terms]
+        terms += [_bracket([_bracket([term[c] for term in half]) for half in group]) for group in groups]
         # least() leaves a NULL out, so that a missing cell is asked for first.
         terms += [f"CASE WHEN x{j} IS NULL THEN 0 ELSE {self._density(j, f, c)} END" for j, f in self.forms.items()]
         return sum_of(terms)

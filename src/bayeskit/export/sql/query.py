@@ -56,13 +56,16 @@ class Query:
             columns = {name: expression for name, expression in self.stages[stage].items() if name in used}
             before = {name for earlier in self.stages[:stage] for name in earlier}
             carried = sorted(used & before, key=lambda name: (name[0], len(name), name))
+            # After the stage that reads the user's table, which may have the same name.
+            bodies += [self._constants()] if stage == 0 and self.tables else []
             bodies.append(self._stage(stage, carried, columns))
             used = set(carried).union(*map(_NAME.findall, columns.values()))
-        if self.tables:
-            constants = ",\n    ".join(f"{constant} AS {name}" for name, constant in self.tables.items())
-            bodies.append(f"tables AS (\n  SELECT\n    {constants}\n)")
         last = ",\n  ".join(f"{expression} AS {name}" for expression, name in result)
         return f"WITH {', '.join(reversed(bodies))}\nSELECT\n  {last}\nFROM stage{len(self.stages) - 1}\n"
+
+    def _constants(self) -> str:
+        constants = ",\n    ".join(f"{constant} AS {name}" for name, constant in self.tables.items())
+        return f"tables AS (\n  SELECT\n    {constants}\n)"
 
     def _stage(self, stage: int, carried: Sequence[str], columns: dict[str, str]) -> str:
         selected = [*carried, *(f"{expression} AS {name}" for name, expression in columns.items())]

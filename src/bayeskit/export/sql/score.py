@@ -60,7 +60,7 @@ def to_sql(
     >>> model = NaiveBayes().fit(datasets.load_tennis(), target="play")
     >>> query = to_sql(model, "duckdb", table="days", keep=[])
     >>> query.splitlines()[-1]
-    'FROM stage7'
+    'FROM stage6'
     """
     written = _dialect(dialect)
     if missing_parents not in ("sum", "null"):
@@ -83,8 +83,7 @@ def to_sql(
     columns = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
     query.add({**columns, **cells.cells} or {"k0": "1"})
     query.add(cells.codes)
-    terms.add_stages(query, cells)
-    query.add({f"t{c}": total for c, total in enumerate(terms.sums())})
+    query.add({f"t{c}": total for c, total in enumerate(terms.add_stages(query, cells))})
     result = _answers(query, model, terms.log_prior, cells.refused)
     shown = [*(f"k{i}" for i in range(len(kept))), *result]
     return query.render(list(zip(shown, map(written.identifier, names), strict=True)))

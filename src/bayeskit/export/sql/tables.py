@@ -69,10 +69,10 @@ def add_lookups(query: Query, tables: Sequence[Table]) -> list[list[str]]:
     """Add to the query the place of each row in each table; return the terms, one list per table of one per class."""
     dialect = query.dialect
     places = [dialect.place([f"c{j}" for j in table.columns], table.numbers.shape[:-1]) for table in tables]
-    query.add({f"p{i}": place for i, place in enumerate(places)})
     columns = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
     if not dialect.has_records:
+        query.add({f"p{i}": place for i, place in enumerate(places)})
         return [[dialect.lookup(numbers, f"p{i}") for numbers in own] for i, own in enumerate(columns)]
     lists = {f"l{i}": dialect.records(own) for i, own in enumerate(columns)}
-    query.add({f"r{i}": dialect.item(f"l{i}", f"p{i}") for i in range(len(tables))}, lists)
+    query.add({f"r{i}": dialect.item(f"l{i}", place) for i, place in enumerate(places)}, lists)
     return [[dialect.member(f"r{i}", c) for c in range(len(own))] for i, own in enumerate(columns)]
