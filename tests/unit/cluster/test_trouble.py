@@ -1,5 +1,9 @@
 """What goes wrong in an engine is said by name, and a model that was fitted before stays as it was."""
 
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pyarrow.parquet as pq
@@ -72,6 +76,49 @@ def test_a_dask_worker_without_bayeskit_is_said_plainly(folder):
         client.run(exec, BARE)
         with pytest.raises(BayeskitError, match="the Dask workers have no bayeskit: install it in the environment"):
             dask.fit(NaiveBayes(), scan(folder), target="play", client=client)
+
+
+# A session of its own, since the Python of the executors is chosen when they start.
+SPARK_JOB = """
+import sys
+from pyspark.sql import SparkSession
+from bayeskit import NaiveBayes, scan
+from bayeskit.cluster import spark
+from bayeskit.errors import BayeskitError
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+session = builder.getOrCreate()
+frame = session.read.parquet(sys.argv[1])
+model = NaiveBayes().fit(scan(sys.argv[1]), target="play")
+for work in (
+    lambda: spark.fit(NaiveBayes(), scan(sys.argv[1]), target="play", session=session),
+    lambda: NaiveBayes().fit(scan(frame), target="play"),
+    lambda: spark.score(model, frame, target="play"),
+):
+    try:
+        work()
+    except BayeskitError as error:
+        print(error)
+session.stop()
+"""
+
+
+def test_a_spark_executor_without_bayeskit_is_said_plainly(folder, tmp_path):
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Java, which Spark needs, is not here")
+    (tmp_path / "sitecustomize.py").write_text(BARE)
+    (tmp_path / "job.py").write_text(SPARK_JOB)
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    bare.chmod(0o755)
+    command = [sys.executable, str(tmp_path / "job.py"), str(folder)]
+    # The driver has bayeskit; only what Spark starts is without it.
+    own = {**os.environ, "PYSPARK_PYTHON": str(bare), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    done = subprocess.run(command, env=own, cwd="/", capture_output=True, text=True, timeout=180, check=False)
+    message = "the Spark workers have no bayeskit: install it in the environment that they run in."
+    assert done.stdout.splitlines() == [message] * 3, done.stderr[-3000:]
 
 
 def test_a_server_that_ends_the_connection_in_mid_stream_is_said_in_its_words(postgres):
