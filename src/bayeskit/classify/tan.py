@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import FamilyCounts, Kind
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.information import maximum_spanning_tree, pair_gain, pair_information, pair_rows
+from bayeskit.estimate.information import edge_cost, maximum_spanning_tree, pair_gain, pair_information, pair_rows
 from bayeskit.estimate.smoothing import Smoothing
-from bayeskit.learn.parameters import a_table_smoothing
+from bayeskit.learn.parameters import a_table_smoothing, one_of
 
 # A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
 # that know both: of a parent that is known in a few rows, the child would be forgotten in all others.
@@ -31,13 +31,17 @@ class TAN(SemiNaive):
               \log \frac{P(x_i, x_j \mid c)}{P(x_i \mid c) P(x_j \mid c)},
 
     with all margins from the pair's own table, times the share of rows in which both are known: the gain of the edge
-    in log-likelihood per row. A pair without gain has no edge, and no column has a parent that is known in less than a
-    quarter of its own rows; such columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`, the
-    information is not. Any split into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given the
-    bins.
+    in log-likelihood per row. By default what the parameters of the edge cost is subtracted (BIC), so that a table of
+    few rows gets few edges or none, and the model is then naive Bayes; ``edges="all"`` is the textbook's tree. A pair
+    without gain has no edge, and no column has a parent that is known in less than a quarter of its own rows; such
+    columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`, the information is not. Any split
+    into calls of ``partial_fit`` gives the tree of one ``fit`` on all rows, given the bins.
 
     Parameters
     ----------
+    edges : {"bic", "all"}, default "bic"
+        Whether an edge must gain more than :math:`\frac{\log N}{2N} \sum_c (S_i^c - 1)(S_j^c - 1)`, with the number
+        :math:`S_i^c` of values that column i has in class c, or every edge of the tree is kept.
     root : str or int, optional
         The feature without a parent, by name or position; by default the first with the fewest missing cells.
         It sets the direction of the edges.
@@ -75,17 +79,20 @@ class TAN(SemiNaive):
     Examples
     --------
     >>> from bayeskit import TAN, datasets
-    >>> model = TAN().fit(datasets.load_tennis(), target="play")
+    >>> model = TAN(edges="all").fit(datasets.load_tennis(), target="play")
     >>> print(model.structure_)
     outlook     | play
     temperature | play, outlook
     humidity    | play, temperature
     wind        | play, outlook
+    >>> TAN().fit(datasets.load_tennis(), target="play").structure_.arcs  # 14 rows do not pay for any edge
+    ()
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
+        "edges": one_of("bic", "all"),
         "root": (
             "a feature's name or position, or None",
             lambda value: value is None or (isinstance(value, str | int | np.integer) and not isinstance(value, bool)),
@@ -99,6 +106,7 @@ class TAN(SemiNaive):
         self,
         root: Any = None,
         *,
+        edges: str = "bic",
         smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
@@ -110,6 +118,7 @@ class TAN(SemiNaive):
         max_memory: Memory = "4 GiB",
     ) -> None:
         self.root = root
+        self.edges = edges
         self.smoothing = smoothing
         self.numeric = numeric
         self.bins = bins
@@ -140,7 +149,8 @@ class TAN(SemiNaive):
             # By default the first of the columns that are known in most rows.
             asked = np.flatnonzero(known == root)
             start = int(asked[0]) if len(asked) else int(np.diag(together).argmax())
-            gain = np.where(together >= LEAST_SHARE * np.diag(together), pair_gain(counts)[np.ix_(known, known)], 0.0)
+            gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "bic" else 0.0)
+            gain = np.where(together >= LEAST_SHARE * np.diag(together), gain[np.ix_(known, known)], 0.0)
             for j, parent in zip(known.tolist(), maximum_spanning_tree(gain, start).tolist(), strict=True):
                 parents[j] = () if parent < 0 else (int(known[parent]),)
         return Structure(names, tuple(parents))
@@ -150,3 +160,9 @@ class TAN(SemiNaive):
         """I(x_i; x_j | c) of each pair of features, in nats."""
         self._refuse_unfitted()
         return pair_information(self.counts_)
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`to_parts` gave; a file of an older version has all edges, and does not say so."""
+        settings = {key: {"edges": "all", **meta[key]} for key in ("parameters", "believed_with")}
+        return super().from_parts({**meta, **settings}, arrays)

@@ -114,6 +114,24 @@ def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
     return _information(counts, float(counts.n_class.sum()))
 
 
+def edge_cost(counts: FamilyCounts) -> NDArray[np.float64]:
+    r"""Return what the further parameters of an arc must gain in log-likelihood per row, (n_columns, n_columns).
+
+    .. math:: \frac{\log N}{2N} \sum_c (S_i^c - 1)(S_j^c - 1)
+
+    is the penalty of BIC: the description length of these parameters in nats. S_i^c is how many values of
+    column i occur in class c: cells of values that a class never has cost nothing, since nothing is estimated there.
+
+    References
+    ----------
+    Schwarz (1978), Estimating the dimension of a model. Friedman, Geiger & Goldszmidt (1997), section 3.
+    """
+    n_rows = max(float(counts.n_class.sum()), 1.0)
+    present = np.array([(counts.column(j) > 0).sum(axis=0) for j in range(len(counts.schema))])
+    free = np.maximum(present - 1.0, 0.0)  # (n_columns, n_classes)
+    return np.asarray(np.log(n_rows) / (2.0 * n_rows) * (free @ free.T))
+
+
 def pair_rows(counts: FamilyCounts) -> NDArray[np.float64]:
     """Return in how many rows each pair of columns is known, of shape (n_columns, n_columns); the diagonal: each one.
 

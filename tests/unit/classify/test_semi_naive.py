@@ -12,9 +12,10 @@ from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
 from bayeskit.datasets import load_penguins, load_tennis
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError, TooLargeError
+from bayeskit.estimate.information import edge_cost
 from common.registry import classifiers
 
-EVERY = [ODE(), SPODE(), TAN(), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
+EVERY = [ODE(), SPODE(), TAN(edges="all"), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
 names = pytest.mark.parametrize("model", EVERY, ids=str)
 
 
@@ -211,14 +212,14 @@ def test_special_cases_are_the_same_model():
     naive = NaiveBayes(smoothing=0.25).fit(X, y).predict_proba(X)
     for model in (ODE(), KDB(0)):
         assert_allclose(model.fit(X, y).predict_proba(X), naive, rtol=1e-12)
-    tree = TAN().fit(X, y)
+    tree = TAN(edges="all").fit(X, y)
     given = ODE({child: parent for parent, child in tree.structure_.arcs}).fit(X, y)
     assert_allclose(given.predict_proba(X), tree.predict_proba(X), rtol=1e-12)
 
 
 def test_the_root_sets_the_direction_and_nothing_else():
     X, y = tennis()
-    trees = [TAN(root).fit(X, y).structure_ for root in range(4)]
+    trees = [TAN(root, edges="all").fit(X, y).structure_ for root in range(4)]
     assert len({frozenset(map(frozenset, tree.arcs)) for tree in trees}) == 1
     for root, tree in enumerate(trees):
         assert tree.parents[root] == ()
@@ -407,6 +408,45 @@ def test_a_column_that_is_hardly_known_spoils_no_other_one_in_tan(share):
 def test_columns_without_any_information_about_each_other_have_no_edge():
     X = {"a": ["u", "v"] * 8, "b": ["s", "s", "t", "t"] * 4, "c": ["k"] * 16}
     assert TAN().fit(X, [0] * 8 + [1] * 8).structure_.arcs == ()
+
+
+def test_an_edge_of_tan_pays_for_its_parameters():
+    # Two columns that agree in three of four rows, in both classes: the same gain per row in 16 rows and in 160.
+    for times, arcs in ((1, 0), (10, 1)):
+        X = {"a": [0, 0, 0, 0, 1, 1, 1, 1] * 2 * times, "b": [0, 0, 0, 1, 1, 1, 1, 0] * 2 * times}
+        y = ([0] * 8 + [1] * 8) * times
+        model = TAN(kinds="categorical").fit(X, y)
+        cost = np.log(16 * times) / (32 * times) * 2  # one further parameter in each class
+        assert_allclose(edge_cost(model.counts_)[0, 1], cost, rtol=1e-12)
+        assert (model.information_[0, 1] > cost) == bool(arcs)
+        assert len(model.structure_.arcs) == arcs
+        assert len(TAN(kinds="categorical", edges="all").fit(X, y).structure_.arcs) == 1
+    with pytest.raises(BayeskitError, match="'edges' parameter of TAN must be one of 'bic' or 'all'"):
+        TAN(edges="some").fit(*tennis())
+
+
+def test_on_a_table_of_few_rows_tan_is_naive_bayes():
+    X, y = tennis()
+    model = TAN().fit(X, y)
+    assert model.structure_.arcs == ()
+    naive = NaiveBayes(smoothing=0.25).fit(X, y)
+    assert_allclose(model.predict_proba(X), naive.predict_proba(X), rtol=1e-12)
+    assert len(TAN(edges="all").fit(X, y).structure_.arcs) == 3
+
+
+def test_values_that_a_class_never_has_cost_nothing():
+    X, y = {"a": ["u", "v", "w", "u"], "b": ["s", "t", "s", "s"]}, [0, 0, 0, 1]
+    counts = TAN().fit(X, y).counts_
+    assert_allclose(edge_cost(counts)[0, 1], np.log(4) / 8 * (2 * 1 + 0), rtol=1e-12)
+
+
+def test_a_file_of_an_older_version_has_all_edges(tmp_path):
+    X, y = tennis()
+    model = TAN(edges="all").fit(X, y)
+    meta, arrays = model.to_parts()
+    for key in ("parameters", "believed_with"):
+        del meta[key]["edges"]
+    assert TAN.from_parts(meta, arrays).structure_ == model.structure_
 
 
 @pytest.mark.parametrize("order", [1, 2])
