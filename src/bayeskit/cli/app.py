@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -22,8 +22,11 @@ from bayeskit.cli.app_options import OPTIONS
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 
-def build(only: str | None = None) -> typer.Typer:
-    """Return the command with all its verbs, or with one of them."""
+def build(only: str | None = None, *, with_options: bool = True) -> typer.Typer:
+    """Return the command with all its verbs, or with one of them.
+
+    Without options the verbs have their names and descriptions only, which is all that the list of verbs shows.
+    """
     app = typer.Typer(
         name="bayeskit",
         help="Learning with Bayes' rule: networks and tables on the command line.",
@@ -36,8 +39,17 @@ def build(only: str | None = None) -> typer.Typer:
     for verb in _verbs():
         if only in (None, verb):
             name = verb.replace("-", "_")
-            app.command(verb)(getattr(import_module(f"bayeskit.cli.verb_{name}"), name))
+            function = getattr(import_module(f"bayeskit.cli.verb_{name}"), name)
+            app.command(verb)(function if with_options else _described_as(function))
     return app
+
+
+def _described_as(function: Callable[..., None]) -> Callable[[], None]:
+    def described() -> None:
+        """Have the description of a verb, and no options."""
+
+    described.__doc__ = function.__doc__
+    return described
 
 
 def _verbs() -> list[str]:
@@ -64,8 +76,11 @@ def _root(
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 for data, 2 for usage, 130 when interrupted."""
     first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
-    # To read the signatures of all verbs takes as long as many a task of one of them.
-    command: Any = typer.main.get_command(build(first if first in _verbs() else None))
+    verb = first if first in _verbs() else None
+    # To read the signatures of all verbs takes as long as many a task of one of them; only the shell asks for all, when
+    # it completes a line.
+    asked_by_shell = "_BAYESKIT_COMPLETE" in os.environ
+    command: Any = typer.main.get_command(build(verb, with_options=verb is not None or asked_by_shell))
     # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
     try:
         with _plain_warnings():

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from bayeskit._kernels import Score
 from bayeskit.counts.families import FamilyCounts, sizes_of
@@ -100,7 +99,9 @@ def _as_asked(joint: NDArray[np.float64], result: Score) -> NDArray[Any]:
         return joint
     if result == Score.CLASS:
         return np.asarray(joint.argmax(axis=1))
-    evidence = logsumexp(joint, axis=1, keepdims=True)
+    # Shifted by the row's peak, exp() cannot overflow and one term is 1; no row is impossible.
+    peak = joint.max(axis=1, keepdims=True)
+    evidence = peak + np.log(np.exp(joint - peak).sum(axis=1, keepdims=True))
     if result == Score.LOG_EVIDENCE:
         return np.asarray(evidence[:, 0])
     posterior = joint - evidence

@@ -11,7 +11,7 @@ import pytest
 from bayeskit import TAN, GaussianMixture, NaiveBayes, TextClassifier, datasets
 from common.registry import any_table_classifiers
 
-HEAVY = ("sklearn", "scipy.stats", "pandas")
+HEAVY = ("sklearn", "scipy.stats", "scipy.special", "pandas")
 
 
 DAY = {"outlook": ["sunny"], "temperature": ["cool"], "humidity": ["high"], "wind": ["strong"]}

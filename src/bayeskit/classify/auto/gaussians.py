@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from bayeskit._kernels import gaussian_densities, gaussian_sums
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
@@ -189,6 +188,8 @@ def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[Gaus
         points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
         curve_x.append(values[points])
         curve_z.append((reached[points] - often[points] / 2) / reached[-1])
+    from scipy.special import ndtri  # a saved model has its curve, and scipy.special takes .1 s to import
+
     empty, none = np.empty(0), np.zeros(p + 1, dtype=np.int64)
     curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]).astype(np.int64)
     curve = np.concatenate(curve_x), ndtri(np.concatenate(curve_z)), curve_at
