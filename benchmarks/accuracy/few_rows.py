@@ -1,4 +1,4 @@
-"""TAN on tables of few rows: all edges of the tree, edges that pay for their parameters (BIC), back-off, naive Bayes.
+"""TAN on tables of few rows: all edges of the tree, edges that pay for their parameters, back-off, naive Bayes.
 
 ``python -m benchmarks.accuracy.few_rows`` prints the means over 28 tables, five random samples of each size.
 """

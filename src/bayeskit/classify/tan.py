@@ -31,7 +31,7 @@ class TAN(SemiNaive):
               \log \frac{P(x_i, x_j \mid c)}{P(x_i \mid c) P(x_j \mid c)},
 
     with all margins from the pair's own table, times the share of rows in which both are known: the gain of the edge
-    in log-likelihood per row. By default what the parameters of the edge cost is subtracted (BIC), so that a table of
+    in log-likelihood per row. By default what the parameters of the edge cost is subtracted, so that a table of
     few rows gets few edges or none, and the model is then naive Bayes; ``edges="all"`` is the textbook's tree. A pair
     without gain has no edge, and no column has a parent that is known in less than a quarter of its own rows; such
     columns are further roots. Probabilities are smoothed by λ as in :class:`ODE`, the information is not. Any split
@@ -39,9 +39,10 @@ class TAN(SemiNaive):
 
     Parameters
     ----------
-    edges : {"bic", "all"}, default "bic"
-        Whether an edge must gain more than :math:`\frac{\log N}{2N} \sum_c (S_i^c - 1)(S_j^c - 1)`, with the number
-        :math:`S_i^c` of values that column i has in class c, or every edge of the tree is kept.
+    edges : {"penalised", "all"}, default "penalised"
+        Whether an edge must gain more than :math:`\frac{1}{2N} \sum_c (\log N_c + 1)(S_i^c - 1)(S_j^c - 1)`, with the
+        rows :math:`N_c` of class c and the number :math:`S_i^c` of values that column i has there, or every edge of
+        the tree is kept.
     root : str or int, optional
         The feature without a parent, by name or position; by default the first with the fewest missing cells.
         It sets the direction of the edges.
@@ -92,7 +93,7 @@ class TAN(SemiNaive):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
-        "edges": one_of("bic", "all"),
+        "edges": one_of("penalised", "all"),
         "root": (
             "a feature's name or position, or None",
             lambda value: value is None or (isinstance(value, str | int | np.integer) and not isinstance(value, bool)),
@@ -106,7 +107,7 @@ class TAN(SemiNaive):
         self,
         root: Any = None,
         *,
-        edges: str = "bic",
+        edges: str = "penalised",
         smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
@@ -149,7 +150,7 @@ class TAN(SemiNaive):
             # By default the first of the columns that are known in most rows.
             asked = np.flatnonzero(known == root)
             start = int(asked[0]) if len(asked) else int(np.diag(together).argmax())
-            gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "bic" else 0.0)
+            gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "penalised" else 0.0)
             gain = np.where(together >= LEAST_SHARE * np.diag(together), gain[np.ix_(known, known)], 0.0)
             for j, parent in zip(known.tolist(), maximum_spanning_tree(gain, start).tolist(), strict=True):
                 parents[j] = () if parent < 0 else (int(known[parent]),)

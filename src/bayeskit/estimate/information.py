@@ -117,19 +117,20 @@ def pair_gain(counts: FamilyCounts) -> NDArray[np.float64]:
 def edge_cost(counts: FamilyCounts) -> NDArray[np.float64]:
     r"""Return what the further parameters of an arc must gain in log-likelihood per row, (n_columns, n_columns).
 
-    .. math:: \frac{\log N}{2N} \sum_c (S_i^c - 1)(S_j^c - 1)
+    .. math:: \frac{1}{2N} \sum_c (\log N_c + 1) (S_i^c - 1)(S_j^c - 1)
 
-    is the penalty of BIC: the description length of these parameters in nats. S_i^c is how many values of
-    column i occur in class c: cells of values that a class never has cost nothing, since nothing is estimated there.
+    is the penalty of the consistent AIC, class by class: each class has tables of its own, learned from its N_c rows.
+    S_i^c is how many values of column i occur in class c: cells of values that a class never has cost nothing, since
+    nothing is estimated there.
 
     References
     ----------
-    Schwarz (1978), Estimating the dimension of a model. Friedman, Geiger & Goldszmidt (1997), section 3.
+    Bozdogan (1987), Model selection and Akaike's information criterion, section 3.2.
     """
-    n_rows = max(float(counts.n_class.sum()), 1.0)
+    n_rows = np.maximum(counts.n_class, 1.0)
     present = np.array([(counts.column(j) > 0).sum(axis=0) for j in range(len(counts.schema))])
     free = np.maximum(present - 1.0, 0.0)  # (n_columns, n_classes)
-    return np.asarray(np.log(n_rows) / (2.0 * n_rows) * (free @ free.T))
+    return np.asarray(((np.log(n_rows) + 1.0) * free) @ free.T / (2.0 * max(float(counts.n_class.sum()), 1.0)))
 
 
 def pair_rows(counts: FamilyCounts) -> NDArray[np.float64]:

@@ -75,7 +75,7 @@ def compare(
     >>> from bayeskit import compare, datasets
     >>> board = compare(datasets.load_heart(), target="disease", models=["NaiveBayes", "TAN"])
     >>> board.best.name, round(board.best.scores.error.value, 2)
-    ('TAN', 0.18)
+    ('TAN', 0.19)
     """
     if isinstance(X, Scan):
         from bayeskit.workflow.scanned.comparison import compare_scan

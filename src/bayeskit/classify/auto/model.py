@@ -65,12 +65,13 @@ class AutoBayes(BayesClassifier):
     kinds : dict or str, optional
         Overrides the dtype: "numeric" or "categorical", for all columns or by name.
     prior : "data", "uniform", array or dict, default "data"
-        P(c): the shares of the classes in the fit, or another one: :math:`P'(c | x) ∝ P(c | x) P'(c) / P(c)`. Where it
-        is not "data", ``class_weight`` has no effect.
+        P(c): the shares of the classes in the fit, or another one: :math:`P'(c | x) \propto P(c | x) P'(c) / P(c)`.
+        Where it is not "data", ``class_weight`` has no effect.
     class_weight : dict or "balanced", optional
         The weight of each class. Members and their weights are learned from the rows as they are; then
-        :math:`P'(c | x) ∝ w_c P(c | x)`, the posterior where rows of class c are w_c times as frequent. Rows that are
-        repeated (``sample_weight``) would be left out one copy at a time, and the pool would trust what it has seen.
+        :math:`P'(c | x) \propto w_c P(c | x)`, the posterior where rows of class c are w_c times as frequent. Rows that
+        are repeated (``sample_weight``) would be left out one copy at a time, and the pool would trust what it has
+        seen.
     random_state : int or None, default 0
         The seed; None draws a random one.
 
