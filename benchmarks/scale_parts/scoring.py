@@ -44,10 +44,10 @@ def run(base: Path) -> None:
 def _score(connection: Any, model: Any, query: str, rows: Any) -> str:
     query = f"CREATE OR REPLACE TABLE scored AS {query}"
     connection.execute("SET threads = 1")
-    alone = N_SCORED / cpu_of_all(lambda: connection.execute(query)) / 1e6
+    alone = N_SCORED / cpu_of_all(lambda: connection.execute(query), runs=7) / 1e6
     connection.execute("SET threads = 2")
     wall = min(_wall(lambda: connection.execute(query)) for _ in range(4))
-    answers = connection.execute("SELECT * EXCLUDE (id) FROM scored ORDER BY id").to_arrow_table()
+    answers = connection.sql("SELECT * EXCLUDE (id) FROM scored ORDER BY id").to_arrow_table()
     same = np.array(answers["prediction"].to_pylist()) == model.predict(rows)
     posterior = np.stack([column.to_numpy() for column in answers.columns[1:]], axis=1)
     off = np.abs(posterior - model.predict_proba(rows)).max()

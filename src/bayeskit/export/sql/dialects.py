@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.sql.dialect import Dialect
+
+# Whole numbers up to here are exact in single precision.
+_EXACT = 2**24
 
 
 class DuckDB(Dialect):
@@ -48,10 +52,10 @@ class DuckDB(Dialect):
         return f"({whole} // {divisor})"
 
     def place(self, codes: Sequence[str], sizes: Sequence[int]) -> str:
-        """In double precision, which is exact here: whole numbers are checked for overflow one by one."""
-        if len(codes) == 1:
+        """In single precision where that is exact: whole numbers are checked for overflow one by one."""
+        if len(codes) == 1 or prod(sizes) >= _EXACT:
             return super().place(codes, sizes)
-        return f"CAST({super().place([f'CAST({code} AS DOUBLE)' for code in codes], sizes)} AS BIGINT)"
+        return f"CAST({super().place([f'CAST({code} AS FLOAT)' for code in codes], sizes)} AS BIGINT)"
 
     def item(self, vector: str, position: str) -> str:
         """By position."""
