@@ -142,11 +142,16 @@ class TableFile:
 
     def read(self, types: Types | None = None) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""
-        return self.reader.read(types or {})
+        return self._with_rows(self.reader.read(types or {}))
 
     def read_written(self) -> pa.Table:
         """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text."""
-        return self.reader.read(dict.fromkeys(self.names))
+        return self._with_rows(self.reader.read(dict.fromkeys(self.names)))
+
+    def _with_rows(self, table: pa.Table) -> pa.Table:
+        if not table.num_rows:
+            raise TableError(f"{self.raw.shown} has a header and no rows.")
+        return table
 
     def place(self, row: int) -> str:
         """Return where a row is, for messages; the first row is 0.

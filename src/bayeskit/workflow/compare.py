@@ -174,7 +174,7 @@ def quiet() -> Iterator[None]:
 def refuse_one_class(classes: NDArray[Any]) -> None:
     """Raise an error for a target with a single class."""
     if len(classes) < 2:
-        raise TableError(f"the target has one class, {classes[0]!r}; a classifier needs at least two.")
+        raise TableError(f"the target has one class, {classes.tolist()[0]!r}; a classifier needs at least two.")
 
 
 def fit_candidate(model: Candidate, source: Source, y: NDArray[Any], classes: NDArray[Any], target: str) -> Candidate:

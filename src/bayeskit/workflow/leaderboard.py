@@ -16,6 +16,8 @@ from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError
 
 MAJORITY = "majority class"
+# Decimal places of the scores that a leaderboard shows.
+DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,12 @@ class Leaderboard(Sequence[Trial]):
 
     @property
     def beats_majority(self) -> bool:
-        """Whether the best classifier has a lower value of the measure than the majority class."""
+        """Whether the best classifier has a lower value of the measure than the majority class, in the digits shown."""
         best, majority = self.best.scores, self.majority.scores
         assert best is not None
         assert majority is not None
-        lower: bool = getattr(best, self.by).value < getattr(majority, self.by).value
+        # A classifier that learned nothing but P(c), with another smoothing, differs in digits that nobody sees.
+        lower: bool = round(getattr(best, self.by).value, DIGITS) < round(getattr(majority, self.by).value, DIGITS)
         return lower
 
     @property

@@ -498,3 +498,26 @@ def test_of_super_parents_that_are_equally_good_the_first_is_taken_however_the_l
     weighted = SPODE("best").fit(table, y, sample_weight=weight)
     repeated = SPODE("best").fit({name: [cells[i] for i in copies] for name, cells in table.items()}, y[copies])
     assert weighted.structure_.arcs == repeated.structure_.arcs
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("min_count", [0, 1])
+@pytest.mark.parametrize("prior", ["smoothed", "data", [0.3, 0.7]])
+def test_without_smoothing_rows_are_left_out_of_super_parents_that_no_other_row_knows(order, min_count, prior):
+    pd = pytest.importorskip("pandas", reason="declared levels come from pandas")
+    rng, n = np.random.default_rng(3), 8
+    X = pd.DataFrame(
+        {
+            "a": pd.Categorical(rng.choice(["u", "v", None], n), ["u", "v", "w"]),
+            "b": pd.Categorical(rng.choice(["s", "t"], n), ["s", "t"]),
+            "nobody": pd.Categorical([None] * n, ["p", "q"]),
+            "once": pd.Categorical(["m"] + [None] * (n - 1), ["m", "k"]),
+        }
+    )
+    y = np.array(["no", "yes"] * 4)
+    model = AODE(min_count, order, smoothing=0, impossible="prior", prior=prior).fit(X, y)
+    found = np.exp(model.leave_one_out(X, y).log_posterior)
+    for i in range(n):
+        rest = model.count(X, y, np.arange(n) != i, schema=model.schema_).declare(model.classes_)
+        again = AODE.from_counts(rest, **model.get_params())
+        assert_allclose(found[i], again.predict_proba(X.iloc[[i]])[0], rtol=0, atol=1e-12)

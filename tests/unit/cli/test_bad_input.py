@@ -29,8 +29,9 @@ def refused(capsys, *arguments):
         ("a,play\n1,no\n", "paly", "there is no column 'paly'; did you mean 'play'?"),
         ("a,play\n1,\n2,\n", "play", "the target 'play' has no value in any of 2 rows"),
         ("a,id\n1,p1\n2,p2\n3,p3\n", "id", "as many values as rows, 3: it is an id"),
-        ("a,play\n1,no\n2,no\n", "play", "the target has one class"),
-        ("a,play\n", "play", "a header and no rows"),
+        ("a,play\n1,no\n2,no\n", "play", "the target has one class, 'no'; a classifier"),
+        ("a,play\n1,7\n2,7\n", "play", "the target has one class, 7; a classifier"),
+        ("a,play\n", "play", "'a.csv' has a header and no rows"),
         ("a,play\nx,no\ny,yes\nx,no\n", "play", "number of rows, 3; got 5. (option --folds)"),
         ("play\nno\nyes\nno\n", "play", "has the target and no other column"),
         ("a,play\n1,no\n2\n", "play", "line 3: it has 1 cell and the header has 2"),
@@ -43,6 +44,14 @@ def test_train_refuses_a_bad_table(tmp_path, monkeypatch, capsys, text, target, 
     (tmp_path / "a.csv").write_text(text)
     assert message in refused(capsys, "train", "a.csv", "-t", target)
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("verb", ["cluster", "learn"])
+def test_a_header_without_rows_is_refused_by_the_name_of_its_file(tmp_path, monkeypatch, capsys, verb):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n")
+    output = {"cluster": "out.csv", "learn": "out.bif"}[verb]
+    assert "'a.csv' has a header and no rows" in refused(capsys, verb, "a.csv", "-o", output)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,18 @@ def told(capsys, *arguments):
     return capsys.readouterr()
 
 
+def test_a_classifier_that_learned_the_class_frequencies_alone_does_not_beat_them(tmp_path, monkeypatch, capsys):
+    # No cut of such columns gains anything, so that the models are P(c) with their smoothing: lower by 1e-5.
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.4f},{b:.4f},{int(c < 0.3)}\n" for a, b, c in rng.random((200, 3))]
+    (tmp_path / "noise.csv").write_text("a,b,y\n" + "".join(rows))
+    assert run(["train", "noise.csv", "-t", "y", "-m", "TAN", "-m", "AODE", "--no-report", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "no classifier beats the majority class by log-loss" in said.err
+    assert json.loads(said.out)["beats_majority"] is False
+
+
 def test_that_nothing_beats_the_majority_class_is_said_on_the_screen_in_the_report_and_in_json(noise, capsys):
     options = ["train", "noise.csv", "-t", "y", "-m", "NaiveBayes", "-m", "TAN"]
     words = "no classifier beats the majority class by log-loss"
