@@ -17,6 +17,7 @@ from bayeskit.workflow.importance import column_importance, information
 from bayeskit.workflow.report import by_class, judged, sections
 from bayeskit.workflow.report.explained_rows import explained_rows, waterfall_lines
 from bayeskit.workflow.report.judged import _per_class
+from bayeskit.workflow.report.pictures import network_picture
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg
 from bayeskit.workflow.training import read_training_table, train
 from bayeskit.workflow.wording import number, percent
@@ -150,3 +151,11 @@ def test_a_recall_of_zero_is_a_number_and_a_precision_without_predictions_is_a_d
     shown = _per_class(SimpleNamespace(board=SimpleNamespace(best=SimpleNamespace(scores=scores))))
     cells = re.findall(r"<td[^>]*>(.*?)</td>", shown.split(">b<")[1])
     assert [re.sub("<.*", "", cell) for cell in cells] == ["2", "0", "–", "0 %"]
+
+
+def test_a_drawing_shrinks_to_the_page_as_long_as_it_can_be_read():
+    names = ["class", *(f"column {j}" for j in range(12))]
+    svg = network_picture(names, [(0, j) for j in range(1, 13)], ["class"])
+    width = float(re.search(r' width="([\d.]+)', svg)[1])
+    assert width > 1000
+    assert f"min-width:{0.75 * width:.0f}px" in svg  # text of 12 px has 9 at the least

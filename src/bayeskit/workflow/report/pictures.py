@@ -26,6 +26,9 @@ _STYLE: dict[Any, Any] = {
 }
 _NEVER_SHOWN = re.compile(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL)
 
+# The smallest scale of a drawing of a network on the screen.
+LEAST_SCALE = 0.75
+
 
 def can_plot() -> bool:
     """Return whether matplotlib is installed."""
@@ -83,4 +86,7 @@ def network_picture(names: Sequence[str], arcs: Sequence[tuple[int, int]], marke
 
     svg = draw_network(names, arcs, given=marked).svg
     svg = re.sub(r"<style>.*?</style>", "", svg, flags=re.DOTALL)
-    return re.sub(r'<rect x="[^"]*" y="[^"]*" width="[^"]*" height="[^"]*" fill="#fff"/>', "", svg, count=1)
+    svg = re.sub(r'<rect x="[^"]*" y="[^"]*" width="[^"]*" height="[^"]*" fill="#fff"/>', "", svg, count=1)
+    # It shrinks to the width of the page as long as its text of 12 px can be read, then it is scrolled.
+    least = LEAST_SCALE * float(re.search(r'<svg[^>]* width="([\d.]+)', svg)[1])  # type: ignore[index]
+    return svg.replace("<svg ", f'<svg style="min-width:{least:.0f}px" ', 1)

@@ -90,7 +90,6 @@ figure{margin:0}
 figure.card{padding:1rem}
 figure svg{display:block;max-width:100%;height:auto;margin:0 auto}
 figure.wide{overflow-x:auto}
-figure.wide svg{max-width:none}
 figcaption{font-size:.88rem;margin-bottom:.5rem}
 .plot text{font-family:inherit!important}
 .plot text:not([style*="fill"]){fill:currentColor}
@@ -117,7 +116,7 @@ dd{margin:0;overflow-wrap:anywhere}
  --blue:#0072b2;--red:#c8500a;--grey:#777}
  body{font-size:10.5pt}main{max-width:none;padding:0}.scroll,.wide{overflow:visible}nav{display:none}
  .matrix.many td,.matrix.many th{font-size:6.5pt;padding:.05rem .1rem;min-width:0}
- figure.wide svg{max-width:100%}
+ figure.wide svg{min-width:0 !important}
  *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
  h2,h2+p{break-after:avoid}figure,.card,tr,p{break-inside:avoid}}
 @page{margin:14mm 12mm}
