@@ -1,6 +1,7 @@
 // log P(c) + sum of log P(x_j | parents of j, c) for any structure whose features may have parents besides the class.
 // Hidden cells are summed out exactly. Leave-one-out takes each row's own count out of the tables that it is in.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -139,6 +140,11 @@ private:
         std::vector<int64_t> cell;
         std::vector<uint8_t> hidden;
         std::vector<int64_t> too_large;  // rows
+        // A row with hidden cells may take milliseconds, and a chunk of them seconds: Ctrl-C is asked for row by row, by the
+        // calling thread, and the others see in `stopped` that it came.
+        Interrupts interrupts;
+        bool asks = false;
+        std::atomic<bool>* stopped = nullptr;
     };
 
     Table checked(nb::handle columns) const {
@@ -154,6 +160,9 @@ private:
         const int64_t n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
         std::vector<int64_t> bad(n_chunks, -1);
         std::vector<Scratch> scratches(threads_used(n_chunks, n_threads));
+        std::atomic<bool> stopped{false};
+        for (Scratch& scratch : scratches) scratch.stopped = &stopped;
+        scratches[0].asks = true;
         {
             std::optional<nb::gil_scoped_release> release;
             if (table.n_rows > 64) release.emplace();
@@ -240,7 +249,21 @@ private:
         }
     }
 
+    // Throws Ctrl-C in the calling thread; in the others says that it came.
+    static bool is_stopped(Scratch& scratch) {
+        if (!scratch.asks) return scratch.stopped->load(std::memory_order_relaxed);
+        try {
+            scratch.interrupts.check();
+        } catch (...) {
+            scratch.stopped->store(true);
+            throw;
+        }
+        return false;
+    }
+
+    // The plan of a row's hidden cells; null where it needs too much, and where nobody waits for the result any more.
     const SumOutPlan* plan_for(const Chunk& chunk, Scratch& scratch, int64_t r) const {
+        if (is_stopped(scratch)) return nullptr;
         scratch.hidden.assign(sizes_.size(), 0);
         for (size_t j = 0; j < sizes_.size(); ++j) scratch.hidden[j] = chunk.level[j * CHUNK_ROWS + r] == Chunk::HIDDEN;
         const std::string key(reinterpret_cast<const char*>(scratch.hidden.data()), scratch.hidden.size());

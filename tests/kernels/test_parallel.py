@@ -67,3 +67,34 @@ def test_ctrl_c_is_seen_inside_a_kernel(n_threads):
         """
     )
     assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+
+
+@pytest.mark.parametrize("method", ["predict_proba(hidden)", "leave_one_out(X, y)"])
+def test_ctrl_c_is_seen_between_rows_with_many_hidden_cells(method):
+    # A row with a pattern of its own takes milliseconds: a chunk of 256 of them took more than a second.
+    done = run(
+        f"""
+        import os, signal, threading, time
+        from bayeskit import KDB
+
+        rng = np.random.default_rng(0)
+        X, y = rng.integers(0, 4, (20_000, 30)).astype(float), rng.integers(0, 3, 20_000)
+        X[rng.random(X.shape) < 0.2] = np.nan
+        hidden = np.where(rng.random(X.shape) < 0.9, np.nan, X)
+        model = KDB(3, kinds="categorical").fit(X, y)
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Timer(0.5, interrupt).start()
+        try:
+            for _ in range(1000):
+                model.{method}
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0])
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < (10 if SANITIZED else 0.5)
