@@ -30,6 +30,7 @@ bool same_row(const Table& table, const uint32_t* y, int64_t a, int64_t b) {
     return true;
 }
 
+// The first row of each group, the sum of its weights, and the group of each row.
 nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, Vector<double> weight, int n_threads) {
     const Table table = table_of(columns);
     const int64_t n = table.n_rows;
@@ -37,6 +38,7 @@ nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, Vector<double> weig
     std::vector<uint64_t> hash(n);
     std::vector<int64_t> order(n), first;
     std::vector<double> total;
+    Owned<int64_t> place_of({static_cast<size_t>(n)});
     {
         nb::gil_scoped_release release;
         parallel_chunks(n_chunks_of(n), n_threads, [&](int64_t chunk, int) {
@@ -64,6 +66,7 @@ nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, Vector<double> weig
                     total.push_back(0.0);
                 }
                 total[group] += weight.data()[order[place]];
+                place_of.data[order[place]] = static_cast<int64_t>(group);
             }
         }
     }
@@ -71,7 +74,7 @@ nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, Vector<double> weig
     Owned<double> weights({first.size()});
     std::copy(first.begin(), first.end(), rows.data);
     std::copy(total.begin(), total.end(), weights.data);
-    return nb::make_tuple(rows.to_numpy(), weights.to_numpy());
+    return nb::make_tuple(rows.to_numpy(), weights.to_numpy(), place_of.to_numpy());
 }
 
 }  // namespace

@@ -1,280 +1,98 @@
 // The structure of context trees: each from its part of the rows, each node by the best of a few random tests.
-#include <numeric>
 #include <queue>
 
 #include <nanobind/stl/vector.h>
 
+#include "auto/few_rows.hpp"
 #include "auto/kernels.hpp"
-#include "auto/trees.hpp"
+#include "auto/many_rows.hpp"
 
 namespace bayeskit::automatic {
 namespace {
 
-constexpr int32_t FEWEST_ROWS = 4;  // a node with fewer rows is a leaf
+constexpr int32_t FEWEST_ROWS = 2;  // a node with fewer rows is a leaf
 constexpr int32_t DEEPEST = 40;
 
-struct Node {
-    int32_t feature = -1, next = 0;
-    uint8_t test = 0;
-    uint32_t value = 0;
-};
-
-struct Job {
-    int32_t node, begin, end, depth;
-};
-
-// How many of n levels lie in base .. base + width - 1.
-BAYESKIT_SIMD
-static int32_t count_between(const uint8_t* levels, int32_t n, uint8_t base, uint8_t width) {
-    constexpr int32_t LANES = 32, TURNS = 255;  // a lane of one byte counts so many rows
-    int32_t total = 0, r = 0;
-    while (r + LANES <= n) {
-        uint8_t lane[LANES] = {};
-        for (int32_t turn = 0; turn < TURNS && r + LANES <= n; ++turn, r += LANES)
-            for (int32_t v = 0; v < LANES; ++v) lane[v] += static_cast<uint8_t>(levels[r + v] - base) < width;
-        for (int32_t v = 0; v < LANES; ++v) total += lane[v];
-    }
-    for (; r < n; ++r) total += static_cast<uint8_t>(levels[r] - base) < width;
-    return total;
-}
-
-// Their weight; the order of the sum does not depend on the machine.
-BAYESKIT_SIMD
-static double weigh_between(const uint8_t* levels, const double* weight, int32_t n, uint8_t base, uint8_t width) {
-    double lane[QUAD] = {};
-    int32_t r = 0;
-    for (; r + QUAD <= n; r += QUAD)
-        for (int v = 0; v < QUAD; ++v) lane[v] += static_cast<uint8_t>(levels[r + v] - base) < width ? weight[r + v] : 0.0;
-    for (; r < n; ++r) lane[0] += static_cast<uint8_t>(levels[r] - base) < width ? weight[r] : 0.0;
-    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
-}
-
-// The table that all trees are grown on.
-struct Sight {
-    const uint8_t* codes;
-    int64_t n_features, n_rows;
-    const uint32_t* y;
-    const double* weight;
-    int64_t n_classes;
-    const uint8_t* ordered;
-    const int64_t* sizes;
-};
-
-// Rows of a tree are numbered class by class, those that weigh 1 behind the others, and rows of a node stand in the order of
-// their numbers: so the rows of one class follow each other in every node, and are counted without asking each row.
 class Grower {
 public:
     Grower(const Sight& table, int64_t n_tests, int64_t most_leaves)
-        : table_(table), n_tests_(n_tests), most_leaves_(most_leaves), read_by_(table.n_features), low_(table.n_features), high_(table.n_features) {}
+        : table_(table), n_tests_(n_tests), most_leaves_(most_leaves), many_(table.n_features, tree_), few_(table.n_features, tree_) {}
 
     std::vector<Node> grow(uint64_t seed, int64_t tree, double share) {
-        gather(seed, tree, share);
+        tree_.gather(table_, seed, tree, share);
+        many_.start();
+        few_.start();
         Random random(seed, static_cast<uint64_t>(tree));
         std::vector<Node> nodes(1);
         std::queue<Job> queue;
-        order_.resize(rows_);
-        std::iota(order_.begin(), order_.end(), 0);
-        std::fill(read_by_.begin(), read_by_.end(), -1);
-        queue.push({0, 0, rows_, 0});
+        queue.push({0, 0, tree_.rows, 0});
         int64_t leaves = 1;
         while (!queue.empty() && leaves < most_leaves_) {
-            const Job job = queue.front();
+            Job job = queue.front();
             queue.pop();
-            if (job.end - job.begin < FEWEST_ROWS || job.depth >= DEEPEST || !open_node(job)) continue;
-            const Node found = best_test(job, random);
+            const int32_t rows = job.block < 0 ? job.end - job.begin : count_bits(job.few);
+            if (rows < FEWEST_ROWS || job.depth >= DEEPEST) continue;
+            if (job.block < 0 && rows <= FEW) few_.take(job);
+            const int32_t next = static_cast<int32_t>(nodes.size());
+            Job first{next, 0, 0, job.depth + 1}, second{next + 1, 0, 0, job.depth + 1};
+            const Node found = job.block < 0 ? part(many_, job, random, first, second) : part(few_, job, random, first, second);
             if (found.feature < 0) continue;
-            const int32_t middle = split(job, found);
-            const int32_t first = static_cast<int32_t>(nodes.size());
             nodes[job.node] = found;
-            nodes[job.node].next = first;
+            nodes[job.node].next = next;
             nodes.resize(nodes.size() + 2);
-            queue.push({first, job.begin, middle, job.depth + 1});
-            queue.push({first + 1, middle, job.end, job.depth + 1});
+            queue.push(first);
+            queue.push(second);
             ++leaves;
         }
         return nodes;
     }
 
 private:
-    struct Segment {
-        int32_t begin, end;  // from the first row of the node on
-        int32_t part;        // 2 × class, and 1 more where every row weighs 1
-        double weight;
-    };
-
     Sight table_;
     int64_t n_tests_, most_leaves_;
-    int32_t rows_ = 0;               // of this tree
-    std::vector<int64_t> own_;       // the rows of this tree, part by part
-    std::vector<int32_t> part_end_;  // (2 × n_classes,)
-    std::vector<uint8_t> sub_;       // (n_features, rows of this tree)
-    std::vector<int32_t> part_of_;   // (rows of this tree,)
-    std::vector<double> w_own_;
-    std::vector<int32_t> order_, spare_;
-    // Of the open node: its classes, the weights of its rows, and the columns that were read, each once.
-    std::vector<Segment> segments_;
-    std::vector<double> heavy_;
-    std::vector<uint8_t> cells_, half_;
-    std::vector<int32_t> read_by_;  // (n_features,): the last node that has read the column
-    std::vector<uint8_t> low_, high_;
+    TreeRows tree_;
+    ManyRows many_;
+    FewRows few_;
 
-    void gather(uint64_t seed, int64_t tree, double share) {
-        std::vector<int64_t> drawn;
-        part_end_.assign(2 * table_.n_classes, 0);
-        for (int64_t r = 0; r < table_.n_rows; ++r)
-            if (in_structure(seed, tree, r, share)) {
-                drawn.push_back(r);
-                ++part_end_[part(r)];
-            }
-        rows_ = static_cast<int32_t>(drawn.size());
-        int32_t before = 0;
-        for (int32_t& end : part_end_) {
-            const int32_t n = end;
-            end = before;
-            before += n;
-        }
-        own_.resize(rows_);
-        for (int64_t r : drawn) own_[part_end_[part(r)]++] = r;
-        const size_t rows = own_.size();
-        sub_.resize(table_.n_features * rows);
-        cells_.resize(sub_.size());
-        for (int64_t j = 0; j < table_.n_features; ++j)
-            for (size_t r = 0; r < rows; ++r) sub_[j * rows + r] = table_.codes[j * table_.n_rows + own_[r]];
-        part_of_.resize(rows);
-        w_own_.resize(rows);
-        for (size_t r = 0; r < rows; ++r) {
-            part_of_[r] = part(own_[r]);
-            w_own_[r] = table_.weight[own_[r]];
-        }
-        heavy_.resize(rows);
-        half_.resize(rows);
-        spare_.resize(rows);
+    // Parts the rows of a node by the best of some tests; the feature is -1 where there is none.
+    template <typename Rows>
+    Node part(Rows& rows, const Job& job, Random& random, Job& first, Job& second) {
+        if (!rows.open(job)) return {};
+        const Node found = best_test(rows, random);
+        if (found.feature >= 0) rows.split(found, first, second);
+        return found;
     }
 
-    int32_t part(int64_t row) const { return static_cast<int32_t>(2 * table_.y[row]) + (table_.weight[row] == 1.0); }
-
-    // Finds the classes of a node; false where it has only one.
-    bool open_node(const Job& job) {
-        segments_.clear();
-        const int32_t *begin = order_.data() + job.begin, *end = order_.data() + job.end;
-        for (const int32_t* at = begin; at < end;) {
-            const int32_t here = part_of_[*at];
-            const int32_t* next = std::lower_bound(at, end, part_end_[here]);
-            const int32_t from = static_cast<int32_t>(at - begin), to = static_cast<int32_t>(next - begin);
-            double weight = to - from;
-            if (here % 2 == 0) {
-                weight = 0.0;
-                for (int32_t r = from; r < to; ++r) weight += heavy_[r] = w_own_[begin[r]];
-            }
-            segments_.push_back({from, to, here, weight});
-            at = next;
-        }
-        return segments_.front().part / 2 != segments_.back().part / 2;
-    }
-
-    // The levels of a column in the rows of the node.
-    const uint8_t* read(const Job& job, int32_t feature) {
-        uint8_t* cells = cells_.data() + feature * static_cast<int64_t>(rows_);
-        if (read_by_[feature] == job.node) return cells;
-        read_by_[feature] = job.node;
-        const uint8_t* column = sub_.data() + feature * static_cast<int64_t>(rows_);
-        const int32_t* order = order_.data() + job.begin;
-        const int32_t n = job.end - job.begin;
-        for (int32_t r = 0; r < n; ++r) cells[r] = column[order[r]];
-        uint8_t low = HIDDEN, high = 0;
-        for (int32_t r = 0; r < n; ++r) {
-            low = std::min(low, cells[r]);
-            high = std::max(high, cells[r]);
-        }
-        low_[feature] = low;
-        high_[feature] = high;
-        return cells;
-    }
-
-    Node best_test(const Job& job, Random& random) {
+    template <typename Rows>
+    Node best_test(Rows& rows, Random& random) {
         Node best;
         double top = -1.0;
-        const int32_t rows = job.end - job.begin;
         int64_t tried = 0;
         for (int64_t attempt = 0; tried < n_tests_ && attempt < 4 * n_tests_ + 8; ++attempt) {
             Node test;
             test.feature = static_cast<int32_t>(random.below(static_cast<uint32_t>(table_.n_features)));
-            const uint8_t* cells = read(job, test.feature);
-            const uint8_t low = low_[test.feature], high = high_[test.feature];
-            if (low == high) continue;
+            if (!rows.read(test.feature)) continue;
             if (table_.ordered[test.feature]) {
+                const uint8_t low = rows.low(test.feature);
                 test.test = BELOW;
-                test.value = low + 1u + random.below(static_cast<uint32_t>(high - low));
+                test.value = low + 1u + random.below(static_cast<uint32_t>(rows.high(test.feature) - low));
             } else if (table_.sizes[test.feature] <= 5 || random.uniform() < 0.5) {
                 test.test = EQUAL;
-                test.value = cells[random.below(static_cast<uint32_t>(rows))];
+                test.value = rows.level(test.feature, random.below(static_cast<uint32_t>(rows.size())));
             } else {
                 test.test = HALF;
                 test.value = static_cast<uint32_t>(random.bits() >> 40);
             }
-            const double score = purity(test, cells, rows);
+            const double score = rows.purity(test);
             if (score < 0.0) continue;
             ++tried;
             if (score > top) {
                 top = score;
                 best = test;
+                if (top >= rows.weight()) break;  // both children have one class each: no test does better
             }
         }
         return best;
-    }
-
-    // Σ over both children of Σ_c n_c² / n: the greater, the purer; negative where a child would be empty.
-    double purity(const Node& test, const uint8_t* cells, int32_t rows) {
-        uint8_t base = 0, width = static_cast<uint8_t>(test.value);
-        if (test.test == EQUAL) {
-            base = width;
-            width = 1;
-        } else if (test.test == HALF) {
-            for (int32_t r = 0; r < rows; ++r) half_[r] = goes_first(cells[r], HALF, test.value) ? 0 : 1;
-            cells = half_.data();
-            width = 1;
-        }
-        double left = 0.0, right = 0.0, left2 = 0.0, right2 = 0.0;
-        double in = 0.0, all = 0.0;
-        for (size_t s = 0; s < segments_.size(); ++s) {
-            const Segment& each = segments_[s];
-            const int32_t n = each.end - each.begin;
-            const uint8_t* own = cells + each.begin;
-            if (each.part % 2 == 0) {
-                in += weigh_between(own, heavy_.data() + each.begin, n, base, width);
-            } else if (n >= 32) {
-                in += count_between(own, n, base, width);
-            } else {
-                int32_t few = 0;
-                for (int32_t r = 0; r < n; ++r) few += static_cast<uint8_t>(own[r] - base) < width;
-                in += few;
-            }
-            all += each.weight;
-            if (s + 1 < segments_.size() && segments_[s + 1].part / 2 == each.part / 2) continue;
-            const double out = all - in;
-            left += in;
-            right += out;
-            left2 += in * in;
-            right2 += out * out;
-            in = all = 0.0;
-        }
-        return left > 0.0 && right > 0.0 ? left2 / left + right2 / right : -1.0;
-    }
-
-    int32_t split(const Job& job, const Node& test) {
-        const uint8_t* cells = read(job, test.feature);
-        int32_t middle = job.begin, aside = 0;
-        for (int32_t r = job.begin; r < job.end; ++r) {
-            const int32_t row = order_[r];
-            const bool first = goes_first(cells[r - job.begin], test.test, test.value);
-            // Both are written, and one is kept: no branch to guess.
-            order_[middle] = row;
-            spare_[aside] = row;
-            middle += first;
-            aside += !first;
-        }
-        std::copy(spare_.begin(), spare_.begin() + aside, order_.begin() + middle);
-        return middle;
     }
 };
 

@@ -240,14 +240,15 @@ def test_equal_rows_become_one_with_their_weight_in_an_order_that_shuffling_does
     numbers[::7] = np.nan
     columns = [numbers, rng.integers(0, 3, 200).astype(np.uint8)]
     y, weight = rng.integers(0, 2, 200).astype(np.uint32), rng.integers(1, 4, 200).astype(float)
-    rows, total = group_rows(columns, y, weight, 1)
+    rows, total, group = group_rows(columns, y, weight, 1)
     keys = [(*(str(column[r]) for column in columns), int(y[r])) for r in range(200)]
     expected = {}
     for key, w in zip(keys, weight, strict=True):
         expected[key] = expected.get(key, 0) + w
     assert {keys[r]: t for r, t in zip(rows, total, strict=True)} == expected
+    assert [keys[r] for r in rows[group]] == keys
     shuffled = rng.permutation(200)
-    again, _ = group_rows([column[shuffled] for column in columns], y[shuffled], weight[shuffled], 2)
+    again, _, _ = group_rows([column[shuffled] for column in columns], y[shuffled], weight[shuffled], 2)
     assert [keys[r] for r in rows] == [keys[shuffled[r]] for r in again]
 
 

@@ -568,7 +568,7 @@ Doubles = NDArray[np.float64]
 
 def group_rows(
     columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles, n_threads: int
-) -> tuple[NDArray[np.int64], Doubles]: ...
+) -> tuple[NDArray[np.int64], Doubles, NDArray[np.int64]]: ...
 def pair_gains(
     codes: Bytes,
     y: NDArray[np.uint32],

@@ -67,7 +67,14 @@ def test_effort_says_how_many_members_there_are(effort):
     assert len(trees) == (0 if effort == "fast" else 2)
     plan = model.counts_.plan
     assert len(plan.networks.bins) == {"fast": 4, "balanced": 8, "thorough": 16}[effort]
-    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [60] * 2, "thorough": [150] * 2}[effort]
+    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [12, 36], "thorough": [40, 120]}[effort]
+
+
+def test_rows_that_are_repeated_have_the_scores_of_single_rows():
+    X, y = mixed(80)
+    model = AutoBayes().fit(X, y)
+    rows = np.random.default_rng(0).integers(0, 80, 10_000)
+    assert_array_equal(model.predict_proba(part(X, rows)), model.predict_proba(X)[rows])
 
 
 def test_seeds_threads_and_the_order_of_rows_change_no_bit():
@@ -311,14 +318,14 @@ def test_a_thousand_classes():
 
 @pytest.mark.parametrize(("scale", "offset"), [(1e-300, 0.0), (1e300, 0.0), (1.0, 2.0**30)])
 def test_numbers_of_any_size_and_offset(scale, offset):
-    X, y = mixed(300, missing=False)
-    table = np.round(np.column_stack([X["height"], X["width"]]), 3)
-    plain, moved = AutoBayes().fit(table, y), AutoBayes().fit(table * scale + offset, y)
+    X, y = mixed(600, missing=False)
+    table, new = np.split(np.round(np.column_stack([X["height"], X["width"]]), 3), 2)
+    plain, moved = AutoBayes().fit(table, y[:300]), AutoBayes().fit(table * scale + offset, y[:300])
     for ours, theirs in zip(plain.counts_.plan.gaussians, moved.counts_.plan.gaussians, strict=True):
         assert_allclose(theirs.transform((table * scale + offset).T), ours.transform(table.T), rtol=1e-5, atol=1e-5)
     assert_array_equal(moved.counts_.n_level, plain.counts_.n_level)
-    # Other numbers have other hashes, so the trees draw other rows; what they learn is as good.
-    assert abs(moved.score(table * scale + offset, y) - plain.score(table, y)) < 0.04
+    # Other numbers have other hashes, so the trees draw other rows; what they learn is as good for new rows.
+    assert abs(moved.score(new * scale + offset, y[300:]) - plain.score(new, y[300:])) < 0.04
 
 
 def test_infinite_numbers_are_refused_by_column_and_row():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import Score, n_threads
+from bayeskit._kernels import Score, group_rows, n_threads
 from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
@@ -22,6 +22,8 @@ FLOOR = 2.0
 LEAST_PRIOR = 1e-300
 # Rows that are scored at once.
 ROWS_AT_ONCE = 1 << 16
+# Equal rows are scored once, where fewer than this share of so many rows are distinct.
+ROWS_TO_LOOK_AT, MOST_DISTINCT = 4096, 0.7
 
 
 class AutoBeliefs:
@@ -100,11 +102,16 @@ class AutoBeliefs:
             infinite = np.isinf(columns[j])
             if infinite.any():
                 return np.empty(0), -1, int(infinite.argmax())
+        place = None
+        if _often_repeated(columns):
+            rows, place = _distinct_rows(columns)
+            columns = [column[rows] for column in columns]
         parts = [
             self._score_part([column[start : start + ROWS_AT_ONCE] for column in columns], result)
             for start in range(0, len(columns[0]), ROWS_AT_ONCE)
         ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts), -1, -1
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return scores if place is None else scores[place], -1, -1
 
     def _score_part(self, columns: list[NDArray[Any]], result: Score) -> NDArray[Any]:
         codes = self.codes(columns)
@@ -185,6 +192,23 @@ class AutoBeliefs:
             bins = self.plan.networks.bins[:, at[j] : at[j + 1]]
             shares[j] = np.log([own / np.bincount(line, weights=own)[line] for line in bins])
         return shares
+
+
+def _distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each distinct row stands first, and which of these rows each row equals."""
+    n = len(columns[0])
+    none = np.zeros(n, dtype=np.uint32)
+    rows, _, place = group_rows(list(columns), none, np.ones(n), n_threads(n * len(columns)))
+    return rows, place
+
+
+def _often_repeated(columns: Sequence[NDArray[Any]]) -> bool:
+    """Return whether it is worth while to look for equal rows: a part of the table tells."""
+    step = len(columns[0]) // ROWS_TO_LOOK_AT
+    if step < 2:
+        return False
+    some = [np.ascontiguousarray(column[::step]) for column in columns]
+    return len(_distinct_rows(some)[0]) < MOST_DISTINCT * len(some[0])
 
 
 def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:

@@ -44,10 +44,10 @@ class Effort:
     """How many networks and trees."""
 
     n_networks: int
-    n_trees: int  # of each of the two sorts
+    n_trees: tuple[int, int]  # with few tests at a node, and with many: the latter are worth more of the time
 
 
-EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 60), "thorough": Effort(16, 150)}
+EFFORTS = {"fast": Effort(4, (0, 0)), "balanced": Effort(8, (12, 36)), "thorough": Effort(16, (40, 120))}
 
 
 class Clock:
@@ -196,11 +196,11 @@ def _learn_trees(
     n = len(levels.ordered)
     few = max(2, round(float(np.sqrt(n))))
     for number, n_tests in enumerate((min(few, MOST_TESTS), max(few, min(n, MOST_TESTS)))):
-        # A tree of half of the rows has at most so many leaves; where all would be too many, fewer trees are grown.
-        largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
-        n_trees = min(effort.n_trees, max(4, int(most_leaves / 2 / largest) // 2 * 2))
-        if not effort.n_trees:
+        if not effort.n_trees[number]:
             return
+        # A tree of half of the rows has about so many leaves; where all would be too many, fewer trees are grown.
+        largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
+        n_trees = min(effort.n_trees[number], max(4, int(most_leaves / 2 / largest) // 2 * 2))
         found = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves // 2, seed + number, clock.is_over)
         if found is None or found[0].n_trees < n_trees:
             clock.left_out.append("trees")

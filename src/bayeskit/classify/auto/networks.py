@@ -234,9 +234,11 @@ def _cut_evenly(n_level: NDArray[np.float64], n_bins: int, offset: float) -> NDA
     shares = (np.arange(n_bins) + offset) / n_bins
     shares = shares[(shares > 0.02) & (shares < 0.98)]
     cuts = np.searchsorted(reached, shares * reached[-1]) if len(reached) and reached[-1] > 0 else np.empty(0, np.int64)
-    alone = np.flatnonzero(often)
-    cuts = np.unique(np.concatenate([cuts, alone - 1, alone]))
-    return np.asarray(cuts[(cuts >= 0) & (cuts < len(n_level) - 1)], dtype=np.int64)
+    is_cut = np.zeros(len(n_level) + 1, dtype=bool)  # behind the last level there is none
+    is_cut[cuts] = True
+    is_cut[:-1] |= often
+    is_cut[:-2] |= often[1:]
+    return np.flatnonzero(is_cut[: max(len(n_level) - 1, 0)])
 
 
 def _information(

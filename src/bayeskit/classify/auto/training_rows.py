@@ -69,7 +69,7 @@ def different_rows(
     """Return the position of each distinct row, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = np.ones(len(codes)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    rows, weights = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
+    rows, weights, _ = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
     return rows, codes[rows], weights
 
 

@@ -102,7 +102,9 @@ def learn_trees(
     posterior = left_out(few, GRID)[:, np.arange(few.n_rows), few.y]  # (n_grid, n_rows)
     best = int((np.log(np.maximum(posterior, 1e-6)) @ few.weight).argmax())
     log_posterior = np.log(np.maximum(left_out(sample, GRID[best : best + 1])[0], 1e-7))
-    return replace(plan, m=float(GRID[best])), cells, log_posterior
+    found = replace(plan, m=float(GRID[best]))
+    found.__dict__["kernel"] = kernel  # it does not depend on m
+    return found, cells, log_posterior
 
 
 def _joined(levels: Levels, parts: list[tuple[NDArray[Any], ...]]) -> TreePlan:
