@@ -90,8 +90,13 @@ def codes_under(classes: NDArray[Any], y: Any, weight: NDArray[np.float64] | Non
 
 
 def possible(log_joint: NDArray[np.float64], log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log P(x, c) with the prior where x has probability 0 under every class."""
+    """Return log P(x, c) with the prior where x has probability 0 under every class.
+
+    A score of +∞, which complement naive Bayes without smoothing gives, makes its class certain.
+    """
     impossible = np.isneginf(log_joint).all(axis=1, keepdims=True)
+    certain = np.isposinf(log_joint)
+    log_joint = np.where(certain.any(axis=1, keepdims=True), np.where(certain, 0.0, -np.inf), log_joint)
     return np.where(impossible, log_prior, log_joint)
 
 

@@ -60,6 +60,15 @@ def test_without_smoothing_a_row_that_no_other_row_makes_possible_gets_the_prior
     assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+def test_without_smoothing_a_word_that_no_other_class_has_is_certain():
+    table, y = np.array([[1, 0, 2, 0], [0, 3, 0, 1], [1, 1, 1, 0], [0, 2, 0, 1]]), np.array(["a", "b", "a", "b"])
+    model = ComplementNB(alpha=0).fit(table, y)
+    found = np.exp(model.leave_one_out(table, y).log_posterior)
+    assert_allclose(found[0], [1.0, 0.0], atol=1e-12)  # feature 2 is in class a alone, also without the row
+    assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+
+
 def test_what_does_not_fit_is_refused():
     model = MultinomialNB().fit(X, Y)
     with pytest.raises(TableError, match="pass y, or target"):
