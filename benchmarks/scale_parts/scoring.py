@@ -31,7 +31,7 @@ def run(base: Path) -> None:
         numbered = f"SELECT file_row_number AS id, * FROM read_parquet('{base}/score.parquet', file_row_number = true)"
         connection.execute(f"CREATE VIEW file AS {numbered}")
         # Summing over two missing parents of KDB has too many cells for a query, which says so.
-        for model, options in ((NaiveBayes(), {}), (TAN(), {}), (KDB(k=2), {"missing_parents": "null"})):
+        for model, options in ((NaiveBayes(), {}), (TAN(edges="all"), {}), (KDB(k=2), {"missing_parents": "null"})):
             model.fit(rows, target="y")
             for source, words in (("file", "from Parquet"), ("memory", "from a table in memory")):
                 query = to_sql(model, "duckdb", table=source, keep=["id"], **options)
