@@ -63,10 +63,11 @@ def log_joint_left_out(
         plain = beliefs.log_densities(rows.x)
         for c in range(len(counts.classes)):
             of_class = np.flatnonzero(rows.y == c)
+            if not len(of_class) or not _divisor(counts, c, shared, unbiased) > 0:
+                continue  # one row has no spread of its own
             found, sound = _downdated(counts, beliefs.gaussians, rows, of_class, c, shared, unbiased)
-            log_joint[of_class] = (found if shared else _with_column(plain[of_class], found, c)) + rows.log_prior[
-                of_class
-            ]
+            densities = found if shared else _with_column(plain[of_class], found, c)
+            log_joint[of_class] = densities + rows.log_prior[of_class]
             again[of_class] = ~sound
     again |= np.isnan(rows.x).any(axis=1)
     for i in np.flatnonzero(again).tolist():
@@ -86,11 +87,9 @@ def _downdated(
     """Return log p(x | k) of rows of class c for the classes k that have its matrix, and where the formula holds."""
     d = rows.x.shape[1]
     members = np.arange(len(counts.classes)) if shared else np.array([c])
-    with_rows = counts.n_class[members] > 0
-    total, n_c, own = float(counts.n_class[members].sum()), float(counts.n_class[c]), rows.own[of_class]
-    left = n_c - own
-    divisor = total - own - (with_rows.sum() if unbiased else 0.0)
-    matrix = fitted.covariance[c] * (total - (with_rows.sum() if unbiased else 0.0))
+    n_c, own, whole = float(counts.n_class[c]), rows.own[of_class], _divisor(counts, c, shared, unbiased)
+    left, divisor = n_c - own, whole - own
+    matrix = fitted.covariance[c] * whole
     unit = np.sqrt(np.diagonal(matrix))
     lower = linalg.cholesky(matrix / unit[:, None] / unit, lower=True)
     off = (rows.x[of_class, None, :] - fitted.mean[members] - fitted.rest[members]) / unit  # (n, members, d)
@@ -111,6 +110,12 @@ def _downdated(
             (left > 0) & (divisor > 0) & (kept > _LEAST_LEFT) & (narrow > 2 * VARIANCE_FLOOR) & (fitted.rank[c] == d)
         )
     return found, sound
+
+
+def _divisor(counts: GaussianCounts, c: int, shared: bool, unbiased: bool) -> float:
+    """Return what the scatter of a class, or of all classes, was divided by."""
+    n_class = counts.n_class if shared else counts.n_class[c : c + 1]
+    return float(n_class.sum()) - (float((n_class > 0).sum()) if unbiased else 0.0)
 
 
 def _least_share(counts: GaussianCounts, matrix: Matrix) -> float:

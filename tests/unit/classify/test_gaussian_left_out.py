@@ -63,18 +63,27 @@ def test_a_row_of_integer_weight_loses_one_of_its_copies(covariance):
     assert_allclose(found[kept], refits(model, X, y, weight)[kept], rtol=0, atol=REFIT)
 
 
+@pytest.mark.parametrize("variance", ["ml", "unbiased"])
 @pytest.mark.parametrize("covariance", FORMS)
-def test_narrow_directions_and_small_classes_are_left_out_as_a_refit_leaves_them(covariance):
+def test_narrow_directions_and_small_classes_are_left_out_as_a_refit_leaves_them(covariance, variance):
     # Two columns that are the same up to one row, a class of two rows and one of a single row.
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"u": rng.normal(size=14), "w": rng.normal(size=14)})
     X["v"] = X["u"]
     X.loc[3, "v"] += 1.0
     y = np.array(["many"] * 11 + ["two"] * 2 + ["one"])
-    model = GaussianBayes(covariance=covariance).fit(X, y)
+    model = GaussianBayes(covariance=covariance, variance=variance).fit(X, y)
     found = np.exp(model.leave_one_out(X, y).log_posterior)
     assert_allclose(found, refits(model, X, y), rtol=0, atol=1e-7)
     assert found[13, list(model.classes_).index("one")] == 0  # without its only row the class has no share
+
+
+def test_a_declared_class_without_rows_is_no_obstacle():
+    X, y = rows()
+    model = GaussianBayes().partial_fit(X, y, classes=["a", "b", "c", "d"])
+    found = np.exp(model.leave_one_out(X, y).log_posterior)
+    assert_allclose(found[:, :3], np.exp(GaussianBayes().fit(X, y).leave_one_out(X, y).log_posterior), atol=1e-12)
+    assert_array_equal(found[:, 3], 0.0)
 
 
 def test_leave_one_out_is_that_of_scikit_learn():
