@@ -70,6 +70,21 @@ def test_effort_says_how_many_members_there_are(effort):
     assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [12, 36], "thorough": [40, 120]}[effort]
 
 
+def test_the_pool_is_sharpened_where_more_trees_make_it_less_noisy():
+    from bayeskit.classify.auto.fitting import MOST_SHARPENED, _sharpen
+    from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
+
+    rng, n = np.random.default_rng(0), 2000
+    truth = log_softmax(rng.normal(0, 2, (n, 3)))
+    y = np.array([rng.choice(3, p=np.exp(line)) for line in truth], dtype=np.uint32)
+    sample = TrainingRows([], np.arange(n), np.zeros((1, n), np.uint8), y, np.ones(n), 3)
+    noise, more = rng.normal(0, 1, (2, n, 3))
+    by_all, by_half = log_softmax(truth + 0.5 * noise), log_softmax(truth + 0.5 * noise + 0.5 * more)
+    assert 1.0 < _sharpen(by_all, by_half, sample) < np.exp(MOST_SHARPENED)
+    assert _sharpen(by_all, by_all, sample) == 1.0
+    assert _sharpen(by_half, by_all, sample) == 1.0  # never flattened
+
+
 def test_rows_that_are_repeated_have_the_scores_of_single_rows():
     X, y = mixed(80)
     model = AutoBayes().fit(X, y)

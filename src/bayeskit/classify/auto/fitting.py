@@ -33,6 +33,8 @@ from bayeskit.table.schema import Schema
 # Rows that are left out to weigh members, and the most numbers that they may have together.
 MOST_ROWS_LEFT_OUT, MOST_SCORES, FEWEST_ROWS_LEFT_OUT = 5000, 1 << 24, 500
 MOST_POSTERIORS = 1 << 20  # rows left out times classes
+# The logarithm of the greatest power to which the pool is raised.
+MOST_SHARPENED = 0.25
 # So many columns have a weight of their own.
 MOST_WEIGHTS = 500
 # The most counts that all nodes may have together, which bounds the model at some 256 MB, whatever ``max_nodes`` says.
@@ -71,6 +73,7 @@ class _Members:
     trees: list[TreePlan]
     leaves: list[NDArray[np.float64]]
     log_posteriors: list[NDArray[np.float64]]
+    by_half: list[NDArray[np.float64]]  # the same by half of the trees
 
 
 def learn_plan(
@@ -101,11 +104,11 @@ def learn_plan(
     n_class = np.bincount(rows.y, weights=rows.weight, minlength=k).astype(np.float64)
     spread = _spread(plain, n_level)
     column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
-    members = _Members([], [], [], [], [by_networks])
+    members = _Members([], [], [], [], [by_networks], [by_networks])
     if k > 1:
         _learn_gaussians(members, rows, sample, plain, n_level, n_class, schema, clock)
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
-    member_weight, member_bias, losses = _weigh_members(members.log_posteriors, sample)
+    member_weight, member_bias, losses = _weigh_members(members.log_posteriors, members.by_half, sample)
     plan = PoolPlan(
         schema,
         levels,
@@ -172,6 +175,7 @@ def _learn_gaussians(
         members.gaussians.append(plan)
         members.sums.append(sums)
         members.log_posteriors.append(log_softmax(left_out + offset))
+        members.by_half.append(members.log_posteriors[-1])
 
 
 def _spread(plain: NetworkPlan, n_level: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -205,21 +209,38 @@ def _learn_trees(
         if found is None or found[0].n_trees < n_trees:
             clock.left_out.append("trees")
         if found is not None:
-            plan, cells, log_posterior = found
+            plan, cells, log_posterior, by_half = found
             members.trees.append(plan)
             members.leaves.append(cells)
             members.log_posteriors.append(log_softmax(log_posterior))
+            members.by_half.append(log_softmax(by_half))
 
 
 def _weigh_members(
-    log_posteriors: list[NDArray[np.float64]], sample: TrainingRows
+    log_posteriors: list[NDArray[np.float64]], by_half: list[NDArray[np.float64]], sample: TrainingRows
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    scores = np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
     n = len(log_posteriors)
     if sample.n_classes == 1:
         return np.ones(n), np.zeros(1), np.zeros(n + 1)
+    scores = _as_scores(log_posteriors)
     found = fit_pool(scores, sample.y, sample.weight, np.full(n, 1.0 / n), 5.0)
+    by_pool = pooled(scores, found)
     of_true = np.arange(sample.n_rows), sample.y
-    each = [*log_posteriors, pooled(scores, found)]
-    losses = np.array([-np.average(one[of_true], weights=sample.weight) for one in each])
+    losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, by_pool)])
+    found = found * _sharpen(by_pool, pooled(_as_scores(by_half), found), sample)
     return found[:n], found[n:], losses
+
+
+def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
+    return np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
+
+
+def _sharpen(by_all: NDArray[np.float64], by_half: NDArray[np.float64], sample: TrainingRows) -> float:
+    """Return the power to which the pool is raised, since a new row has twice the trees of a row left out.
+
+    The mean of T trees is noisy by 1 / T, so the logarithm of the best power is a - b / T. It is fitted with all trees
+    that a row left out has, and with half of them, and twice as many follow from both.
+    """
+    fits = [fit_pool(_as_scores([each]), sample.y, sample.weight, np.ones(1), 5.0)[0] for each in (by_all, by_half)]
+    gain = 0.5 * float(np.log(max(fits[0], 1e-3) / max(fits[1], 1e-3)))
+    return float(np.exp(np.clip(gain, 0.0, MOST_SHARPENED)))

@@ -48,6 +48,12 @@ class TreePlan:
         """How many trees."""
         return len(self.tree_at) - 1
 
+    def first(self, n: int) -> TreePlan:
+        """Return the first n trees."""
+        end = int(self.tree_at[n])
+        parts = {name: getattr(self, name)[:end] for name in ("feature", "test", "value", "next")}
+        return replace(self, tree_at=self.tree_at[: n + 1], **parts)
+
 
 def learn_trees(
     rows: TrainingRows,
@@ -58,11 +64,11 @@ def learn_trees(
     most_leaves: int,
     seed: int,
     out_of_time: Callable[[], bool],
-) -> tuple[TreePlan, NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[TreePlan, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None:
     """Grow trees and choose their shrinkage; None if the time limit was reached before the first.
 
     Returns the trees, their counts, and log P(c | x) of the sample's rows by the trees that were not grown on them,
-    without the row itself.
+    without the row itself; and the same by the first half of the trees.
     """
     share = min(0.5, MOST_STRUCTURE_ROWS / rows.n_rows)
     most_each = max(2, most_leaves // n_trees)
@@ -94,17 +100,20 @@ def learn_trees(
     kernel = plan.kernel
     cells = kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
 
-    def left_out(of: TrainingRows, m: NDArray[np.float64]) -> NDArray[np.float64]:
-        ids = np.arange(of.n_rows)
-        return kernel.leave_one_out(cells, m, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
+    def left_out(by: ContextTrees, of: TrainingRows, m: NDArray[np.float64]) -> NDArray[np.float64]:
+        ids, own = np.arange(of.n_rows), cells[: by.n_leaves]
+        return by.leave_one_out(own, m, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
 
     few = sample.first(ROWS_TO_CHOOSE)
-    posterior = left_out(few, GRID)[:, np.arange(few.n_rows), few.y]  # (n_grid, n_rows)
+    posterior = left_out(kernel, few, GRID)[:, np.arange(few.n_rows), few.y]  # (n_grid, n_rows)
     best = int((np.log(np.maximum(posterior, 1e-6)) @ few.weight).argmax())
-    log_posterior = np.log(np.maximum(left_out(sample, GRID[best : best + 1])[0], 1e-7))
+    by_all, by_half = (
+        np.log(np.maximum(left_out(by, sample, GRID[best : best + 1])[0], 1e-7))
+        for by in (kernel, plan.first((plan.n_trees + 2) // 4 * 2).kernel)
+    )
     found = replace(plan, m=float(GRID[best]))
     found.__dict__["kernel"] = kernel  # it does not depend on m
-    return found, cells, log_posterior
+    return found, cells, by_all, by_half
 
 
 def _joined(levels: Levels, parts: list[tuple[NDArray[Any], ...]]) -> TreePlan:
