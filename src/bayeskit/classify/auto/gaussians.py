@@ -17,7 +17,7 @@ from bayeskit._kernels import gaussian_densities, gaussian_sums
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
-SHRINKAGE = (1, 3, 10, 40, 200, 2000)
+SHRINKAGE = (1, 10, 200)
 KAPPA = 0.5  # rows that the prior mean is worth
 MOST_POINTS = 256  # of the curve that turns numbers into normal scores
 # The shrinkage is chosen on this many rows, and the scales come from this many at the most.

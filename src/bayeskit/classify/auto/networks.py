@@ -23,7 +23,7 @@ OPEN = 0.6
 # A context becomes a node where at least so many rows have it, and one row for so many cells.
 FEWEST_ROWS, CELLS_PER_ROW = 4.0, 16.0
 # Gains of parents are computed with the bins of every so many networks.
-NETWORKS_PER_GAINS = 4
+NETWORKS_PER_GAINS = 8
 # So many times the rows of the sample are enough to choose parents on rows behind it.
 ENOUGH_ROWS_BEHIND = 1.5
 # Rows times pairs of columns that are looked at to choose parents.
