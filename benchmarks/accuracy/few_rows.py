@@ -49,6 +49,7 @@ TABLES = [
     "wine",
 ]
 MODELS: dict[str, Callable[[], Any]] = {
+    "NaiveBayes": NaiveBayes,
     "naive Bayes, MDL bins": lambda: NaiveBayes(numeric="mdl", smoothing=0.25),
     "TAN, all edges": lambda: TAN(edges="all"),
     "TAN, all edges, back-off": lambda: TAN(edges="all", smoothing="back-off"),
