@@ -182,8 +182,9 @@ def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[Gaus
             reached = np.cumsum(often)
         unit[k] = max(float(np.abs(values).max()), 1e-300)
         small = values / unit[k]
-        center[k] = often @ small / reached[-1]
-        deviation = float(np.sqrt(often @ (small - center[k]) ** 2 / reached[-1]))
+        # Not as a product of matrices, for which NumPy may start threads that cost more than they do.
+        center[k] = (often * small).sum() / reached[-1]
+        deviation = float(np.sqrt((often * (small - center[k]) ** 2).sum() / reached[-1]))
         scale[k] = max(deviation, np.finfo(np.float64).tiny)
         points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
         curve_x.append(values[points])
