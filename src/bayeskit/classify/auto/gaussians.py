@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import gaussian_densities, gaussian_sums
+from bayeskit.classify.auto.levels import for_columns
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
@@ -47,8 +48,9 @@ class GaussianPlan:
     def transform(self, columns: Sequence[NDArray[Any]] | dict[int, NDArray[Any]]) -> NDArray[np.float64]:
         """Return the numbers of rows on the scale of the Gaussians, of shape (n_rows, p)."""
         z = np.empty((len(columns[int(self.features[0])]), len(self.features)))
-        for k, j in enumerate(self.features):
-            numbers = np.asarray(columns[j], dtype=np.float64)
+
+        def scale_column(k: int) -> None:
+            numbers = np.asarray(columns[int(self.features[k])], dtype=np.float64)
             numbers = np.where(np.isnan(numbers), self.median[k], numbers)
             if len(self.curve_x):
                 part = slice(self.curve_at[k], self.curve_at[k + 1])
@@ -57,6 +59,8 @@ class GaussianPlan:
                 with np.errstate(over="ignore"):  # a number far beyond those that the scale came from is cut off
                     numbers = (numbers / self.unit[k] - self.center[k]) / self.scale[k]
                 z[:, k] = np.clip(numbers, -FARTHEST, FARTHEST)
+
+        for_columns(scale_column, len(self.features), z.size)
         return z
 
     def sums(self, rows: TrainingRows) -> NDArray[np.float64]:
@@ -167,10 +171,9 @@ def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[Gaus
     """Return how numbers are standardised, and how they become normal scores."""
     p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
     median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
-    curve_x: list[NDArray[np.float64]] = []
-    curve_z: list[NDArray[np.float64]] = []
-    for k, j in enumerate(features):
-        numbers = few.numbers(int(j))
+
+    def scale_column(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        numbers = few.numbers(int(features[k]))
         known = ~np.isnan(numbers)
         values, position = np.unique(numbers[known], return_inverse=True)
         often = np.bincount(position, weights=few.weight[known])
@@ -187,8 +190,9 @@ def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[Gaus
         deviation = float(np.sqrt((often * (small - center[k]) ** 2).sum() / reached[-1]))
         scale[k] = max(deviation, np.finfo(np.float64).tiny)
         points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
-        curve_x.append(values[points])
-        curve_z.append((reached[points] - often[points] / 2) / reached[-1])
+        return values[points], (reached[points] - often[points] / 2) / reached[-1]
+
+    curve_x, curve_z = zip(*for_columns(scale_column, p, p * few.n_rows), strict=True)
     from scipy.special import ndtri  # a saved model has its curve, and scipy.special takes .1 s to import
 
     empty, none = np.empty(0), np.zeros(p + 1, dtype=np.int64)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import digitise
+from bayeskit._kernels import digitise, n_threads
 from bayeskit.table.column import missing_code
 from bayeskit.table.schema import Schema
+
+T = TypeVar("T")
 
 # A cell that nobody has asked for yet; a cell that was recorded as missing is level 0.
 HIDDEN = 255
@@ -56,8 +59,9 @@ class Levels:
         With ``order`` the rows are those at its places.
         """
         out = np.empty((len(columns), len(columns[0] if order is None else order)), dtype=np.uint8)
-        for j, whole in enumerate(columns):
-            column = whole if order is None else whole[order]
+
+        def encode_column(j: int) -> None:
+            column = columns[j] if order is None else columns[j][order]
             if self.ordered[j]:
                 # The kernel numbers bins from 0 and gives 255 for a missing cell, which one more turns into 0.
                 out[j] = digitise(column, self.edges[j], 1)
@@ -67,17 +71,32 @@ class Levels:
                 missing = column == missing_code(column.dtype)
                 out[j] = lookup[np.minimum(column, len(lookup) - 1)]
                 out[j][missing] = MISSING_LEVEL
+
+        for_columns(encode_column, len(columns), out.size)
         return out
+
+
+def for_columns(work: Callable[[int], T], n_columns: int, cells: int) -> list[T]:
+    """Return work(j) of each column; NumPy and our kernels let several threads sort, search and interpolate at once."""
+    threads = n_threads(cells * 16)  # a cell is looked for among others, not only read
+    if threads == 1:
+        return [work(j) for j in range(n_columns)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, range(n_columns)))
 
 
 def learn_levels(
     schema: Schema, columns: Sequence[NDArray[Any]], order: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> Levels:
     """Choose the levels of each column: every number where they are few, equal frequencies otherwise."""
-    edges, places = [], []
+    places = []
     few = order[:MOST_ROWS_TO_CUT]
+    edges = for_columns(
+        lambda j: _cut(columns[j][few], weight[: len(few)]) if schema[j].is_numeric else np.empty(0),
+        len(columns),
+        len(columns) * len(few),
+    )
     for variable, column in zip(schema, columns, strict=True):
-        edges.append(_cut(column[few], weight[: len(few)]) if variable.is_numeric else np.empty(0))
         if variable.is_numeric or variable.n_values <= MOST_VALUES:
             n_values = 0 if variable.is_numeric else variable.n_values
             places.append((np.arange(n_values) + OTHER_LEVEL + 1).astype(np.uint8))
