@@ -15,7 +15,7 @@ def any_table_classifiers():
 
 def whole_models():
     """One fresh model of each registered estimator that is fitted whole and not from counts."""
-    from bayeskit.classify.table_model import TableClassifier
+    from bayeskit.classify.table_classifier import TableClassifier
 
     kinds = [model_class(name) for name in sorted(MODELS)]
     return [

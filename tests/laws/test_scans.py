@@ -30,7 +30,7 @@ from bayeskit import (
     scan,
 )
 from bayeskit.errors import BayeskitError, TableError
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 from bayeskit.learn.plan import Plan
 from bayeskit.table.scan import sample as sampling
 from bayeskit.table.scan.arrow import TablePiece

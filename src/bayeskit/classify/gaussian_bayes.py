@@ -24,10 +24,10 @@ from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.column_kinds import grow_schema, learn_schema
 from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
-from bayeskit.learn.schema import grow_schema, learn_schema
 from bayeskit.table.encode import encode_column, refuse_infinite
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from bayeskit.classify.logistic_fit import Fitted, fit_logistic
-from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.class_separation import ClassSeparation
@@ -19,10 +19,10 @@ from bayeskit.estimate.wald import ChiSquared, CoefficientTable, wald_test
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, at_least, one_of, refuse_parameters
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]

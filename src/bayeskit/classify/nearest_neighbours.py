@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.heom import HeomRows, heom_rows, nearest_rows
 from bayeskit.classify.leave_one_out import LeaveOneOut, losses
-from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.encode import encode, missing_column, refuse_infinite
 from bayeskit.table.schema import Schema
 

@@ -25,8 +25,8 @@ from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
-from bayeskit.table.text import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
-from bayeskit.table.text_files import TextSource
+from bayeskit.table.corpus_files import TextSource
+from bayeskit.table.tokeniser import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
 
 
 class TextClassifier(Classifier, TextQuestions):

@@ -18,8 +18,8 @@ from bayeskit.cli.options import refuse_overwriting
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
     from bayeskit.explain.text_explanation import TextExplanation
+    from bayeskit.table.corpus_files import TextSource
     from bayeskit.table.formats.interface import TableWriter
-    from bayeskit.table.text_files import TextSource
     from bayeskit.workflow.progress import Progress
 
 
@@ -39,7 +39,7 @@ def train(
     as_json: bool,
 ) -> None:
     """Learn a text classifier and save it."""
-    from bayeskit.table.text_files import read_texts
+    from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.text_training import train_text
 
     source = read_texts(data, text=text, target=target, encoding=encoding)
@@ -111,7 +111,7 @@ class TextPredictions:
         costs: Loss | None,
         digits: int,
     ) -> None:
-        from bayeskit.table.text_files import read_texts
+        from bayeskit.table.corpus_files import read_texts
 
         if keep or costs is not None:
             raise typer.BadParameter("--keep, --loss and --reject are for tables; this model reads texts.")
@@ -141,7 +141,7 @@ def explain(
     model: Any, data: str, text: str | None, encoding: str, row: int | None, doubtful: int, *, as_json: bool
 ) -> None:
     """Explain a text from standard input, one document of a file, or the least certain ones."""
-    from bayeskit.table.text_files import decode, read_texts
+    from bayeskit.table.corpus_files import decode, read_texts
 
     if data == "-":
         rows = [(1, decode(sys.stdin.buffer.read(), encoding, "strict", "standard input"))]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayeskit.cli.networks import read_network, write_network
+from bayeskit.cli.network_files import read_network, write_network
 from bayeskit.cli.options import Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
 

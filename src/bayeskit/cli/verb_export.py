@@ -58,7 +58,7 @@ def export(
     Example: bayeskit export play.bayes --to onnx -o play.onnx
     """
     from bayeskit.io.container import atomic_write
-    from bayeskit.io.files import load
+    from bayeskit.io.model_files import load
 
     if output is not None:
         refuse_overwriting(output, (model,))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.networks import write_network
+from bayeskit.cli.network_files import write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Json, RandomState, refuse_overwriting
 
 if TYPE_CHECKING:

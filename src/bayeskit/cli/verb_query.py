@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli.network_cases import answer_cases
-from bayeskit.cli.networks import read_network
+from bayeskit.cli.network_files import read_network
 from bayeskit.cli.options import Json, Network, RandomState
 from bayeskit.cli.screen import say_json
 

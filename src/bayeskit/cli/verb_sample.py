@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeskit.cli.networks import read_network
+from bayeskit.cli.network_files import read_network
 from bayeskit.cli.options import Network, RandomState, refuse_overwriting, table_output
 
 if TYPE_CHECKING:

@@ -38,10 +38,10 @@ def show(
 
 def _read(source: Path) -> Any:
     if source.suffix == ".bayes":
-        from bayeskit.io.files import load
+        from bayeskit.io.model_files import load
 
         return load(source)
-    from bayeskit.cli.networks import read_network
+    from bayeskit.cli.network_files import read_network
 
     return read_network(source)
 

@@ -12,7 +12,7 @@ from bayeskit.concept.attributes import EMPTY, Codes
 from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
 from bayeskit.concept.examples import ConceptLearner
-from bayeskit.explain.cells import read_row
+from bayeskit.explain.row_cells import read_row
 from bayeskit.table.read import read_table
 
 

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayeskit.errors import BayeskitError, TableError
-from bayeskit.explain.cells import as_table, hidden_copies, read_row
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.rendering import cell, pad, width
+from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import refuse_target_among_features, split_target
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.estimator import Regressor
 from bayeskit.learn.parameters import refuse_parameters
-from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.table_model import TableModel
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.concept.mdl.average import Average
 from bayeskit.concept.mdl.coding import Coding
 from bayeskit.concept.mdl.encoder import Message, encode
@@ -18,13 +18,13 @@ from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
-from bayeskit.explain.cells import read_row
 from bayeskit.explain.model_summary import ModelSummary
+from bayeskit.explain.row_cells import read_row
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.schema import Schema
 
 

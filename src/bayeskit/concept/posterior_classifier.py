@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.table_model import classes_to_parts
+from bayeskit.classify.table_classifier import classes_to_parts
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.folds import without_column
 from bayeskit.concept.hypotheses import Hypotheses
@@ -20,7 +20,7 @@ from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array, expect_field
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 from bayeskit.io.registry import MODELS, model_class
 from bayeskit.learn.checks import check_columns, in_order, refuse_target_among_features, split_target
 from bayeskit.learn.estimator import Classifier, Estimator, not_fitted

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import expit, log_expit
 
-from bayeskit.classify.table_model import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix, Matrix
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema

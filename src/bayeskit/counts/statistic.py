@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from numpy.typing import NDArray
 
-from bayeskit.io.files import Stored
+from bayeskit.io.model_files import Stored
 from bayeskit.table.schema import Schema
 
 

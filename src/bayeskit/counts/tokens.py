@@ -15,7 +15,7 @@ from bayeskit.counts.table import read_classes, union_classes
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema, Variable
-from bayeskit.table.text import UNITS, Tokeniser
+from bayeskit.table.tokeniser import UNITS, Tokeniser
 
 Weight = NDArray[np.float64] | None
 # Texts, their class codes, the classes, and weights.

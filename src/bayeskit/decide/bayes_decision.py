@@ -23,7 +23,7 @@ from bayeskit.decide.loss import Loss, read_loss, with_reject
 from bayeskit.decide.regions import Region, regions, warn_of_useless_reject
 from bayeskit.decide.risk import bayes_action, expected_loss, risk
 from bayeskit.errors import BayeskitError, BayeskitWarning
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 
 
 def _has(name: str) -> Callable[[Any], bool]:

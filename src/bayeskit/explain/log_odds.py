@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayeskit.decide.protocol import AdditiveModel, CellReader, HidingModel
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.explain import rendering
-from bayeskit.explain.cells import Row, as_table, feature_names, hidden_copies, read_row
 from bayeskit.explain.explanation import Explanation, Explanations
+from bayeskit.explain.row_cells import Row, as_table, feature_names, hidden_copies, read_row
 
 
 def explain(

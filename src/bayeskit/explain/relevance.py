@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, HidingModel, JointModel, as_column, as_joint_model
 from bayeskit.errors import BayeskitError
-from bayeskit.explain.cells import read_row
+from bayeskit.explain.row_cells import read_row
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, FineModel, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
-from bayeskit.explain.cells import Row, as_table, plain_cell, read_row
+from bayeskit.explain.row_cells import Row, as_table, plain_cell, read_row
 
 MOST_TRIALS = 1_000_000
 # Of a continuous feature: points at which the decision is asked when it changes alone, and together with others.

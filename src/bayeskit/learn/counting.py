@@ -16,7 +16,7 @@ from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import TableError
 from bayeskit.kinds import kinds
-from bayeskit.learn.schema import Kinds, grow_schema, learn_schema
+from bayeskit.learn.column_kinds import Kinds, grow_schema, learn_schema
 from bayeskit.table.column import Coded
 from bayeskit.table.encode import as_codes, encode_column, refuse_infinite
 from bayeskit.table.read import Source

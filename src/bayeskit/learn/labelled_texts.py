@@ -10,9 +10,9 @@ import numpy as np
 
 from bayeskit.counts.tokens import Batch
 from bayeskit.errors import TableError
+from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.text import read_documents
-from bayeskit.table.text_files import TextSource
+from bayeskit.table.tokeniser import read_documents
 
 
 class LabelledTexts:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Running, Statistic
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 from bayeskit.learn.checks import refuse_new_levels
 from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.labelled import Labelled, read_labelled

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 from bayeskit.learn.checks import check_columns, in_order
 from bayeskit.learn.estimator import Estimator, not_fitted
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json

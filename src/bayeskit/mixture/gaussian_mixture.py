@@ -16,7 +16,7 @@ from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import one_of, refuse_parameters
 from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
 from bayeskit.mixture.cluster_summary import Column
-from bayeskit.mixture.covariance import SHAPES, Components, Expected, MStep, Shape
+from bayeskit.mixture.covariance_shapes import SHAPES, Components, Expected, MStep, Shape
 from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
 from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows

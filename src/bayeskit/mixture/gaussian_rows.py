@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import GaussianMixtureRows
-from bayeskit.mixture.covariance import Components
+from bayeskit.mixture.covariance_shapes import Components
 
 
 @dataclass(frozen=True)

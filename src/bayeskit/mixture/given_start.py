@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
-from bayeskit.mixture.covariance import Components
+from bayeskit.mixture.covariance_shapes import Components
 from bayeskit.mixture.gaussian_rows import MixtureRows
 
 

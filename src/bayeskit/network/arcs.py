@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.names import did_you_mean
+from bayeskit.network.variable_names import did_you_mean
 
 # A variable in a line: a name without the signs of the line's grammar, then perhaps [3] or {low|high}.
 _VARIABLE = re.compile(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import recode
 from bayeskit.errors import TableError, UnseenValueError
-from bayeskit.network.names import did_you_mean
 from bayeskit.network.states import find_state, states_as_numbers
+from bayeskit.network.variable_names import did_you_mean
 from bayeskit.table.column import Coded, Column, code_bytes, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import read_table

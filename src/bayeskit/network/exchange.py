@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from bayeskit.io.files import save
+from bayeskit.io.model_files import save
 from bayeskit.network import formats
 from bayeskit.network.arcs import read_networkx
 from bayeskit.network.cpd.table import TableCPD

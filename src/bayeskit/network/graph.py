@@ -7,8 +7,8 @@ from functools import cached_property
 
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.names import did_you_mean
 from bayeskit.network.separation import Separation, blocked, unblocked
+from bayeskit.network.variable_names import did_you_mean
 
 
 class Graph:

@@ -25,9 +25,9 @@ from bayeskit.network.infer.queries import Queries
 from bayeskit.network.infer.uncertainty import Information
 from bayeskit.network.influence import arc_influence
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
-from bayeskit.network.names import did_you_mean, unique_names
 from bayeskit.network.shown import Shown
 from bayeskit.network.states import check_schema, schema_of, state_of
+from bayeskit.network.variable_names import did_you_mean, unique_names
 from bayeskit.network.variable_table import VariableTable
 from bayeskit.table.schema import Schema
 

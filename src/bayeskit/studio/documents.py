@@ -171,7 +171,7 @@ def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
     if suffix == ".bayes":
-        from bayeskit.io.files import load
+        from bayeskit.io.model_files import load
 
         model = load(path)
         if isinstance(model, BayesianNetwork):

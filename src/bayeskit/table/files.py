@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats import TableReader, recognise
+from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.text import check_encoding
 from bayeskit.table.names import first_duplicate, not_found
 from bayeskit.table.raw_file import RawFile, open_raw
 

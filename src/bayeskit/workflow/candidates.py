@@ -9,12 +9,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.table_model import TableClassifier
+from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
 from bayeskit.io.registry import MODELS, model_class
-from bayeskit.learn.schema import learn_schema
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 

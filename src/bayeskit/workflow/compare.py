@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.table_model import TableClassifier
+from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
 from bayeskit.workflow.candidates import Candidate, candidates, too_large

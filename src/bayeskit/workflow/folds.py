@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds import words
-from bayeskit.learn.schema import learn_schema
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.table.column import Coded, Column, Numbers
 from bayeskit.table.discretise import METHODS
 from bayeskit.table.encode import encode_column

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.table_model import TableClassifier
+from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from bayeskit.classify.text import TextClassifier
 from bayeskit.counts.tokens import TokenCounts, TokenTally
 from bayeskit.errors import TableError
+from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels
-from bayeskit.table.text_files import TextSource
 
 EVENT_MODELS = ("multinomial", "bernoulli", "complement")
 # One document in this many is held out.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayeskit import network  # the class of networks is loaded where one is read
 from bayeskit.decide.protocol import HidingModel
 from bayeskit.errors import ModelFileError, TableError
-from bayeskit.io.files import load_with_notes, save
+from bayeskit.io.model_files import load_with_notes, save
 from bayeskit.network.formats import is_network_file
 from bayeskit.table.conventions import Convention
 from bayeskit.workflow.calibration import tempered

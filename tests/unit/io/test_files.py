@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import bayeskit
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
-from bayeskit.io.files import load, save
+from bayeskit.io.model_files import load, save
 from bayeskit.io.registry import MODELS, model_class
 
 

@@ -9,7 +9,7 @@ from bayeskit import AODE, KDB, TAN, GaussianNB, NaiveBayes
 from bayeskit.counts.statistic import Statistic
 from bayeskit.datasets import load_tennis
 from bayeskit.errors import BayeskitError, TableError, UnseenValueError
-from bayeskit.io.files import load, save
+from bayeskit.io.model_files import load, save
 from bayeskit.table.schema import Schema, Variable
 
 TENNIS = load_tennis()

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from bayeskit import NaiveBayes
 from bayeskit.errors import TableError
-from bayeskit.learn.schema import learn_schema
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.table.column import Coded, Numbers, code_bytes
 from bayeskit.table.encode import encode
 from bayeskit.table.read import read_table, read_values

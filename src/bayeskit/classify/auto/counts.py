@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.evidence_networks import NetworkPlan, plain_network
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import Levels
-from bayeskit.classify.auto.networks import NetworkPlan, plain_network
 from bayeskit.classify.auto.training_rows import TrainingRows
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.errors import MergeError
@@ -185,14 +185,14 @@ class AutoCounts:
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a file: fields for JSON, and arrays."""
-        from bayeskit.classify.auto.files import counts_to_parts
+        from bayeskit.classify.auto.saved import counts_to_parts
 
         return counts_to_parts(self)
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
-        from bayeskit.classify.auto.files import counts_from_parts
+        from bayeskit.classify.auto.saved import counts_from_parts
 
         return counts_from_parts(meta, arrays)  # type: ignore[return-value]
 

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
-from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
-from bayeskit.classify.auto.levels import learn_levels
-from bayeskit.classify.auto.networks import (
+from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
     choose_strengths,
     learn_networks,
     left_out_scores,
     plain_network,
 )
+from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
+from bayeskit.classify.auto.levels import learn_levels
 from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,

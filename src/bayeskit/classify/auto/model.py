@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.counts import AutoCounts
+from bayeskit.classify.auto.explanation_parts import (
+    MemberPart,
+    auto_domains,
+    auto_fine_domains,
+    auto_summary,
+    explain_members,
+)
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
-from bayeskit.classify.auto.parts import MemberPart, auto_domains, auto_fine_domains, auto_summary, explain_members
 from bayeskit.classify.auto.streams import passes
 from bayeskit.classify.auto.training_rows import coded_rows, different_rows, log_prior
 from bayeskit.classify.base import BayesClassifier
@@ -19,12 +25,12 @@ from bayeskit.decide.protocol import Domain
 from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
-from bayeskit.explain.cells import read_row
+from bayeskit.explain.row_cells import read_row
 from bayeskit.explain.summary import Summary
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
-from bayeskit.learn.schema import learn_schema
 from bayeskit.learn.unlabelled import without_unlabelled
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values

@@ -47,7 +47,7 @@ def to_onnx(model: Any) -> Any:
     try:
         from onnx import TensorProto, helper
 
-        from bayeskit.export.onnx.columns import Columns, is_text, sum_in_order
+        from bayeskit.export.onnx.column_terms import Columns, is_text, sum_in_order
         from bayeskit.export.onnx.graph import Graph
     except ModuleNotFoundError as error:
         raise BayeskitError("writing ONNX needs the package onnx: pip install 'bayeskit[onnx]'.") from error

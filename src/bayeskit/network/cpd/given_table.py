@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.names import did_you_mean
+from bayeskit.network.variable_names import did_you_mean
 
 Table = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import IO
 from bayeskit.errors import NetworkError, NetworkFileError
 from bayeskit.io.container import atomic_write
 from bayeskit.network.formats.network_parts import FileText, refuse
-from bayeskit.network.names import did_you_mean
+from bayeskit.network.variable_names import did_you_mean
 
 FORMATS = {
     ".bif": "bif",

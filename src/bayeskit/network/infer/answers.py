@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.answer_frames import FrameOf, frame_of
-from bayeskit.network.names import did_you_mean
 from bayeskit.network.text_table import SHOWN, text_table
+from bayeskit.network.variable_names import did_you_mean
 
 
 @dataclass(frozen=True)

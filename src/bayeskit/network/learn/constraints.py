@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.names import did_you_mean
+from bayeskit.network.variable_names import did_you_mean
 
 Arcs = Iterable[Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, TableError
-from bayeskit.learn.schema import Kinds, learn_schema
+from bayeskit.learn.column_kinds import Kinds, learn_schema
 from bayeskit.network.states import state_names
 from bayeskit.table.discretise import METHODS
 from bayeskit.table.encode import as_codes

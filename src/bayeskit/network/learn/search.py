@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.errors import NetworkError, TooLargeError, warn_caller
-from bayeskit.learn.schema import Kinds
+from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.cpd.table import MAX_NUMBERS
 from bayeskit.network.graph import Graph
 from bayeskit.network.learn.chow_liu import chow_liu

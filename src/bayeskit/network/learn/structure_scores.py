@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import FamilyScores, n_threads
 from bayeskit.errors import NetworkError
-from bayeskit.learn.schema import Kinds
+from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.graph import Graph
 from bayeskit.network.learn.data import DiscreteRows, read_rows
 

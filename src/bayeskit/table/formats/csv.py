@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for
+from bayeskit.table.formats.encodings import Replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.text import Replaced, wrong_encoding
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:

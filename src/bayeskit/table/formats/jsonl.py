@@ -11,8 +11,8 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from bayeskit.errors import TableError
+from bayeskit.table.formats.encodings import wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.text import wrong_encoding
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
+from bayeskit.table.formats.encodings import without_words
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.text import without_words
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:

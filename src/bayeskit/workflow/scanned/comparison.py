@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.plan import Plan
-from bayeskit.learn.schema import learn_schema
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source

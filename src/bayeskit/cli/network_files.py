@@ -16,7 +16,7 @@ def read_network(path: Path, normalise: bool = False) -> BayesianNetwork:
     if path.suffix != ".bayes":
         return BayesianNetwork.read(path, normalise=normalise)
     from bayeskit.errors import NetworkError
-    from bayeskit.io.files import load
+    from bayeskit.io.model_files import load
 
     model = load(path)
     if not isinstance(model, BayesianNetwork):

@@ -13,8 +13,8 @@ from typing import Any
 from bayeskit.errors import TableError
 from bayeskit.table.files import TableFile
 from bayeskit.table.formats.csv import CsvReader
+from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.jsonl import JsonRows
-from bayeskit.table.formats.text import check_encoding
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import STDIN, RawFile, open_raw
 from bayeskit.table.scan.files import list_files

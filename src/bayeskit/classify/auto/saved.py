@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
+from bayeskit.classify.auto.evidence_networks import DEPTHS, NetworkPlan
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
-from bayeskit.classify.auto.networks import DEPTHS, NetworkPlan
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import ModelFileError
