@@ -26,6 +26,11 @@ the bag; 'calibrated' is `CalibratedClassifierCV` (sigmoid, 3 folds), on tables 
 ten minutes of CPU a fold. The peers were run on the first three folds of each table. Khiops was not run again: its
 numbers are the means of ACCURACY.md over all 15 folds, from another day; so are those of HistGradientBoosting on the
 tables that the last section but one names.
+
+Khiops has the smaller mean calibration error, by five tables: on lung-cancer, monks-2, monks-2-train, tae and
+poker-hand-train it answers with nearly the class frequencies, which are calibrated whatever they miss (its error there
+is 48.6 % in the mean, ours 35.6 %). On the other 58 tables the calibration error is 0.0378 for ours and 0.0417 for
+Khiops (ours over all 15 folds too).
 """
 
 # Why the best peer is more than three points ahead there.
