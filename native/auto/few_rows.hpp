@@ -6,31 +6,12 @@
 #endif
 
 #include "auto/tree_rows.hpp"
+#include "base/bits.hpp"
 
 namespace bayeskit::automatic {
 
 constexpr int32_t FEW = 64;
 constexpr int32_t STEP = 16;  // levels that are looked at side by side
-
-BAYESKIT_INLINE int count_bits(uint64_t bits) {
-#if defined(__GNUC__)
-    return __builtin_popcountll(bits);
-#else
-    int n = 0;
-    for (; bits; bits &= bits - 1) ++n;
-    return n;
-#endif
-}
-
-BAYESKIT_INLINE int lowest_bit(uint64_t bits) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int i = 0;
-    while (!(bits >> i & 1)) ++i;
-    return i;
-#endif
-}
 
 inline uint64_t first_bits(int32_t n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; }
 
@@ -98,23 +79,20 @@ struct FewOfClass {
 // Σ over both children of Σ_c n_c² / n: the greater, the purer; negative where a child would be empty.
 BAYESKIT_SIMD
 static double purity_of_few(uint64_t first, const FewOfClass* parts, size_t n_parts, const double* weight) {
-    double left = 0.0, right = 0.0, left2 = 0.0, right2 = 0.0, in = 0.0, all = 0.0;
+    Purity purity;
+    double in = 0.0, all = 0.0;
     for (size_t s = 0; s < n_parts; ++s) {
         const FewOfClass& each = parts[s];
         uint64_t here = each.rows & first;
-        if (each.part % 2) in += count_bits(here);
+        if (each.part % 2) in += popcount(here);
         else
             for (; here; here &= here - 1) in += weight[lowest_bit(here)];
         all += each.weight;
         if (s + 1 < n_parts && parts[s + 1].part / 2 == each.part / 2) continue;
-        const double out = all - in;
-        left += in;
-        right += out;
-        left2 += in * in;
-        right2 += out * out;
+        purity.add(in, all - in);
         in = all = 0.0;
     }
-    return left > 0.0 && right > 0.0 ? left2 / left + right2 / right : -1.0;
+    return purity.value();
 }
 
 // Nodes of few rows. Those below one node share its block of rows: each is a set of bits, and no row is moved again.
@@ -170,7 +148,7 @@ public:
         return true;
     }
 
-    int32_t size() const { return count_bits(few_); }
+    int32_t size() const { return popcount(few_); }
     double weight() const { return weight_; }
     uint8_t low(int32_t feature) const { return low_[feature]; }
     uint8_t high(int32_t feature) const { return high_[feature]; }
@@ -228,7 +206,7 @@ private:
     const uint8_t* levels(int32_t feature) const { return levels_.data() + block_.at + feature * static_cast<int64_t>(block_.size); }
 
     double weigh(uint64_t rows, int32_t part) const {
-        if (part % 2) return count_bits(rows);
+        if (part % 2) return popcount(rows);
         double sum = 0.0;
         for (; rows; rows &= rows - 1) sum += weights_[block_.weight_at + lowest_bit(rows)];
         return sum;

@@ -30,7 +30,7 @@ public:
         while (!queue.empty() && leaves < most_leaves_) {
             Job job = queue.front();
             queue.pop();
-            const int32_t rows = job.block < 0 ? job.end - job.begin : count_bits(job.few);
+            const int32_t rows = job.block < 0 ? job.end - job.begin : popcount(job.few);
             if (rows < FEWEST_ROWS || job.depth >= DEEPEST) continue;
             if (job.block < 0 && rows <= FEW) few_.take(job);
             const int32_t next = static_cast<int32_t>(nodes.size());

@@ -98,7 +98,8 @@ public:
             read_half(test);
             levels = half_.data();
         }
-        double left = 0.0, right = 0.0, left2 = 0.0, right2 = 0.0, in = 0.0, all = 0.0;
+        Purity purity;
+        double in = 0.0, all = 0.0;
         for (size_t s = 0; s < segments_.size(); ++s) {
             const Segment& each = segments_[s];
             const int32_t n = each.end - each.begin;
@@ -107,14 +108,10 @@ public:
             else in += count_between(own, n, base, width);
             all += each.weight;
             if (s + 1 < segments_.size() && segments_[s + 1].part / 2 == each.part / 2) continue;
-            const double out = all - in;
-            left += in;
-            right += out;
-            left2 += in * in;
-            right2 += out * out;
+            purity.add(in, all - in);
             in = all = 0.0;
         }
-        return left > 0.0 && right > 0.0 ? left2 / left + right2 / right : -1.0;
+        return purity.value();
     }
 
     void split(const Node& test, Job& first, Job& second) {

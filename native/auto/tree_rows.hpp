@@ -17,6 +17,21 @@ struct Sight {
     const int64_t* sizes;
 };
 
+// How pure a test leaves its two sides: the sum over both of Σ_c n_c² / n, or -1 where one side has no rows.
+class Purity {
+public:
+    void add(double left, double right) {  // the weight of one class on each side
+        left_ += left;
+        right_ += right;
+        left2_ += left * left;
+        right2_ += right * right;
+    }
+    double value() const { return left_ > 0.0 && right_ > 0.0 ? left2_ / left_ + right2_ / right_ : -1.0; }
+
+private:
+    double left_ = 0.0, right_ = 0.0, left2_ = 0.0, right2_ = 0.0;
+};
+
 // A node as it is found: a test, and its first child.
 struct Node {
     int32_t feature = -1, next = 0;

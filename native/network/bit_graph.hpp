@@ -3,29 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/bits.hpp"
 #include "base/simd.hpp"
 
 namespace bayeskit::network {
-
-BAYESKIT_INLINE int popcount(uint64_t word) {
-#if defined(__GNUC__)
-    return __builtin_popcountll(word);
-#else
-    int n = 0;
-    for (; word; word &= word - 1) ++n;
-    return n;
-#endif
-}
-
-inline int lowest_bit(uint64_t word) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(word);
-#else
-    int i = 0;
-    while (!(word >> i & 1)) ++i;
-    return i;
-#endif
-}
 
 int count_bits(const uint64_t* row, int words);
 // Σ over others u of the bits that row v has and row u lacks.

@@ -6,17 +6,9 @@
 #include <emmintrin.h>
 #endif
 
-namespace bayeskit::table {
+#include "base/bits.hpp"
 
-inline int lowest_bit(uint64_t bits) {
-#if defined(__GNUC__)
-    return __builtin_ctzll(bits);
-#else
-    int k = 0;
-    while (!(bits & 1)) bits >>= 1, ++k;
-    return k;
-#endif
-}
+namespace bayeskit::table {
 
 // Letters and digits, and the signs that matter where the word rules ask for them.
 struct AsciiMasks {

@@ -109,7 +109,7 @@ class SparkEngine:
     def _n_cores(self) -> int:
         try:
             return int(self.session.sparkContext.defaultParallelism)
-        except Exception:  # a session over Spark Connect does not say
+        except (AttributeError, NotImplementedError):  # a session over Spark Connect does not say
             return 8
 
 

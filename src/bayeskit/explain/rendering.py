@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import sys
 import unicodedata
+from collections.abc import Callable, Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,11 @@ def text(explanation: Explanation) -> str:
 
 def in_terminal(explanation: Explanation) -> str:
     """Return the explanation with colours, when rich is installed and the output is a terminal; "" otherwise."""
+    return with_colours(lambda: [rich_table(explanation)])
+
+
+def with_colours(make: Callable[[], Iterable[Any]]) -> str:
+    """Return what rich prints of its objects, when it is installed and the output is a terminal; "" otherwise."""
     if not sys.stdout.isatty():
         return ""
     try:
@@ -55,7 +61,9 @@ def in_terminal(explanation: Explanation) -> str:
     except ImportError:
         return ""
     page = StringIO()
-    Console(file=page, force_terminal=True).print(rich_table(explanation))
+    console = Console(file=page, force_terminal=True)
+    for shown in make():
+        console.print(shown)
     return page.getvalue().rstrip("\n")
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import html
-import sys
 from dataclasses import dataclass
-from io import StringIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,23 +134,10 @@ class TextExplanation:
         return f"{rendering.text(self.by_word())}\n{self.marked()}"
 
     def __repr__(self) -> str:
-        return self._in_terminal() or str(self)
+        return rendering.with_colours(lambda: [rendering.rich_table(self.by_word()), self.rich_text()]) or str(self)
 
     def _repr_html_(self) -> str:
         return self.to_html() + rendering.html_table(self.by_word())
-
-    def _in_terminal(self) -> str:
-        if not sys.stdout.isatty():
-            return ""
-        try:
-            from rich.console import Console
-        except ImportError:
-            return ""
-        page = StringIO()
-        console = Console(file=page, force_terminal=True)
-        console.print(rendering.rich_table(self.by_word()))
-        console.print(self.rich_text())
-        return page.getvalue().rstrip("\n")
 
     def rich_text(self) -> Any:
         """Return the text as rich shows it: words in green or red, bold where they are strong."""

@@ -297,9 +297,14 @@ def test_one_feature_constant_features_and_one_class():
 
 def test_two_rows_a_class_and_one_row_a_class():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 3))
-    sums_to_one(AutoBayes().fit(X, np.arange(20) // 2), X)
-    sums_to_one(AutoBayes().fit(X, np.arange(20)), X)
+    y = np.arange(20) // 2
+    X = 10.0 * y[:, None] + rng.normal(size=(20, 3))
+    pairs = sums_to_one(AutoBayes().fit(X, y), X)
+    assert pairs.shape == (20, 10)
+    assert (pairs.argmax(axis=1) == y).mean() >= 0.5  # by chance it is a tenth
+    single = sums_to_one(AutoBayes().fit(X, np.arange(20)), X)
+    assert single.shape == (20, 20)
+    assert single.max() < 0.5  # one row of each class shows nothing of how its class differs from row to row
 
 
 def test_an_imbalance_of_one_to_a_thousand():

@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 
 from bayeskit import GaussianBayes, load
 from bayeskit.errors import BayeskitError
+from refits import refits
 
 REFIT = 1e-9  # the digits that moments keep when a row is taken out of them
 FORMS = ["full", "tied", "diagonal", "spherical"]
@@ -22,17 +23,6 @@ def rows(missing: float = 0.0, n: int = 45) -> tuple[pd.DataFrame, np.ndarray]:
     X = (X + (y == "b")[:, None] * [1.0, 0.0, 2.0]) * [1.0, 1e3, 1e-4] + [0.0, 1e6, 0.0]
     X[rng.random(X.shape) < missing] = np.nan
     return pd.DataFrame(X, columns=["p", "q", "r"]), y
-
-
-def refits(model, X, y, weight=None):
-    """P(c | x) of each row by a model that was fitted on the other rows."""
-    found = []
-    for i in range(len(y)):
-        rest = np.ones(len(y)) if weight is None else weight.copy()
-        rest[i] -= min(1.0, rest[i])
-        counts = model.count(X, y, rest, schema=model.schema_).declare(model.classes_)
-        found.append(GaussianBayes.from_counts(counts, **model.get_params()).predict_proba(X.iloc[[i]])[0])
-    return np.array(found)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.05])

@@ -26,8 +26,9 @@ class Graph:
         """Return the name of a constant; numbers are of double precision."""
         array = np.asarray(value)
         array = array.astype(object if array.dtype.kind in "OU" else array.dtype)
-        self.constants.append(numpy_helper.from_array(array, self._name()))
-        return self.constants[-1].name
+        name = self._name()
+        self.constants.append(numpy_helper.from_array(array, name))
+        return name
 
     def add(self, operator: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
         """Add an operator and return the name of its result."""

@@ -18,9 +18,6 @@ class Dialect(ABC):
     name: ClassVar[str]
     # What a list may cost: tables are looked up as one where the table of both has no more numbers than this.
     merged_numbers: ClassVar[int] = 2048
-    # Whether a row is looked up once for all classes, and what is computed for few rows only is one column. Both pay
-    # where each expression is computed for many rows at a time.
-    has_records: ClassVar[bool] = False
     # How many cells the sums over missing parents may have; more would take a row tens of milliseconds.
     most_cells: ClassVar[int] = 100_000
     # The most columns that a query may have at a time.
@@ -95,18 +92,6 @@ class Dialect(ABC):
         """Return one of several constant numbers."""
         return self.item(self.numbers(values), position)
 
-    def record(self, columns: Mapping[str, str]) -> str:
-        """Return a record of named expressions; for databases that have records."""
-        raise NotImplementedError
-
-    def records(self, columns: Sequence[Sequence[float]]) -> str:
-        """Return a constant list of records, given by their columns; for databases that have records."""
-        raise NotImplementedError
-
-    def member(self, record: str, place: int) -> str:
-        """Return one number of a record of ``records``, by its place from 0; for databases that have records."""
-        raise NotImplementedError
-
     @abstractmethod
     def position(self, literals: Sequence[str], cell: str) -> str:
         """Return the place of a cell among text or number literals; 0 where it is not there, or is NULL."""
@@ -137,3 +122,22 @@ def writable(text: str, what: str) -> str:
     except UnicodeEncodeError:
         raise BayeskitError(f"{what} of the model, {text!r}, cannot be written as UTF-8.") from None
     return text
+
+
+class RecordDialect(Dialect):
+    """A database with records: a row is looked up once for all classes, and what few rows need is one column.
+
+    Both pay where each expression is computed for many rows at a time.
+    """
+
+    @abstractmethod
+    def record(self, columns: Mapping[str, str]) -> str:
+        """Return a record of named expressions."""
+
+    @abstractmethod
+    def records(self, columns: Sequence[Sequence[float]]) -> str:
+        """Return a constant list of records, given by their columns."""
+
+    @abstractmethod
+    def member(self, record: str, place: int) -> str:
+        """Return one number of a record of ``records``, by its place from 0."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from bayeskit.errors import BayeskitError
-from bayeskit.export.sql.dialect import Dialect
+from bayeskit.export.sql.dialect import Dialect, RecordDialect
 
 # Whole numbers up to here are exact in single precision.
 _EXACT = 2**24
 
 
-class DuckDB(Dialect):
+class DuckDB(RecordDialect):
     """DuckDB: lists of records that are looked up by position.
 
     A constant list is built anew for every 2,048 rows, so that long ones are columns of a table of one row. Numbers
@@ -21,7 +21,6 @@ class DuckDB(Dialect):
 
     name = "duckdb"
     merged_numbers = 4096
-    has_records = True
 
     def _number(self, value: float) -> str:
         # Without an exponent a literal is a DECIMAL.

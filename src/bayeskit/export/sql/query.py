@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bayeskit.errors import TooLargeError
-from bayeskit.export.sql.dialect import Dialect
+from bayeskit.export.sql.dialect import Dialect, RecordDialect
 
 _NAME = re.compile(r"[a-z]+\d+(?:_\d+)?")
 
@@ -41,7 +41,7 @@ class Query:
         In a database with records it is one column, so that the rows which do not need it cost one condition.
         Elsewhere the columns say themselves where they are NULL.
         """
-        if not self.dialect.has_records:
+        if not isinstance(self.dialect, RecordDialect):
             self.add(columns)
             return {name: name for name in columns}
         stage = f"s{len(self.stages)}"

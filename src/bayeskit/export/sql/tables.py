@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.export.sql.dialect import RecordDialect
 from bayeskit.export.sql.query import Query
 
 # Stands for log 0: finite, so that no database meets ∞ − ∞, and far below what a possible row can have.
@@ -70,7 +71,7 @@ def add_lookups(query: Query, tables: Sequence[Table]) -> list[list[str]]:
     dialect = query.dialect
     places = [dialect.place([f"c{j}" for j in table.columns], table.numbers.shape[:-1]) for table in tables]
     columns = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
-    if not dialect.has_records:
+    if not isinstance(dialect, RecordDialect):
         query.add({f"p{i}": place for i, place in enumerate(places)})
         return [[dialect.lookup(numbers, f"p{i}") for numbers in own] for i, own in enumerate(columns)]
     lists = {f"l{i}": dialect.records(own) for i, own in enumerate(columns)}
