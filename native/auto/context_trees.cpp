@@ -1,6 +1,7 @@
 // Counts of context trees, and what they say: P(c | node) = (n_c + m P(c | parent)) / (n + m), the mean over the trees.
 #include <cmath>
 
+#include "auto/counts.hpp"
 #include "auto/kernels.hpp"
 #include "auto/trees.hpp"
 
@@ -9,6 +10,8 @@ namespace {
 
 // The pseudo-count of each class at the root.
 constexpr double ROOT = 0.5;
+// Trees whose nodes are counted before rows are left out of them, and rows that a thread takes at once.
+constexpr int64_t TREES_LEFT_OUT = 6, ROWS_LEFT_OUT = 256;
 
 class ContextTrees {
 public:
@@ -35,17 +38,19 @@ public:
         check_codes(codes, level_at_);
         check_classes(y, rows, n_classes);
         need(static_cast<int64_t>(weight.shape(0)) == rows, "weights and the table differ in length.");
-        Owned<double> out({static_cast<size_t>(n_leaves_), static_cast<size_t>(n_classes)}, true);
+        Owned<double> out({static_cast<size_t>(n_leaves_), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
             // Some trees at once, so that a block of rows is read for all of them.
-            constexpr int64_t AT_ONCE = 8;
+            constexpr int64_t AT_ONCE = 6;
             parallel_chunks((trees_.n_trees() + AT_ONCE - 1) / AT_ONCE, n_threads, [&](int64_t part, int) {
+                const int64_t last = std::min(trees_.n_trees(), (part + 1) * AT_ONCE);
+                std::fill(out.data + leaf_at_[part * AT_ONCE] * n_classes, out.data + leaf_at_[last] * n_classes, 0.0);
                 RowBlock block(codes.data(), static_cast<int64_t>(codes.shape(0)), rows);
                 std::vector<int32_t> leaf(ROWS_AT_ONCE);
                 for (int64_t b = 0; b < block.n_blocks(); ++b) {
                     block.read(b);
-                    for (int64_t tree = part * AT_ONCE; tree < std::min(trees_.n_trees(), (part + 1) * AT_ONCE); ++tree) {
+                    for (int64_t tree = part * AT_ONCE; tree < last; ++tree) {
                         find_leaves(tree, block, leaf.data());
                         for (int64_t r = 0; r < block.size(); ++r)
                             out.data[leaf[r] * n_classes + y.data()[block.first() + r]] += weight.data()[block.first() + r];
@@ -56,53 +61,67 @@ public:
         return out.to_numpy();
     }
 
-    // (n_m, n_rows, n_classes): the mean of P(c | leaf) without the row itself, over the trees whose structure has not seen
-    // the row; a tree t has seen row `ids[r]` by `in_structure(seed, first_tree + t, …)`.
-    nb::object leave_one_out(Matrix<double> cells, Vector<double> m, Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> own,
-                             Vector<int64_t> ids, uint64_t seed, int64_t first_tree, double share, int n_threads) const {
+    // (n_ends, n_m, n_rows, n_classes): the mean of P(c | leaf) without the row itself, over those of the first `ends[e]` trees
+    // whose structure has not seen the row; a tree t has seen row `ids[r]` by `in_structure(seed, first_tree + t, …)`.
+    nb::object leave_one_out(Matrix<double> cells, Vector<double> m, Vector<int64_t> ends, Matrix<uint8_t> codes, Vector<uint32_t> y,
+                             Vector<double> own, Vector<int64_t> ids, uint64_t seed, int64_t first_tree, double share, int n_threads) const {
         const int64_t n_classes = check_cells(cells), rows = static_cast<int64_t>(codes.shape(1)), n_m = static_cast<int64_t>(m.shape(0));
         check_codes(codes, level_at_);
         check_classes(y, rows, n_classes);
         need(static_cast<int64_t>(own.shape(0)) == rows && static_cast<int64_t>(ids.shape(0)) == rows, "the parts differ in length.");
-        Owned<double> out({static_cast<size_t>(n_m), static_cast<size_t>(rows), static_cast<size_t>(n_classes)}, true);
-        std::vector<int32_t> honest(rows, 0);
+        const int64_t n_ends = static_cast<int64_t>(ends.shape(0)), size = n_m * rows * n_classes;
+        for (int64_t e = 0; e < n_ends; ++e)
+            need(ends.data()[e] >= (e ? ends.data()[e - 1] : 0) && ends.data()[e] <= trees_.n_trees(), "there are not so many trees.");
+        Owned<double> out({static_cast<size_t>(n_ends), static_cast<size_t>(n_m), static_cast<size_t>(rows), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
             const int64_t n = static_cast<int64_t>(codes.shape(0));
             std::vector<uint8_t> table(codes.size());  // row by row
             for (int64_t j = 0; j < n; ++j)
                 for (int64_t r = 0; r < rows; ++r) table[r * n + j] = codes.data()[j * rows + r];
-            for (int64_t tree = 0; tree < trees_.n_trees(); ++tree) {
-                const auto counts = node_counts(tree, cells.data(), n_classes);
-                parallel_chunks(n_chunks_of(rows), n_threads, [&](int64_t chunk, int) {
-                    std::vector<double> p(n_m * n_classes);
-                    for (int64_t r = chunk * ROWS_AT_ONCE; r < std::min(rows, (chunk + 1) * ROWS_AT_ONCE); ++r) {
-                        if (in_structure(seed, first_tree + tree, ids.data()[r], share)) continue;
-                        ++honest[r];
-                        leave_out_row(tree, counts, n_classes, m, table.data() + r * n, y.data()[r], own.data()[r], p.data());
-                        for (int64_t g = 0; g < n_m; ++g)
-                            for (int64_t c = 0; c < n_classes; ++c) out.data[(g * rows + r) * n_classes + c] += p[g * n_classes + c];
-                    }
-                });
+            std::vector<double> sums(size, 0.0);
+            std::vector<int32_t> honest(rows, 0);
+            int64_t done = 0;
+            for (int64_t e = 0; e < n_ends; ++e) {
+                while (done < ends.data()[e]) {
+                    const int64_t here = std::min<int64_t>(TREES_LEFT_OUT, ends.data()[e] - done);
+                    std::vector<std::vector<double>> counts(here);
+                    parallel_chunks(here, n_threads, [&](int64_t t, int) {
+                        counts[t] = node_counts(done + t, cells.data() + leaf_at_[done + t] * n_classes, n_classes);
+                    });
+                    parallel_chunks((rows + ROWS_LEFT_OUT - 1) / ROWS_LEFT_OUT, n_threads, [&](int64_t chunk, int) {
+                        std::vector<double> p(n_m * n_classes);
+                        for (int64_t t = 0; t < here; ++t)
+                            for (int64_t r = chunk * ROWS_LEFT_OUT; r < std::min(rows, (chunk + 1) * ROWS_LEFT_OUT); ++r) {
+                                if (in_structure(seed, first_tree + done + t, ids.data()[r], share)) continue;
+                                ++honest[r];
+                                leave_out_row(done + t, counts[t], n_classes, m, table.data() + r * n, y.data()[r], own.data()[r], p.data());
+                                for (int64_t g = 0; g < n_m; ++g)
+                                    for (int64_t c = 0; c < n_classes; ++c) sums[(g * rows + r) * n_classes + c] += p[g * n_classes + c];
+                            }
+                    });
+                    done += here;
+                }
+                double* to = out.data + e * size;
+                for (int64_t v = 0; v < size; ++v) {
+                    const int32_t trees = honest[v / n_classes % rows];
+                    to[v] = trees ? sums[v] / trees : 1.0 / static_cast<double>(n_classes);
+                }
             }
-            for (int64_t g = 0; g < n_m; ++g)
-                for (int64_t r = 0; r < rows; ++r)
-                    for (int64_t c = 0; c < n_classes; ++c)
-                        out.data[(g * rows + r) * n_classes + c] =
-                            honest[r] ? out.data[(g * rows + r) * n_classes + c] / honest[r] : 1.0 / static_cast<double>(n_classes);
         }
         return out.to_numpy();
     }
 
     // (n_leaves, n_classes): P(c | leaf)
-    nb::object leaf_tables(Matrix<double> cells, double m, int n_threads) const {
-        const int64_t n_classes = check_cells(cells);
+    nb::object leaf_tables(AnyMatrix table, double m, int n_threads) const {
+        const Counts cells = counts_of(table);
+        const int64_t n_classes = cells.n_classes;
         need(m > 0.0 && std::isfinite(m), "m must be above 0.");
         Owned<float> out({static_cast<size_t>(n_leaves_), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
             parallel_chunks(trees_.n_trees(), n_threads, [&](int64_t tree, int) {
-                const auto counts = node_counts(tree, cells.data(), n_classes);
+                const auto counts = node_counts(tree, cells.lines(leaf_at_[tree], leaf_at_[tree + 1]).data(), n_classes);
                 const int64_t begin = trees_.tree_at[tree], size = trees_.tree_at[tree + 1] - begin;
                 std::vector<double> p(size * n_classes);
                 for (int64_t node = 0; node < size; ++node) {
@@ -127,32 +146,31 @@ public:
     }
 
     // (n_nodes,): rows of each node in all classes together, by which hidden cells are averaged
-    nb::object node_weights(Matrix<double> cells, int n_threads) const {
-        const int64_t n_classes = check_cells(cells);
+    nb::object node_weights(AnyMatrix table, int n_threads) const {
+        const Counts cells = counts_of(table);
+        const int64_t n_classes = cells.n_classes;
         Owned<double> out({trees_.nodes.size()});
         {
             nb::gil_scoped_release release;
             parallel_chunks(trees_.n_trees(), n_threads, [&](int64_t tree, int) {
-                const int64_t begin = trees_.tree_at[tree], end = trees_.tree_at[tree + 1];
-                for (int64_t node = end - 1; node >= begin; --node) {
-                    double sum = 0.0;
-                    if (trees_.is_leaf(node))
-                        for (int64_t c = 0; c < n_classes; ++c) sum += cells.data()[trees_.nodes[node].next * n_classes + c];
-                    else
-                        sum = out.data[begin + trees_.nodes[node].next] + out.data[begin + trees_.nodes[node].next + 1];
-                    out.data[node] = sum;
-                }
+                const auto counts = node_counts(tree, cells.lines(leaf_at_[tree], leaf_at_[tree + 1]).data(), n_classes);
+                const int64_t begin = trees_.tree_at[tree], size = trees_.tree_at[tree + 1] - begin;
+                for (int64_t node = 0; node < size; ++node) out.data[begin + node] = counts[node * (n_classes + 1) + n_classes];
             });
         }
         return out.to_numpy();
     }
 
-    // (n_rows, n_classes): the mean of P(c | leaf) over the trees; where a test needs a hidden cell, both ways by their rows
+    // (n_rows, n_classes): the mean of P(c | leaf) over the trees; where a test needs a hidden cell, both ways by `node_weight`,
+    // which may be empty where no cell is hidden
     nb::object score(Matrix<float> tables, Vector<double> node_weight, Matrix<uint8_t> codes, int n_threads) const {
-        need(static_cast<int64_t>(tables.shape(0)) == n_leaves_ && tables.shape(1) > 0 && node_weight.shape(0) == trees_.nodes.size(),
-             "the tables do not fit the trees.");
+        need(static_cast<int64_t>(tables.shape(0)) == n_leaves_ && tables.shape(1) > 0, "the tables do not fit the trees.");
+        const bool no_weights = node_weight.shape(0) == 0;
+        need(no_weights || node_weight.shape(0) == trees_.nodes.size(), "the weights do not fit the trees.");
         const int64_t n_classes = static_cast<int64_t>(tables.shape(1)), rows = static_cast<int64_t>(codes.shape(1)), n = static_cast<int64_t>(codes.shape(0));
         check_codes(codes, level_at_);
+        need(!no_weights || std::find(codes.data(), codes.data() + codes.size(), HIDDEN) == codes.data() + codes.size(),
+             "hidden cells need the weights of the nodes.");
         Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(n_classes)}, true);
         const double share = 1.0 / static_cast<double>(std::max<int64_t>(1, trees_.n_trees()));
         {
@@ -181,12 +199,14 @@ private:
     std::vector<int64_t> level_at_;
     Trees trees_;
     int64_t n_leaves_ = 0;
+    std::vector<int64_t> leaf_at_;  // (n_trees + 1,): leaves before those of the tree
 
     void check() {
         need(!trees_.tree_at.empty() && trees_.tree_at[0] == 0 && trees_.tree_at.back() == static_cast<int64_t>(trees_.nodes.size()),
              "the parts of the trees do not fit together.");
         for (int64_t tree = 0; tree < trees_.n_trees(); ++tree) {
             const int64_t begin = trees_.tree_at[tree], size = trees_.tree_at[tree + 1] - begin;
+            leaf_at_.push_back(n_leaves_);
             need(size >= 1, "a tree has no node.");
             int64_t made = 1;
             for (int64_t node = 0; node < size; ++node) {
@@ -202,6 +222,13 @@ private:
             }
             need(made == size, "a tree has nodes without a parent.");
         }
+        leaf_at_.push_back(n_leaves_);
+    }
+
+    Counts counts_of(const AnyMatrix& table) const {
+        const Counts cells(table);
+        need(cells.n_lines == n_leaves_ && cells.n_classes > 0, "the counts do not fit the trees.");
+        return cells;
     }
 
     int64_t check_cells(const Matrix<double>& cells) const {
@@ -268,14 +295,14 @@ private:
         }
     }
 
-    // (nodes of the tree, n_classes + 1): the counts of each node, and their sum
+    // (nodes of the tree, n_classes + 1): the counts of each node, and their sum; `cells` are those of the tree's leaves
     std::vector<double> node_counts(int64_t tree, const double* cells, int64_t n_classes) const {
         const int64_t begin = trees_.tree_at[tree], size = trees_.tree_at[tree + 1] - begin, width = n_classes + 1;
         std::vector<double> counts(size * width, 0.0);
         for (int64_t node = size - 1; node >= 0; --node) {
             double* to = counts.data() + node * width;
             if (trees_.is_leaf(begin + node)) {
-                const double* from = cells + trees_.nodes[begin + node].next * n_classes;
+                const double* from = cells + (trees_.nodes[begin + node].next - leaf_at_[tree]) * n_classes;
                 for (int64_t c = 0; c < n_classes; ++c) to[n_classes] += to[c] = from[c];
             } else {
                 const double* from = counts.data() + trees_.nodes[begin + node].next * width;
@@ -339,7 +366,7 @@ void bind_context_trees(nb::module_& m) {
              "tree_at"_a, "feature"_a, "test"_a, "value"_a, "next"_a)
         .def_prop_ro("n_leaves", &ContextTrees::n_leaves)
         .def("count", &ContextTrees::count, "codes"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a)
-        .def("leave_one_out", &ContextTrees::leave_one_out, "cells"_a, "m"_a, "codes"_a, "y"_a, "own"_a, "ids"_a, "seed"_a, "first_tree"_a,
+        .def("leave_one_out", &ContextTrees::leave_one_out, "cells"_a, "m"_a, "ends"_a, "codes"_a, "y"_a, "own"_a, "ids"_a, "seed"_a, "first_tree"_a,
              "share"_a, "n_threads"_a)
         .def("leaf_tables", &ContextTrees::leaf_tables, "cells"_a, "m"_a, "n_threads"_a)
         .def("node_weights", &ContextTrees::node_weights, "cells"_a, "n_threads"_a)

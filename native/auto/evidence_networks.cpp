@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "auto/back_off.hpp"
+#include "auto/counts.hpp"
 #include "auto/kernels.hpp"
 
 namespace bayeskit::automatic {
@@ -49,13 +50,14 @@ public:
     // (n_values, n_classes): how often each value of each node came with each class; 0 in networks of another parity
     nb::object count(Matrix<uint8_t> codes, Vector<uint32_t> y, Vector<double> weight, int64_t n_classes, int n_threads, int parity) const {
         const int64_t rows = check_rows(codes, y, weight, n_classes);
-        Owned<double> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)}, true);
+        Owned<double> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
+                double* cells = out.data + layout_.value_at[u] * n_classes;
+                std::fill(cells, out.data + layout_.value_at[u + 1] * n_classes, 0.0);
                 if (!takes(parity, u / layout_.n_features)) return;
                 const int64_t size = layout_.sizes[u], block = size * n_classes;
-                double* cells = out.data + layout_.value_at[u] * n_classes;
                 UnitRows path(layout_, u, codes.data(), rows);
                 for (int64_t first = 0; first < rows; first += ROWS_AT_ONCE) {
                     const int64_t here = std::min(ROWS_AT_ONCE, rows - first);
@@ -114,15 +116,17 @@ public:
     }
 
     // (n_values, n_classes): log P(x | context, c) of each value of each node; 0 for a value that no row has
-    nb::object log_tables(Matrix<double> cells, Cube<double> m, int n_threads) const {
-        const int64_t n_classes = check_cells(cells);
+    nb::object log_tables(AnyMatrix table, Cube<double> m, int n_threads) const {
+        const Counts cells(table);
+        const int64_t n_classes = cells.n_classes;
+        need(cells.n_lines == n_values() && n_classes > 0, "the counts do not fit the networks.");
         check_m(m);
         Owned<float> out({static_cast<size_t>(n_values()), static_cast<size_t>(n_classes)});
         {
             nb::gil_scoped_release release;
             parallel_chunks(layout_.n_units(), n_threads, [&](int64_t u, int) {
-                const int64_t at = layout_.value_at[u] * n_classes;
-                log_back_off(layout_, u, cells.data() + at, n_classes, m.data() + u * (DEPTHS + 1), out.data + at);
+                const auto own = cells.lines(layout_.value_at[u], layout_.value_at[u + 1]);
+                log_back_off(layout_, u, own.data(), n_classes, m.data() + u * (DEPTHS + 1), out.data + layout_.value_at[u] * n_classes);
             });
         }
         return out.to_numpy();

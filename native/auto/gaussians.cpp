@@ -22,7 +22,7 @@ nb::object gaussian_sums(Matrix<double> z, Vector<uint32_t> y, Vector<double> we
     {
         nb::gil_scoped_release release;
         // Threads share out the lines of the matrices; each line is summed over the rows in their order.
-        constexpr int64_t LINES = 16;
+        constexpr int64_t LINES = 8;
         parallel_chunks((width + LINES - 1) / LINES, n_threads, [&](int64_t chunk, int) {
             const int64_t first = chunk * LINES, last = std::min(width, first + LINES);
             for (int64_t r = 0; r < rows; ++r) {

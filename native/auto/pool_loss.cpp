@@ -1,20 +1,18 @@
 // A log-linear pool, log P(c | x) = Σ_m w_m F_m(c) + b_c - log Z: its loss and gradient, and the weights of least loss.
 #include <cmath>
 
+#include "auto/descent.hpp"
 #include "auto/kernels.hpp"
 #include "auto/rows.hpp"
-#include "base/exponential.hpp"
+#include "auto/softmax.hpp"
 
 namespace bayeskit::automatic {
 namespace {
-
-constexpr int64_t BLOCK = 64;  // rows side by side
 
 // The scores of the classes less those of the best, for the rows from `first` on; scores: (n, k, n_rows), out: (k, BLOCK).
 BAYESKIT_SIMD
 static void pool_rows(const float* scores, int64_t n_rows, int64_t n, int64_t k, int64_t first, int64_t size, const double* w, const double* b,
                       double* out) {
-    double peak[BLOCK];
     for (int64_t c = 0; c < k; ++c) {
         double* to = out + c * BLOCK;
         for (int64_t r = 0; r < size; ++r) to[r] = b[c];
@@ -23,23 +21,8 @@ static void pool_rows(const float* scores, int64_t n_rows, int64_t n, int64_t k,
             const double weight = w[m];
             for (int64_t r = 0; r < size; ++r) to[r] += weight * static_cast<double>(from[r]);
         }
-        for (int64_t r = 0; r < size; ++r) peak[r] = c && peak[r] > to[r] ? peak[r] : to[r];
     }
-    for (int64_t c = 0; c < k; ++c)
-        for (int64_t r = 0; r < size; ++r) out[c * BLOCK + r] -= peak[r];
-}
-
-// p[c] = exp(score[c]), and their sum; `p` may be `score`.
-BAYESKIT_SIMD
-static void exponentiate(const double* score, int64_t k, int64_t size, double* p, double* total) {
-    for (int64_t r = 0; r < size; ++r) total[r] = 0.0;
-    for (int64_t c = 0; c < k; ++c) {
-        const double* from = score + c * BLOCK;
-        double* to = p + c * BLOCK;
-        // A block holds a whole number of fours; what lies behind its last row is not read again.
-        for (int64_t r = 0; r < size; r += QUAD) write_quad(to + r, exp_or_zero(read_quad(from + r)));
-        for (int64_t r = 0; r < size; ++r) total[r] += to[r];
-    }
+    take_peaks_off(k, size, out);
 }
 
 // Adds Σ_c Σ_r residual F_m(c) of each member to `slope`.
@@ -131,19 +114,9 @@ struct Pool {
 
 private:
     void add_block(int64_t first, int64_t size, const double* w, const double* b, double* p, double* sums) const {
-        const double* heavy = weight + first;
-        if (std::all_of(heavy, heavy + size, [](double each) { return each == 0.0; })) return;
-        double own[BLOCK], total[BLOCK];
+        if (all_zero(weight + first, size)) return;
         pool_rows(scores, rows, n, k, first, size, w, b, p);
-        for (int64_t r = 0; r < size; ++r) own[r] = p[y[first + r] * BLOCK + r];
-        exponentiate(p, k, size, p, total);
-        for (int64_t r = 0; r < size; ++r) {
-            sums[n + k] -= heavy[r] * (own[r] - std::log(total[r]));
-            total[r] = heavy[r] / total[r];
-        }
-        for (int64_t c = 0; c < k; ++c)
-            for (int64_t r = 0; r < size; ++r) p[c * BLOCK + r] *= total[r];
-        for (int64_t r = 0; r < size; ++r) p[y[first + r] * BLOCK + r] -= heavy[r];
+        to_residuals(y + first, weight + first, k, size, p, sums[n + k]);
         for (int64_t c = 0; c < k; ++c)
             for (int64_t r = 0; r < size; ++r) sums[n + c] += p[c * BLOCK + r];
         add_slopes(scores, rows, n, k, first, size, p, sums);
@@ -189,114 +162,33 @@ nb::tuple pool_loss(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
     return nb::make_tuple(loss, gradient.to_numpy());
 }
 
-using Numbers = std::vector<double>;
+// Loss + ½ penalty ‖w - around‖² + ½ ‖b‖² over w >= 0.
+struct PoolProblem {
+    const Pool& pool;
+    const double* around;
+    double penalty;
 
-double dot(const Numbers& a, const Numbers& b) {
-    double sum = 0.0;
-    for (size_t v = 0; v < a.size(); ++v) sum += a[v] * b[v];
-    return sum;
-}
-
-// The least loss + ½ penalty ‖w - around‖² + ½ ‖b‖² over w >= 0, by limited-memory BFGS: a weight at 0 that the gradient
-// would push below stays where it is, and each step is cut off at 0. The loss is convex, so there is one least value.
-class PoolFit {
-public:
-    PoolFit(const Pool& pool, const double* around, double penalty, double tolerance)
-        : pool_(pool), around_(around), penalty_(penalty), tolerance_(tolerance) {}
-
-    Numbers run(Numbers x) {
-        const size_t size = x.size();
-        Numbers slope(size), next(size), next_slope(size);
-        curvature_ = pool_.curvature(x.data());
-        for (size_t v = 0; v < size; ++v) curvature_[v] += v < static_cast<size_t>(pool_.n) ? penalty_ : 1.0;
-        double value = loss(x, slope);
-        for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
-            Numbers step = direction(x, slope);
-            if (dot(step, slope) >= 0.0) {  // the memory misleads: start it anew
-                steps_.clear();
-                changes_.clear();
-                step = direction(x, slope);
-            }
-            // The first step knows the curvature along each axis only; members that agree would go too far together.
-            double length = steps_.empty() ? 1.0 / std::sqrt(static_cast<double>(pool_.n)) : 1.0, after = value;
-            bool lower = false;
-            for (int halving = 0; halving < 30 && !lower; ++halving, length /= 2) {
-                for (size_t v = 0; v < size; ++v) {
-                    next[v] = x[v] + length * step[v];
-                    if (v < static_cast<size_t>(pool_.n)) next[v] = std::max(next[v], 0.0);
-                }
-                after = loss(next, next_slope);
-                double gain = 0.0;
-                for (size_t v = 0; v < size; ++v) gain += slope[v] * (next[v] - x[v]);
-                lower = after <= value + 1e-4 * gain;
-            }
-            if (!lower) break;
-            Numbers moved(size), turned(size);
-            for (size_t v = 0; v < size; ++v) {
-                moved[v] = next[v] - x[v];
-                turned[v] = next_slope[v] - slope[v];
-            }
-            if (dot(moved, turned) > 1e-12 * dot(turned, turned)) {
-                if (steps_.size() == MEMORY) {
-                    steps_.erase(steps_.begin());
-                    changes_.erase(changes_.begin());
-                }
-                steps_.push_back(moved);
-                changes_.push_back(turned);
-            }
-            const bool done = value - after <= tolerance_ * std::max({std::abs(value), std::abs(after), 1.0});
-            x.swap(next);
-            slope.swap(next_slope);
-            value = after;
-            if (done) break;
-        }
-        return x;
-    }
-
-private:
-    static constexpr int MOST_ITERATIONS = 100;
-    static constexpr size_t MEMORY = 10;
-    const Pool& pool_;
-    const double* around_;
-    double penalty_, tolerance_;
-    Numbers curvature_;  // along each axis, where the search began
-    std::vector<Numbers> steps_, changes_;
+    int64_t n_bounded() const { return pool.n; }
+    double first_length() const { return 1.0 / std::sqrt(static_cast<double>(pool.n)); }
 
     double loss(const Numbers& x, Numbers& slope) const {
-        double value = pool_.loss(x.data(), slope.data());
-        for (int64_t v = 0; v < pool_.n + pool_.k; ++v) {
-            const double strength = v < pool_.n ? penalty_ : 1.0, away = x[v] - (v < pool_.n ? around_[v] : 0.0);
-            value += 0.5 * strength * away * away;
-            slope[v] += strength * away;
+        double value = pool.loss(x.data(), slope.data());
+        for (int64_t v = 0; v < pool.n + pool.k; ++v) {
+            const double away = x[v] - (v < pool.n ? around[v] : 0.0);
+            value += 0.5 * strength(v) * away * away;
+            slope[v] += strength(v) * away;
         }
         return value;
     }
 
-    Numbers direction(const Numbers& x, const Numbers& slope) const {
-        std::vector<bool> fixed(x.size());
-        for (int64_t v = 0; v < pool_.n; ++v) fixed[v] = x[v] <= 0.0 && slope[v] > 0.0;
-        Numbers q(slope.size()), along(steps_.size());
-        for (size_t v = 0; v < q.size(); ++v) q[v] = fixed[v] ? 0.0 : -slope[v];
-        for (size_t i = steps_.size(); i-- > 0;) {
-            along[i] = dot(steps_[i], q) / dot(steps_[i], changes_[i]);
-            for (size_t v = 0; v < q.size(); ++v) q[v] -= along[i] * changes_[i][v];
-        }
-        double scale = 1.0;
-        if (!steps_.empty()) {
-            const Numbers& last = changes_.back();
-            double length = 0.0;
-            for (size_t v = 0; v < q.size(); ++v) length += last[v] * last[v] / curvature_[v];
-            scale = dot(steps_.back(), last) / length;
-        }
-        for (size_t v = 0; v < q.size(); ++v) q[v] *= scale / curvature_[v];
-        for (size_t i = 0; i < steps_.size(); ++i) {
-            const double back = dot(changes_[i], q) / dot(steps_[i], changes_[i]);
-            for (size_t v = 0; v < q.size(); ++v) q[v] += (along[i] - back) * steps_[i][v];
-        }
-        for (size_t v = 0; v < q.size(); ++v)
-            if (fixed[v]) q[v] = 0.0;
-        return q;
+    Numbers curvature(const Numbers& x) const {
+        Numbers found = pool.curvature(x.data());
+        for (int64_t v = 0; v < pool.n + pool.k; ++v) found[v] += strength(v);
+        return found;
     }
+
+private:
+    double strength(int64_t v) const { return v < pool.n ? penalty : 1.0; }
 };
 
 // (n + k,): the weights, then the biases; the search begins at `start` (n + k,) and ends where a step lowers the value by no more
@@ -309,7 +201,7 @@ nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
     Numbers found;
     {
         nb::gil_scoped_release release;
-        found = PoolFit(pool, around.data(), penalty, tolerance).run(copy_of(start));
+        found = Descent(PoolProblem{pool, around.data(), penalty}, tolerance).run(copy_of(start));
     }
     Owned<double> out({found.size()});
     std::copy(found.begin(), found.end(), out.data);

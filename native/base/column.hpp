@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -173,8 +174,10 @@ struct Owned {
     explicit Owned(std::vector<size_t> shape_, bool zero = false) : shape(std::move(shape_)) {
         size_t n = 1;
         for (size_t s : shape) n *= s;
-        data = static_cast<T*>(zero ? std::calloc(n ? n : 1, sizeof(T)) : allocate((n ? n : 1) * sizeof(T)));
+        data = static_cast<T*>(allocate((n ? n : 1) * sizeof(T)));
         if (!data) throw std::bad_alloc();
+        // Filled here, not handed out empty by the system: threads that touch small pages first wait for each other.
+        if (zero) std::memset(static_cast<void*>(data), 0, n * sizeof(T));
     }
     Owned(const Owned&) = delete;
     Owned& operator=(const Owned&) = delete;

@@ -63,26 +63,10 @@ def test_what_it_learns_from_noise_is_next_to_nothing(numeric):
 def test_effort_says_how_many_members_there_are(effort):
     X, y = mixed(80)
     model = AutoBayes(effort).fit(X, y)
-    trees = [name for name in model.members_ if name.startswith("trees")]
-    assert len(trees) == (0 if effort == "fast" else 2)
     plan = model.counts_.plan
+    assert list(model.members_) == ["networks", "Gaussians", "normal scores", *(["trees"] if plan.trees else [])]
     assert len(plan.networks.bins) == {"fast": 4, "balanced": 8, "thorough": 16}[effort]
-    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [12, 36], "thorough": [40, 120]}[effort]
-
-
-def test_the_pool_is_sharpened_where_more_trees_make_it_less_noisy():
-    from bayeskit.classify.auto.fitting import MOST_SHARPENED, _sharpen
-    from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
-
-    rng, n = np.random.default_rng(0), 2000
-    truth = log_softmax(rng.normal(0, 2, (n, 3)))
-    y = np.array([rng.choice(3, p=np.exp(line)) for line in truth], dtype=np.uint32)
-    sample = TrainingRows([], np.arange(n), np.zeros((1, n), np.uint8), y, np.ones(n), 3)
-    noise, more = rng.normal(0, 1, (2, n, 3))
-    by_all, by_half = log_softmax(truth + 0.5 * noise), log_softmax(truth + 0.5 * noise + 0.5 * more)
-    assert 1.0 < _sharpen(by_all, by_half, sample) < np.exp(MOST_SHARPENED)
-    assert _sharpen(by_all, by_all, sample) == 1.0
-    assert _sharpen(by_half, by_all, sample) == 1.0  # never flattened
+    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [40], "thorough": [160]}[effort]
 
 
 def test_rows_that_are_repeated_have_the_scores_of_single_rows():
@@ -218,9 +202,15 @@ def test_a_saved_model_answers_with_the_same_bits_and_a_damaged_one_is_refused(t
     assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
     assert loaded.members_ == fitted.members_
     meta, arrays = fitted.to_parts()
-    for name in ("networks", "trees0_next", "networks_child", "gaussian0_sums", "member_weight", "places"):
+    short = "networks", "trees0_next", "networks_child", "gaussian0_sums", "gaussian0_level", "class_matrix", "places"
+    for name in (*short, "member_weight"):
         with pytest.raises((ModelFileError, ValueError)):
             AutoBayes.from_parts(meta, {**arrays, name: arrays[name][1:]})
+    for name, number in (("features", 99), ("features", 0), ("level", -1), ("level", 255)):
+        bad = arrays[f"gaussian0_{name}"].copy()
+        bad[-1] = number  # the last one is an indicator
+        with pytest.raises(ModelFileError, match="of the Gaussians"):
+            AutoBayes.from_parts(meta, {**arrays, f"gaussian0_{name}": bad})
     bad = arrays["networks_bins"].copy()
     bad[:] = 250
     with pytest.raises(ValueError, match="out of range"):
@@ -342,7 +332,9 @@ def test_numbers_of_any_size_and_offset(scale, offset):
     table, new = np.split(np.round(np.column_stack([X["height"], X["width"]]), 3), 2)
     plain, moved = AutoBayes().fit(table, y[:300]), AutoBayes().fit(table * scale + offset, y[:300])
     for ours, theirs in zip(plain.counts_.plan.gaussians, moved.counts_.plan.gaussians, strict=True):
-        assert_allclose(theirs.transform((table * scale + offset).T), ours.transform(table.T), rtol=1e-5, atol=1e-5)
+        codes = np.zeros((2, 300), dtype=np.uint8)  # there are no indicators
+        there, here = theirs.transform((table * scale + offset).T, codes, 1), ours.transform(table.T, codes, 1)
+        assert_allclose(there, here, rtol=1e-5, atol=1e-5)
     assert_array_equal(moved.counts_.n_level, plain.counts_.n_level)
     # Other numbers have other hashes, so the trees draw other rows; what they learn is as good for new rows.
     assert abs(moved.score(new * scale + offset, y[300:]) - plain.score(new, y[300:])) < 0.04

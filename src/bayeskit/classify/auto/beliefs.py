@@ -13,11 +13,12 @@ from bayeskit._kernels import Score, group_rows, n_threads
 from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
+from bayeskit.classify.auto.member_weights import turned
 from bayeskit.classify.auto.pool import LEAST_LOG
 from bayeskit.classify.auto.training_rows import log_prior, log_softmax
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
-FLOOR = 2.0
+FLOOR = 1.0
 # A class that is given the probability 0 has this one, so that logarithms stay finite.
 LEAST_PRIOR = 1e-300
 # Rows that are scored at once.
@@ -42,10 +43,10 @@ class AutoBeliefs:
             self.log_prior = np.log(np.maximum(prior, LEAST_PRIOR))
         threads = n_threads(counts.networks.size * 8)
         plan = self.plan
-        self._networks = plan.networks.kernel.log_tables(_floats(counts.networks), plan.networks.m, threads)
-        self._plain = plan.plain.kernel.log_tables(_floats(counts.n_level), plan.plain.m, threads)
+        self._networks = plan.networks.kernel.log_tables(counts.networks, plan.networks.m, threads)
+        self._plain = plan.plain.kernel.log_tables(counts.n_level, plan.plain.m, threads)
         self._leaves = [
-            trees.kernel.leaf_tables(_floats(cells), trees.m, threads)
+            trees.kernel.leaf_tables(cells, trees.m, threads)
             for trees, cells in zip(plan.trees, counts.trees, strict=True)
         ]
         self._gaussians = [
@@ -53,15 +54,18 @@ class AutoBeliefs:
             for gaussian, sums in zip(plan.gaussians, counts.sums, strict=True)
         ]
         known = {label: c for c, label in enumerate(plan.classes.tolist())}
-        place = [known.get(label, -1) for label in counts.classes.tolist()]
-        self._column_bias = np.array([0.0 if c < 0 else plan.column_bias[c] for c in place])
-        bias = np.array([0.0 if c < 0 else plan.member_bias[c] for c in place])
-        self._member_bias = bias + (self.log_prior - self._shares)
+        place = np.array([known.get(label, -1) for label in counts.classes.tolist()])
+        self._known = place >= 0  # (n_classes,): which classes the plan has seen
+        self._column_bias = np.where(self._known, plan.column_bias[place], 0.0)
+        self._member_bias = np.where(self._known, plan.member_bias[place], 0.0)
+        self._class_matrix = np.eye(len(place), len(place) + 1)
+        both = np.ix_(self._known, np.append(self._known, True))
+        self._class_matrix[both] = plan.class_matrix[np.ix_(place[self._known], np.append(place[self._known], -1))]
 
     @cached_property
     def _node_weights(self) -> list[NDArray[np.float64]]:
         return [
-            trees.kernel.node_weights(_floats(cells), n_threads(cells.size))
+            trees.kernel.node_weights(cells, n_threads(cells.size))
             for trees, cells in zip(self.plan.trees, self.counts.trees, strict=True)
         ]
 
@@ -140,7 +144,20 @@ class AutoBeliefs:
         total = self._member_bias + np.zeros((codes.shape[1], 1))
         for weight, scores in zip(self.plan.member_weight, self.members(codes, columns), strict=True):
             total = total + weight * scores
-        return log_softmax(total)
+        return log_softmax(turned(total, self._class_matrix, self._known) + (self.log_prior - self._shares))
+
+    def log_odds(self, scores: NDArray[np.float64], a: int, b: int) -> NDArray[np.float64]:
+        """Return what each line of scores (n_lines, n_classes) adds to the log-odds of class a to class b."""
+        matrix = self._class_matrix.copy()
+        matrix[:, -1] = 0.0
+        lines = turned(scores, matrix, self._known)
+        return lines[:, a] - lines[:, b]
+
+    def bias(self, a: int, b: int) -> float:
+        """Return the part of the log-odds that is the same for every row."""
+        own = self.log_odds(self._member_bias[None, :], a, b)[0]
+        rest = self._class_matrix[:, -1] + self.log_prior - self._shares
+        return float(own + rest[a] - rest[b])
 
     def members(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
         """Return log P(c | x) by each member, clipped from below."""
@@ -148,15 +165,16 @@ class AutoBeliefs:
         plan, weight = self.plan, self.plan.column_weight
         networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
         found = [networks + weight[-1] * self._shares + self._column_bias]
-        if plan.gaussians:
+        for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
             beside = np.ones(len(plan.schema))
-            beside[plan.gaussians[0].features] = 0.0
+            beside[gaussian.features] = 0.0
             rest = self._shares + plan.plain.kernel.score(self._plain, codes, beside, threads)
-            for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
-                hidden = codes[gaussian.features].T == HIDDEN
-                found.append(rest + _densities(gaussian.transform(columns), beliefs, hidden, threads))
+            z = gaussian.transform(columns, codes, threads)
+            found.append(rest + _densities(z, beliefs, codes[gaussian.features], threads))
+        # Both ways of a test are weighed by their rows where its cell is hidden, and only there.
+        node_weights = self._node_weights if codes.max(initial=0) == HIDDEN else [np.empty(0)] * len(plan.trees)
         for k, trees in enumerate(plan.trees):
-            posterior = trees.kernel.score(self._leaves[k], self._node_weights[k], codes, threads)
+            posterior = trees.kernel.score(self._leaves[k], node_weights[k], codes, threads)
             found.append(np.log(np.maximum(posterior, 1e-300)))
         return [np.maximum(log_softmax(each), LEAST_LOG) for each in found]
 
@@ -211,20 +229,18 @@ def _often_repeated(columns: Sequence[NDArray[Any]]) -> bool:
     return len(_distinct_rows(some)[0]) < MOST_DISTINCT * len(some[0])
 
 
-def _floats(cells: NDArray[Any]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(cells, dtype=np.float64)
-
-
 def _densities(
-    z: NDArray[np.float64], beliefs: MemberGaussians, hidden: NDArray[np.bool_], threads: int
+    z: NDArray[np.float64], beliefs: MemberGaussians, codes: NDArray[np.uint8], threads: int
 ) -> NDArray[np.float64]:
-    """Return log p(z | c), rows with the same hidden cells together."""
-    if not hidden.any():
-        return beliefs.log_densities(z, threads)
-    patterns, group = np.unique(hidden, axis=0, return_inverse=True)
-    out = np.zeros((len(z), len(beliefs.kappa)))
-    for k, pattern in enumerate(patterns):
-        rows = np.flatnonzero(group.ravel() == k)
-        if not pattern.all():
-            out[rows] = beliefs.log_densities(z[rows], threads, ~pattern)
+    """Return log p(z | c); hidden cells are summed out, rows with the same ones together."""
+    out = beliefs.log_densities(z, threads)
+    if codes.max(initial=0) != HIDDEN:
+        return out
+    hidden = codes == HIDDEN  # (p, n_rows)
+    some = np.flatnonzero(hidden.any(axis=0))
+    bits = np.ascontiguousarray(np.packbits(hidden[:, some], axis=0).T)
+    _, first, group = np.unique(bits.view(f"V{bits.shape[1]}"), return_index=True, return_inverse=True)
+    for k, row in enumerate(some[first]):
+        rows, known = some[group.ravel() == k], ~hidden[:, row]
+        out[rows] = beliefs.log_densities(z[rows], threads, known) if known.any() else 0.0
     return out

@@ -34,6 +34,7 @@ class PoolPlan:
     column_bias: NDArray[np.float64]  # (n_classes,)
     member_weight: NDArray[np.float64]  # (n_members,): networks, Gaussians, trees
     member_bias: NDArray[np.float64]  # (n_classes,)
+    class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1): of the pool's scores; a bias is last
     left_out_loss: NDArray[np.float64]  # (n_members + 1,): log-loss of each member, and of the pool, on rows left out
 
     @cached_property
@@ -52,8 +53,7 @@ class PoolPlan:
     def members(self) -> tuple[str, ...]:
         """The names of the members, in the order of their weights."""
         gaussians = tuple("normal scores" if len(g.curve_x) else "Gaussians" for g in self.gaussians)
-        trees = ("trees, few tests", "trees, many tests")[: len(self.trees)]
-        return ("networks", *gaussians, *trees)
+        return ("networks", *gaussians, *("trees" for _ in self.trees))
 
 
 def _feed(sha: Any, value: Any) -> None:

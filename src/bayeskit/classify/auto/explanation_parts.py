@@ -46,17 +46,18 @@ def explain_members(
     else:
         a, b = (labels.index(label) for label in classes)
     terms = beliefs.network_terms(codes)[0]
-    parts, total = [], 0.0
-    for number, (name, weight) in enumerate(zip(plan.members, plan.member_weight.tolist(), strict=True)):
-        scores = beliefs.members(codes, columns)[number][0]
-        odds = weight * float(scores[a] - scores[b])
+    parts: list[MemberPart] = []
+    total = 0.0
+    members = zip(plan.members, plan.member_weight.tolist(), beliefs.members(codes, columns), strict=True)
+    for name, weight, scores in members:
+        odds = weight * float(beliefs.log_odds(scores, a, b)[0])
         total += odds
-        if number:
+        if parts:
             parts.append(MemberPart(name, weight, odds))
             continue
-        own = weight * (terms[:, a] - terms[:, b])
+        own = weight * beliefs.log_odds(terms, a, b)
         parts.append(MemberPart(name, weight, odds, plan.schema.names, own, odds - float(own.sum())))
-    bias = float(beliefs._member_bias[a] - beliefs._member_bias[b])
+    bias = beliefs.bias(a, b)
     floor = float(np.log(posterior[a]) - np.log(posterior[b])) - total - bias
     return [*parts, MemberPart("bias", 1.0, bias), MemberPart("floor", 1.0, floor)]
 

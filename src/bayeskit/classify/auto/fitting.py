@@ -17,9 +17,11 @@ from bayeskit.classify.auto.evidence_networks import (
     left_out_scores,
     plain_network,
 )
-from bayeskit.classify.auto.gaussians import GaussianPlan, gaussian_features, learn_gaussians, scale_columns
-from bayeskit.classify.auto.levels import learn_levels
-from bayeskit.classify.auto.pool import LEAST_LOG, fit_pool, pooled, weigh_columns
+from bayeskit.classify.auto.gaussian_columns import learn_gaussian_columns
+from bayeskit.classify.auto.gaussians import GaussianPlan, learn_gaussians
+from bayeskit.classify.auto.levels import Levels, learn_levels
+from bayeskit.classify.auto.member_weights import weigh_members
+from bayeskit.classify.auto.pool import weigh_columns
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
     coded_rows,
@@ -33,8 +35,6 @@ from bayeskit.table.schema import Schema
 # Rows that are left out to weigh members, and the most numbers that they may have together.
 MOST_ROWS_LEFT_OUT, MOST_SCORES, FEWEST_ROWS_LEFT_OUT = 5000, 1 << 24, 500
 MOST_POSTERIORS = 1 << 20  # rows left out times classes
-# The logarithm of the greatest power to which the pool is raised.
-MOST_SHARPENED = 0.25
 # So many columns have a weight of their own.
 MOST_WEIGHTS = 500
 # The most counts that all nodes may have together, which bounds the model at some 256 MB, whatever ``max_nodes`` says.
@@ -46,10 +46,10 @@ class Effort:
     """How many networks and trees."""
 
     n_networks: int
-    n_trees: tuple[int, int]  # with few tests at a node, and with many: the latter are worth more of the time
+    n_trees: int
 
 
-EFFORTS = {"fast": Effort(4, (0, 0)), "balanced": Effort(8, (12, 36)), "thorough": Effort(16, (40, 120))}
+EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 40), "thorough": Effort(16, 160)}
 
 
 class Clock:
@@ -106,9 +106,9 @@ def learn_plan(
     column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
     members = _Members([], [], [], [], [by_networks], [by_networks])
     if k > 1:
-        _learn_gaussians(members, rows, sample, plain, n_level, n_class, schema, clock)
+        _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
-    member_weight, member_bias, losses = _weigh_members(members.log_posteriors, members.by_half, sample)
+    weighed = weigh_members(members.log_posteriors, members.by_half, sample)
     plan = PoolPlan(
         schema,
         levels,
@@ -119,9 +119,10 @@ def learn_plan(
         classes,
         column_weight,
         column_bias,
-        member_weight,
-        member_bias,
-        losses,
+        weighed.weight,
+        weighed.bias,
+        weighed.class_matrix,
+        weighed.losses,
     )
     counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
     return counts if weight is not None else counts.as_integers()
@@ -152,26 +153,26 @@ def _learn_gaussians(
     members: _Members,
     rows: TrainingRows,
     sample: TrainingRows,
+    levels: Levels,
     plain: NetworkPlan,
     n_level: NDArray[np.float64],
     n_class: NDArray[np.float64],
-    schema: Schema,
     clock: Clock,
 ) -> None:
-    ordered = np.array([variable.is_numeric for variable in schema], dtype=bool)
-    features = gaussian_features(ordered, np.diff(plain.level_at), _spread(plain, n_level), rows.n_classes)
-    if len(features) < 2:
-        return
-    if clock.is_over():
+    scaled = learn_gaussian_columns(rows, levels, n_level, _spread(plain, n_level))
+    if scaled and clock.is_over():
         clock.left_out.append("Gaussians")
         return
-    # The columns that are no Gaussians take part as in naive Bayes.
-    group = np.zeros(len(ordered), dtype=np.int32)
-    group[features] = 1
-    beside = plain.kernel.leave_one_out(n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads)
-    offset = log_softmax(beside[0].T + log_prior_left_out(n_class, sample))
-    for scaled in scale_columns(rows, features):
-        plan, sums, left_out = learn_gaussians(rows, scaled, sample, offset)
+    prior = log_prior_left_out(n_class, sample)
+    for each in scaled:
+        # The columns that are no Gaussians take part as in naive Bayes.
+        group = np.zeros(len(levels.ordered), dtype=np.int32)
+        group[each.features] = 1
+        beside = plain.kernel.leave_one_out(
+            n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads
+        )
+        offset = log_softmax(beside[0].T + prior)
+        plan, sums, left_out = learn_gaussians(rows, each, sample, offset)
         members.gaussians.append(plan)
         members.sums.append(sums)
         members.log_posteriors.append(log_softmax(left_out + offset))
@@ -191,56 +192,24 @@ def _learn_trees(
     members: _Members,
     rows: TrainingRows,
     sample: TrainingRows,
-    levels: Any,
+    levels: Levels,
     effort: Effort,
     most_leaves: int,
     seed: int,
     clock: Clock,
 ) -> None:
-    n = len(levels.ordered)
-    few = max(2, round(float(np.sqrt(n))))
-    for number, n_tests in enumerate((min(few, MOST_TESTS), max(few, min(n, MOST_TESTS)))):
-        if not effort.n_trees[number]:
-            return
-        # A tree of half of the rows has about so many leaves; where all would be too many, fewer trees are grown.
-        largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
-        n_trees = min(effort.n_trees[number], max(4, int(most_leaves / 2 / largest) // 2 * 2))
-        found = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves // 2, seed + number, clock.is_over)
-        if found is None or found[0].n_trees < n_trees:
-            clock.left_out.append("trees")
-        if found is not None:
-            plan, cells, log_posterior, by_half = found
-            members.trees.append(plan)
-            members.leaves.append(cells)
-            members.log_posteriors.append(log_softmax(log_posterior))
-            members.by_half.append(log_softmax(by_half))
-
-
-def _weigh_members(
-    log_posteriors: list[NDArray[np.float64]], by_half: list[NDArray[np.float64]], sample: TrainingRows
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    n = len(log_posteriors)
-    if sample.n_classes == 1:
-        return np.ones(n), np.zeros(1), np.zeros(n + 1)
-    scores = _as_scores(log_posteriors)
-    found = fit_pool(scores, sample.y, sample.weight, np.full(n, 1.0 / n), 5.0)
-    by_pool = pooled(scores, found)
-    of_true = np.arange(sample.n_rows), sample.y
-    losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, by_pool)])
-    found = found * _sharpen(by_pool, pooled(_as_scores(by_half), found), sample)
-    return found[:n], found[n:], losses
-
-
-def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
-    return np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
-
-
-def _sharpen(by_all: NDArray[np.float64], by_half: NDArray[np.float64], sample: TrainingRows) -> float:
-    """Return the power to which the pool is raised, since a new row has twice the trees of a row left out.
-
-    The mean of T trees is noisy by 1 / T, so the logarithm of the best power is a - b / T. It is fitted with all trees
-    that a row left out has, and with half of them, and twice as many follow from both.
-    """
-    fits = [fit_pool(_as_scores([each]), sample.y, sample.weight, np.ones(1), 5.0)[0] for each in (by_all, by_half)]
-    gain = 0.5 * float(np.log(max(fits[0], 1e-3) / max(fits[1], 1e-3)))
-    return float(np.exp(np.clip(gain, 0.0, MOST_SHARPENED)))
+    # A tree of half of the rows has about so many leaves; where all would be too many, fewer trees are grown.
+    largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
+    n_trees = min(effort.n_trees, max(4, int(most_leaves / largest) // 2 * 2))
+    if not n_trees:
+        return
+    n_tests = max(2, min(len(levels.ordered), MOST_TESTS))
+    found = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves, seed, clock.is_over)
+    if found is None or found[0].n_trees < n_trees:
+        clock.left_out.append("trees")
+    if found is not None:
+        plan, cells, log_posterior, by_half = found
+        members.trees.append(plan)
+        members.leaves.append(cells)
+        members.log_posteriors.append(log_softmax(log_posterior))
+        members.by_half.append(log_softmax(by_half))

@@ -1,4 +1,4 @@
-r"""Gaussians of all numeric columns together, within each class, under a normal-inverse-Wishart prior.
+r"""Gaussians of columns together, within each class, under a normal-inverse-Wishart prior.
 
 The covariance of a class is shrunk to the pooled one, the more the fewer rows it has. The predictive density of a row
 is a multivariate t; each row of the fit is left out of its class, and of the pooled covariance, by rank-one downdates.
@@ -13,19 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import gaussian_densities, gaussian_sums
-from bayeskit.classify.auto.levels import for_columns
+from bayeskit._kernels import gaussian_densities, gaussian_rows, gaussian_sums
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
 SHRINKAGE = (1, 10, 200)
 KAPPA = 0.5  # rows that the prior mean is worth
-MOST_POINTS = 256  # of the curve that turns numbers into normal scores
-# The shrinkage is chosen on this many rows, and the scales come from this many at the most.
-ROWS_TO_CHOOSE, MOST_ROWS_TO_SCALE = 1000, 20_000
+ROWS_TO_CHOOSE = 1000  # the shrinkage is chosen on this many
 ROWS_AT_ONCE = 1 << 13  # that are scaled and added up
-FARTHEST = 8.0  # standard deviations
-MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
 
 
 @dataclass(frozen=True)
@@ -33,35 +28,43 @@ class GaussianPlan:
     """What later rows do not change: the columns, how numbers are scaled, and how strong the prior is.
 
     ``center`` and ``scale`` standardise a number; with ``scores`` a curve turns it into the normal score of its rank.
+    Behind the numbers come indicators: 1 where a categorical column has a level, else 0, standardised in the same way.
     """
 
     features: NDArray[np.int64]  # (p,)
-    median: NDArray[np.float64]  # (p,): stands for a missing cell
+    level: NDArray[np.int64]  # (p,): the level that is indicated, or -1 for a number
+    median: NDArray[np.float64]  # (p,): stands for a missing number
     unit: NDArray[np.float64]  # (p,): numbers are divided by it first, so that squares do not overflow
     center: NDArray[np.float64]  # (p,)
     scale: NDArray[np.float64]  # (p,)
     curve_x: NDArray[np.float64]  # points of all columns, one after the other; none where numbers are standardised
     curve_z: NDArray[np.float64]
-    curve_at: NDArray[np.int64]  # (p + 1,)
+    curve_at: NDArray[np.int64]  # (n_numbers + 1,)
     shrinkage: float
 
-    def transform(self, columns: Sequence[NDArray[Any]] | dict[int, NDArray[Any]]) -> NDArray[np.float64]:
-        """Return the numbers of rows on the scale of the Gaussians, of shape (n_rows, p)."""
-        z = np.empty((len(columns[int(self.features[0])]), len(self.features)))
+    @property
+    def n_numbers(self) -> int:
+        """How many of the features are numbers."""
+        return len(self.curve_at) - 1
 
-        def scale_column(k: int) -> None:
-            numbers = np.asarray(columns[int(self.features[k])], dtype=np.float64)
-            numbers = np.where(np.isnan(numbers), self.median[k], numbers)
-            if len(self.curve_x):
-                part = slice(self.curve_at[k], self.curve_at[k + 1])
-                z[:, k] = np.interp(numbers, self.curve_x[part], self.curve_z[part])
-            else:
-                with np.errstate(over="ignore"):  # a number far beyond those that the scale came from is cut off
-                    numbers = (numbers / self.unit[k] - self.center[k]) / self.scale[k]
-                z[:, k] = np.clip(numbers, -FARTHEST, FARTHEST)
+    def transform(
+        self,
+        columns: Sequence[NDArray[Any]],
+        codes: NDArray[np.uint8],
+        threads: int,
+        order: NDArray[np.int64] | None = None,
+        first: int = 0,
+        last: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Return rows on the scale of the Gaussians, of shape (n_rows, p).
 
-        for_columns(scale_column, len(self.features), z.size)
-        return z
+        ``codes`` (n_features, n_rows) are the levels of the rows, whose numbers stand at ``order`` in the columns. Only
+        rows from ``first`` to before ``last`` are returned.
+        """
+        last = codes.shape[1] if last is None else min(last, codes.shape[1])
+        numbers = [columns[int(j)] for j in self.features[: self.n_numbers]]
+        scales = self.median, self.unit, self.center, self.scale, self.curve_x, self.curve_z, self.curve_at
+        return gaussian_rows(numbers, order, codes, first, last, self.features, self.level, *scales, threads)
 
     def sums(self, rows: TrainingRows) -> NDArray[np.float64]:
         """Return Σ w (1, z)(1, z)ᵀ of each class, of shape (n_classes, p + 1, p + 1)."""
@@ -73,9 +76,9 @@ class GaussianPlan:
             total += gaussian_sums(z, rows.y[part], rows.weight[part], rows.n_classes, rows.threads)
         return total
 
-    def of_rows(self, rows: TrainingRows, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
+    def of_rows(self, rows: TrainingRows, first: int = 0, last: int | None = None) -> NDArray[np.float64]:
         """Return :meth:`transform` of some of the rows."""
-        return self.transform({int(j): rows.numbers(int(j), begin, end) for j in self.features})
+        return self.transform(rows.columns, rows.codes, rows.threads, rows.order, first, last)
 
 
 @dataclass(frozen=True)
@@ -155,50 +158,3 @@ def learn_gaussians(
         z = plan.of_rows(sample)
         densities = MemberGaussians.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)
     return replace(plan, shrinkage=float(SHRINKAGE[best])), sums, densities
-
-
-def gaussian_features(
-    ordered: NDArray[np.bool_], sizes: NDArray[np.int64], information: NDArray[np.float64], n_classes: int
-) -> NDArray[np.int64]:
-    """Return the numeric columns with more than two values; the most informative where there are too many."""
-    found = np.flatnonzero(ordered & (sizes > 4))  # levels: missing, and a bin more than edges
-    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / n_classes)))
-    best = found[np.argsort(-information[found], kind="stable")[:most]]
-    return np.sort(best).astype(np.int64)
-
-
-def scale_columns(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
-    """Return how numbers are standardised, and how they become normal scores."""
-    p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
-    median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
-
-    def scale_column(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        numbers = few.numbers(int(features[k]))
-        known = ~np.isnan(numbers)
-        values, position = np.unique(numbers[known], return_inverse=True)
-        often = np.bincount(position, weights=few.weight[known])
-        reached = np.cumsum(often)
-        median[k] = values[np.searchsorted(reached, reached[-1] / 2)]
-        missing = float(few.weight[~known].sum())
-        if missing:  # a missing cell stands at the median, there too
-            often[np.searchsorted(values, median[k])] += missing
-            reached = np.cumsum(often)
-        unit[k] = max(float(np.abs(values).max()), 1e-300)
-        small = values / unit[k]
-        # Not as a product of matrices, for which NumPy may start threads that cost more than they do.
-        center[k] = (often * small).sum() / reached[-1]
-        deviation = float(np.sqrt((often * (small - center[k]) ** 2).sum() / reached[-1]))
-        scale[k] = max(deviation, np.finfo(np.float64).tiny)
-        points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
-        return values[points], (reached[points] - often[points] / 2) / reached[-1]
-
-    curve_x, curve_z = zip(*for_columns(scale_column, p, p * few.n_rows), strict=True)
-    from scipy.special import ndtri  # a saved model has its curve, and scipy.special takes .1 s to import
-
-    empty, none = np.empty(0), np.zeros(p + 1, dtype=np.int64)
-    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]).astype(np.int64)
-    curve = np.concatenate(curve_x), ndtri(np.concatenate(curve_z)), curve_at
-    return (
-        GaussianPlan(features, median, unit, center, scale, empty, empty, none, 1.0),
-        GaussianPlan(features, median, unit, center, scale, *curve, 1.0),
-    )

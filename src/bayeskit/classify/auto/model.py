@@ -46,13 +46,14 @@ def _is_seed(value: Any) -> bool:
 class AutoBayes(BayesClassifier):
     r"""The automatic classifier: networks, Gaussians and trees that learn from counts, pooled on held-out rows.
 
-    .. math:: \log P(c \mid x) = \sum_m w_m \log P_m(c \mid x) + b_c - \log Z, \qquad
-              P \leftarrow \frac{N P + 2 \pi}{N + 2}
+    .. math:: \log P(c \mid x) = \sum_d A_{cd} \Big( \sum_m w_m \log P_m(d \mid x) + b_d \Big) + a_c - \log Z, \qquad
+              P \leftarrow \frac{N P + \pi}{N + 1}
 
     The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
-    *Gaussians* of the numeric columns and of their normal scores, and two sorts of *context trees*. Each is scored on
-    rows left out of its counts, and the weights minimise the log-loss there. The last step mixes in two
-    rows of the class shares π, so that no class is ruled out.
+    *Gaussians* of the numeric columns beside indicators of the categorical ones, and of normal scores, and *context
+    trees*. Each is scored on rows left out of its counts, and the weights minimise the log-loss there. Where there are
+    enough rows, the matrix A says which classes the pool takes for each other; elsewhere it is the identity. The last
+    step mixes in one row of the class shares π, so that no class is ruled out.
 
     In a column that had missing cells in the fit, a missing cell is a level of its own. One that is *hidden* (left out
     of a row that is explained), or that has no level, is summed out.
@@ -62,7 +63,7 @@ class AutoBayes(BayesClassifier):
     Parameters
     ----------
     effort : {"fast", "balanced", "thorough"}, default "balanced"
-        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 48, "thorough" 16 and 160.
+        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 40, "thorough" 16 and 160.
     max_seconds : float, optional
         The time limit of ``fit``: members that are not learned by then are left out, and a warning names them.
     max_nodes : int, default 1000000
@@ -291,7 +292,7 @@ class AutoBayes(BayesClassifier):
         hidden : bool array of shape (n_rows, n_features)
             Which cells are hidden.
         floor : bool
-            Whether to mix in the last two rows of the class shares.
+            Whether to mix in the last row, that of the class shares.
         """
         model = self._now()
         beliefs, columns = model._beliefs, model._encode(X)

@@ -29,7 +29,7 @@ def fit_pool(
     around: NDArray[np.float64],
     penalty: float,
     start: NDArray[np.float64] | None = None,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-6,
 ) -> NDArray[np.float64]:
     """Return the weights w >= 0, then the biases b, with the least log-loss + ½ penalty ‖w − around‖² + ½ ‖b‖².
 

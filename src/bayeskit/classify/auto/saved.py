@@ -35,12 +35,13 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
             arrays[f"{name}classes"] = labels
     arrays |= {"edges": np.concatenate(plan.levels.edges), "places": np.concatenate(plan.levels.places)}
     arrays["n_edges"] = np.array([len(edges) for edges in plan.levels.edges])
-    for name in ("plain_m", "column_weight", "column_bias", "member_weight", "member_bias", "left_out_loss"):
+    for name in ("plain_m", "column_weight", "column_bias", "member_weight", "member_bias", "class_matrix"):
         arrays[name] = getattr(plan, name)
+    arrays["left_out_loss"] = plan.left_out_loss
     for name in ("bins", "sizes", "parents", "n_nodes", "child", "child_at", "m"):
         arrays[f"networks_{name}"] = getattr(plan.networks, name)
     for k, gaussian in enumerate(plan.gaussians):
-        for name in ("features", "median", "unit", "center", "scale", "curve_x", "curve_z", "curve_at"):
+        for name in ("features", "level", "median", "unit", "center", "scale", "curve_x", "curve_z", "curve_at"):
             arrays[f"gaussian{k}_{name}"] = getattr(gaussian, name)
         arrays[f"gaussian{k}_sums"] = counts.sums[k]
     for k, trees in enumerate(plan.trees):
@@ -62,7 +63,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
     n, n_levels = len(schema), int(levels.level_at[-1])
     networks = _read_networks(arrays, levels, n)
     gaussians = tuple(
-        _read_gaussian(arrays, k, schema, _above_zero(shrinkage))
+        _read_gaussian(arrays, k, levels, _above_zero(shrinkage))
         for k, shrinkage in enumerate(expect_field(meta, "shrinkages", list))
     )
     trees = tuple(
@@ -88,6 +89,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
         numbers("column_bias", len(plan_classes)),
         numbers("member_weight", n_members),
         numbers("member_bias", len(plan_classes)),
+        numbers("class_matrix", len(plan_classes), len(plan_classes) + 1),
         numbers("left_out_loss", n_members + 1),
     )
     k = len(classes)
@@ -140,7 +142,7 @@ def _read_networks(arrays: Arrays, levels: Levels, n: int) -> NetworkPlan:
     )
 
 
-def _read_gaussian(arrays: Arrays, k: int, schema: Schema, shrinkage: float) -> GaussianPlan:
+def _read_gaussian(arrays: Arrays, k: int, levels: Levels, shrinkage: float) -> GaussianPlan:
     def part(name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
         found = expect_array(arrays, f"gaussian{k}_{name}", dtype, shape)
         if not np.isfinite(found).all():
@@ -149,9 +151,15 @@ def _read_gaussian(arrays: Arrays, k: int, schema: Schema, shrinkage: float) -> 
 
     features = part("features", np.int64, (None,))
     p = len(features)
-    if not p or not set(features.tolist()) <= set(schema.numeric):
-        raise ModelFileError("a column of the Gaussians is not numeric.")
-    curve_at = part("curve_at", np.int64, (p + 1,))
+    level = part("level", np.int64, (p,))
+    curve_at = part("curve_at", np.int64, (None,))
+    if not p or (features < 0).any() or (features >= len(levels.ordered)).any():
+        raise ModelFileError("a column of the Gaussians is out of range.")
+    is_number = np.arange(p) < len(curve_at) - 1
+    if not len(curve_at) or len(curve_at) - 1 > p or (levels.ordered[features] != is_number).any():
+        raise ModelFileError("a column of the Gaussians is not of its kind.")
+    if (level[is_number] != -1).any() or (level[~is_number] < 0).any() or (level[~is_number] > 254).any():
+        raise ModelFileError("a level of the Gaussians is out of range.")
     curve_x, curve_z = (
         part("curve_x", np.float64, (int(curve_at[-1]),)),
         part("curve_z", np.float64, (int(curve_at[-1]),)),
@@ -163,6 +171,7 @@ def _read_gaussian(arrays: Arrays, k: int, schema: Schema, shrinkage: float) -> 
         raise ModelFileError("a scale of the Gaussians is not above 0.")
     return GaussianPlan(
         features,
+        level,
         part("median", np.float64, (p,)),
         unit,
         part("center", np.float64, (p,)),

@@ -48,12 +48,6 @@ class TreePlan:
         """How many trees."""
         return len(self.tree_at) - 1
 
-    def first(self, n: int) -> TreePlan:
-        """Return the first n trees."""
-        end = int(self.tree_at[n])
-        parts = {name: getattr(self, name)[:end] for name in ("feature", "test", "value", "next")}
-        return replace(self, tree_at=self.tree_at[: n + 1], **parts)
-
 
 def learn_trees(
     rows: TrainingRows,
@@ -100,17 +94,15 @@ def learn_trees(
     kernel = plan.kernel
     cells = kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
 
-    def left_out(by: ContextTrees, of: TrainingRows, m: NDArray[np.float64]) -> NDArray[np.float64]:
-        ids, own = np.arange(of.n_rows), cells[: by.n_leaves]
-        return by.leave_one_out(own, m, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
+    def left_out(of: TrainingRows, m: NDArray[np.float64], *ends: int) -> NDArray[np.float64]:
+        trees, ids = np.array(ends), np.arange(of.n_rows)
+        return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
 
     few = sample.first(ROWS_TO_CHOOSE)
-    posterior = left_out(kernel, few, GRID)[:, np.arange(few.n_rows), few.y]  # (n_grid, n_rows)
-    best = int((np.log(np.maximum(posterior, 1e-6)) @ few.weight).argmax())
-    by_all, by_half = (
-        np.log(np.maximum(left_out(by, sample, GRID[best : best + 1])[0], 1e-7))
-        for by in (kernel, plan.first((plan.n_trees + 2) // 4 * 2).kernel)
-    )
+    posterior = left_out(few, GRID, plan.n_trees)[0, :, np.arange(few.n_rows), few.y]  # (n_rows, n_grid)
+    best = int((few.weight @ np.log(np.maximum(posterior, 1e-6))).argmax())
+    both = left_out(sample, GRID[best : best + 1], (plan.n_trees + 2) // 4 * 2, plan.n_trees)[:, 0]
+    by_half, by_all = np.log(np.maximum(both, 1e-7))
     found = replace(plan, m=float(GRID[best]))
     found.__dict__["kernel"] = kernel  # it does not depend on m
     return found, cells, by_all, by_half

@@ -1,0 +1,119 @@
+"""Which columns the Gaussians have, and how they are scaled: numbers, and indicators of categorical levels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.classify.auto.gaussians import GaussianPlan
+from bayeskit.classify.auto.levels import Levels, for_columns
+from bayeskit.classify.auto.training_rows import TrainingRows
+
+MOST_POINTS = 256  # of the curve that turns numbers into normal scores
+MOST_ROWS_TO_SCALE = 20_000  # the scales come from this many rows at the most
+MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
+# A level has an indicator if at least so many rows have it, and so many have another.
+FEWEST_ROWS = 3.0
+# Indicators are added while there are so many rows for each column, and while rows times pairs of columns are worth
+# the time.
+ROWS_PER_COLUMN, MOST_PAIR_WORK = 3.0, 2e8
+
+
+def learn_gaussian_columns(
+    rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64], spread: NDArray[np.float64]
+) -> list[GaussianPlan]:
+    """Return the plans of the Gaussians, whose shrinkage is still to be chosen.
+
+    The first has numbers as they are beside the indicators, the second normal scores alone. Where fewer than two
+    columns are numeric, only indicators are left, and the other columns take part as in naive Bayes.
+
+    Parameters
+    ----------
+    rows, levels : TrainingRows, Levels
+        The rows, and the levels of their columns.
+    n_level : float64 array of shape (n_levels, n_classes)
+        How often each level came with each class.
+    spread : float64 array of shape (n_features,)
+        How much the levels of each column differ between the classes.
+    """
+    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / rows.n_classes)))
+    # More than two values: beside the bins, of which there is one more than edges, a missing cell has a level.
+    found = np.flatnonzero(levels.ordered & (np.diff(levels.level_at) > 4))
+    best = found[np.argsort(-spread[found], kind="stable")[:most]]
+    features = np.sort(best).astype(np.int64) if len(best) > 1 else np.empty(0, np.int64)
+    plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
+    total = float(rows.weight.sum())
+    most = min(most, int(total / ROWS_PER_COLUMN), int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
+    plans[0] = _with_indicators(plans[0], levels, n_level.sum(axis=1), total, most - len(features))
+    return [plan for plan in plans if len(plan.features) > 1]
+
+
+def _no_numbers() -> GaussianPlan:
+    empty, none = np.empty(0), np.empty(0, np.int64)
+    return GaussianPlan(none, none, empty, empty, empty, empty, empty, empty, np.zeros(1, np.int64), 1.0)
+
+
+def _with_indicators(
+    plan: GaussianPlan, levels: Levels, n_level: NDArray[np.float64], total: float, most: int
+) -> GaussianPlan:
+    """Return the plan with an indicator of each level of the categorical columns but the most frequent one.
+
+    Where there are too many, those that vary most are kept.
+    """
+    feature_of, at = levels.feature_of, levels.level_at
+    often = (n_level >= FEWEST_ROWS) & (n_level <= total - FEWEST_ROWS) & ~levels.ordered[feature_of]
+    for j in np.flatnonzero(~levels.ordered):
+        often[at[j] + int(n_level[at[j] : at[j + 1]].argmax())] = False
+    place = np.flatnonzero(often)
+    share = n_level[place] / total
+    kept = np.sort(np.argsort(-share * (1.0 - share), kind="stable")[: max(most, 0)])
+    place, share = place[kept], share[kept]
+    more = np.zeros(len(place))
+    return replace(
+        plan,
+        features=np.append(plan.features, feature_of[place]),
+        level=np.append(plan.level, place - at[feature_of[place]]),
+        median=np.append(plan.median, more),
+        unit=np.append(plan.unit, more + 1.0),
+        center=np.append(plan.center, share),
+        scale=np.append(plan.scale, np.sqrt(share * (1.0 - share))),
+    )
+
+
+def _scale_numbers(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
+    """Return how numbers are standardised, and how they become normal scores."""
+    p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
+    median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
+
+    def scale_column(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        numbers = few.numbers(int(features[k]))
+        known = ~np.isnan(numbers)
+        values, position = np.unique(numbers[known], return_inverse=True)
+        often = np.bincount(position, weights=few.weight[known])
+        reached = np.cumsum(often)
+        median[k] = values[np.searchsorted(reached, reached[-1] / 2)]
+        missing = float(few.weight[~known].sum())
+        if missing:  # a missing cell stands at the median, there too
+            often[np.searchsorted(values, median[k])] += missing
+            reached = np.cumsum(often)
+        unit[k] = max(float(np.abs(values).max()), 1e-300)
+        small = values / unit[k]
+        # Not as a product of matrices, for which NumPy may start threads that cost more than they do.
+        center[k] = (often * small).sum() / reached[-1]
+        deviation = float(np.sqrt((often * (small - center[k]) ** 2).sum() / reached[-1]))
+        scale[k] = max(deviation, np.finfo(np.float64).tiny)
+        points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
+        return values[points], (reached[points] - often[points] / 2) / reached[-1]
+
+    curve_x, curve_z = zip(*for_columns(scale_column, p, p * few.n_rows), strict=True)
+    from scipy.special import ndtri  # a saved model has its curve, and scipy.special takes .1 s to import
+
+    empty, none, numbers = np.empty(0), np.zeros(p + 1, dtype=np.int64), np.full(p, -1)
+    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]).astype(np.int64)
+    curve = np.concatenate(curve_x), ndtri(np.concatenate(curve_z)), curve_at
+    return (
+        GaussianPlan(features, numbers, median, unit, center, scale, empty, empty, none, 1.0),
+        GaussianPlan(features, numbers, median, unit, center, scale, *curve, 1.0),
+    )

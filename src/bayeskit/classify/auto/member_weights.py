@@ -1,0 +1,114 @@
+"""The weights of the members in the pool, how sure the pool may be, and which classes it takes for each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import fit_class_matrix, n_threads
+from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, fit_pool, pooled
+from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_prior_left_out, log_softmax
+
+# Strengths of the penalties that keep weights near 1 / M, a power near 1, and the matrix of classes near the identity.
+WEIGHT_PENALTY, POWER_PENALTY, MATRIX_PENALTY = 15.0, 5.0, 50.0
+LEAST_POWER, MOST_POWER = 0.02, 4.0
+# The logarithm of the greatest power that is extrapolated from fewer trees.
+MOST_SHARPENED = 0.25
+# Rows left out for each number of the matrix. Of two classes it would say no more than a power does.
+ROWS_PER_NUMBER, FEWEST_CLASSES = 10, 3
+
+
+@dataclass(frozen=True)
+class MemberWeights:
+    """What turns the log P(c | x) of the members into that of the pool."""
+
+    weight: NDArray[np.float64]  # (n_members,)
+    bias: NDArray[np.float64]  # (n_classes,)
+    class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
+    losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
+
+
+def turned(
+    scores: NDArray[np.float64], class_matrix: NDArray[np.float64], known: NDArray[np.bool_] | slice = slice(None)
+) -> NDArray[np.float64]:
+    """Return A z + a, where z are scores (n_rows, n_classes) less their mean over the known classes."""
+    centred = scores - scores[:, known].mean(axis=1, keepdims=True)
+    product: NDArray[np.float64] = np.einsum("rd,cd->rc", centred, class_matrix[:, :-1]) + class_matrix[:, -1]
+    return product
+
+
+def weigh_members(
+    log_posteriors: list[NDArray[np.float64]], by_half: list[NDArray[np.float64]], sample: TrainingRows
+) -> MemberWeights:
+    """Choose weights by the log-loss of rows left out.
+
+    Parameters
+    ----------
+    log_posteriors : list of float64 arrays of shape (n_rows, n_classes)
+        log P(c | x) by each member.
+    by_half : list of arrays of the same shape
+        The same by half of the trees.
+    sample : TrainingRows
+        The rows left out.
+    """
+    n, k = len(log_posteriors), sample.n_classes
+    as_it_is = np.eye(k, k + 1)
+    if k == 1:
+        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1))
+    scores = _as_scores(log_posteriors)
+    # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
+    power = np.array([_best_power(each, sample) for each in log_posteriors])
+    tempered = scores * power[:, None, None].astype(np.float32)
+    found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), WEIGHT_PENALTY)
+    found[:n] *= power
+    by_pool, by_half_pool = (pooled(each, found) for each in (scores, _as_scores(by_half)))
+    powers = [_best_power(each, sample) for each in (by_pool, by_half_pool)]
+    found *= powers[0]
+    left_out, class_matrix = log_softmax(by_pool * powers[0]), as_it_is
+    if k >= FEWEST_CLASSES and ROWS_PER_NUMBER * k * k <= sample.weight.sum():
+        z = np.ascontiguousarray((left_out - left_out.mean(axis=1, keepdims=True)).T)
+        class_matrix = fit_class_matrix(z, sample.y, sample.weight, MATRIX_PENALTY, COARSE, n_threads(z.size * k))
+        left_out = log_softmax(turned(left_out, class_matrix))
+    of_true = np.arange(sample.n_rows), sample.y
+    losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
+    found *= _sharpness(*powers)
+    weight, bias = _cautious(found[:n], found[n:], left_out[of_true], sample)
+    return MemberWeights(weight, bias, class_matrix, losses)
+
+
+def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
+    return np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
+
+
+def _best_power(log_posterior: NDArray[np.float64], sample: TrainingRows) -> float:
+    """Return the power s with which P^s / Z has the least log-loss."""
+    scores = _as_scores([log_posterior])
+    found = fit_pool(scores, sample.y, sample.weight, np.ones(1), POWER_PENALTY, tolerance=COARSE)
+    return float(np.clip(found[0], LEAST_POWER, MOST_POWER))
+
+
+def _sharpness(by_all: float, by_half: float) -> float:
+    """Return the power that a new row may have, since it has twice the trees of a row left out.
+
+    The mean of T trees is noisy by 1 / T, so the logarithm of the best power is a - b / T. It is fitted with all trees
+    that a row left out has, and with half of them, and twice as many follow from both.
+    """
+    return float(np.exp(np.clip(0.5 * np.log(by_all / by_half), 0.0, MOST_SHARPENED)))
+
+
+def _cautious(
+    weight: NDArray[np.float64], bias: NDArray[np.float64], log_p: NDArray[np.float64], sample: TrainingRows
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weights and biases nearer to those of the class shares, by how sure it is that the pool beats them.
+
+    Rows left out gain g nats on average, with standard error e: of these, g² / (g² + e²) are to be believed.
+    """
+    n_class = np.bincount(sample.y, weights=sample.weight, minlength=sample.n_classes)
+    gains = log_p - log_prior_left_out(n_class, sample)[np.arange(sample.n_rows), sample.y]
+    gain = max(float(np.average(gains, weights=sample.weight)), 0.0)
+    variance = float(np.average((gains - gain) ** 2, weights=sample.weight)) / float(sample.weight.sum())
+    believed = gain**2 / max(gain**2 + variance, np.finfo(np.float64).tiny)
+    shares = log_prior(n_class)
+    return believed * weight, believed * bias + (1.0 - believed) * (shares - shares.mean())

@@ -1,0 +1,139 @@
+"""The members of AutoBayes beside each other: what each can learn, and how they are weighed."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bayeskit import AutoBayes
+from bayeskit.classify.auto.member_weights import (
+    FEWEST_CLASSES,
+    MOST_SHARPENED,
+    _best_power,
+    _sharpness,
+    turned,
+    weigh_members,
+)
+from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
+
+
+def rows_of(y, k):
+    n = len(y)
+    return TrainingRows([], np.arange(n), np.zeros((1, n), np.uint8), y.astype(np.uint32), np.ones(n), k)
+
+
+def drawn(rng, log_posterior):
+    return np.array([rng.choice(log_posterior.shape[1], p=np.exp(line)) for line in log_posterior])
+
+
+def test_indicators_learn_a_rule_that_no_column_and_no_pair_tells_anything_about():
+    # The rule of the second MONK's problem (Thrun et al. 1991): exactly two of six columns have their first value.
+    sizes = (3, 3, 2, 3, 4, 2)
+    cells = np.array(np.meshgrid(*[np.arange(size) for size in sizes])).reshape(6, -1).T
+    y = (cells == 0).sum(axis=1) == 2
+    train = np.random.default_rng(0).permutation(len(y)) < 300
+    model = AutoBayes().fit(cells[train].astype(str), y[train])
+    assert (model.predict(cells[~train].astype(str)) != y[~train]).mean() < 0.08
+    assert max(model.members_, key=model.members_.get) == "Gaussians"
+
+
+def test_indicators_are_levels_but_the_most_frequent_and_those_of_next_to_no_rows():
+    rng = np.random.default_rng(0)
+    colour = np.repeat(["red", "green", "blue", "rare"], [60, 30, 28, 2])
+    X = {"colour": colour.tolist(), "width": rng.normal(size=120).tolist(), "size": rng.normal(size=120).tolist()}
+    plan = AutoBayes("fast").fit(X, rng.integers(0, 2, 120)).counts_.plan
+    raw, scores = plan.gaussians
+    # Levels are numbered in the order of the values behind that of missing cells and that of other values.
+    values = [plan.schema[0].values[level - 2] for level in raw.level[raw.n_numbers :]]
+    assert values == ["blue", "green"]
+    assert_array_equal(raw.features, [1, 2, 0, 0])
+    assert_array_equal(scores.features, [1, 2])
+    share = np.array([28, 30]) / 120
+    assert_allclose(raw.center[2:], share)
+    assert_allclose(raw.scale[2:], np.sqrt(share * (1 - share)))
+
+
+def test_few_rows_have_few_indicators():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (30, 40)).astype(str), rng.integers(0, 2, 30)
+    assert [len(each.features) for each in AutoBayes("fast").fit(X, y).counts_.plan.gaussians] == [10]
+
+
+def test_a_hidden_categorical_cell_is_summed_out_of_the_indicators():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (300, 4)).astype(str), rng.integers(0, 3, 300)
+    model = AutoBayes("fast").fit(X, y)
+    hidden = np.zeros((5, 4), dtype=bool)
+    hidden[:, 2] = True
+    other = X[:5].copy()
+    other[:, 2] = np.roll(other[:, 2], 1)
+    found = model.log_posterior_hiding(X[:5], hidden)
+    assert_array_equal(found, model.log_posterior_hiding(other, hidden))
+    beliefs, columns = model._beliefs, model._encode(X[:5])
+    gaussians = beliefs.members(beliefs.codes(columns, hidden), columns)[1]
+    plan, density = beliefs.plan.gaussians[0], beliefs._gaussians[0]
+    z = plan.transform(columns, beliefs.codes(columns), 1)
+    alone = density.log_densities(z, 1, plan.features != 2) + beliefs._shares
+    assert_allclose(gaussians, log_softmax(alone), rtol=1e-12)
+
+
+def test_the_pool_is_sharpened_where_more_trees_make_it_less_noisy():
+    rng, n = np.random.default_rng(0), 2000
+    truth = log_softmax(rng.normal(0, 2, (n, 3)))
+    sample = rows_of(drawn(rng, truth), 3)
+    noise, more = rng.normal(0, 1, (2, n, 3))
+    by_all = _best_power(log_softmax(truth + 0.5 * noise), sample)
+    by_half = _best_power(log_softmax(truth + 0.5 * noise + 0.5 * more), sample)
+    assert 1.0 < _sharpness(by_all, by_half) < np.exp(MOST_SHARPENED)
+    assert _sharpness(by_all, by_all) == 1.0
+    assert _sharpness(by_half, by_all) == 1.0  # never flattened
+
+
+@pytest.mark.parametrize("power", [0.4, 1.0, 2.5])
+def test_a_member_that_is_too_sure_or_not_sure_enough_is_put_right(power):
+    rng = np.random.default_rng(0)
+    truth = log_softmax(rng.normal(0, 2, (3000, 2)))
+    sample, member = rows_of(drawn(rng, truth), 2), log_softmax(truth * power)
+    found = weigh_members([member], [member], sample)
+    assert_allclose(found.weight * power, 1.0, atol=0.1)
+    assert_allclose(found.class_matrix, np.eye(FEWEST_CLASSES - 1, FEWEST_CLASSES))
+
+
+def test_members_that_know_nothing_leave_the_shares_of_the_classes():
+    rng = np.random.default_rng(0)
+    y = (rng.random(60) < 0.3).astype(int)
+    sample = rows_of(y, 2)
+    members = [log_softmax(rng.normal(0, 1, (60, 2))) for _ in range(3)]
+    found = weigh_members(members, members, sample)
+    pooled = log_softmax(sum(w * m for w, m in zip(found.weight, members, strict=True)) + found.bias)
+    shares = np.array([1 - y.mean(), y.mean()])
+    assert_allclose(np.exp(pooled), np.broadcast_to(shares, (60, 2)), atol=0.08)
+
+
+def test_the_matrix_of_classes_takes_back_a_confusion_that_no_weight_can():
+    rng, n = np.random.default_rng(0), 4000
+    truth = log_softmax(rng.normal(0, 2, (n, 3)))
+    y = drawn(rng, truth)
+    # The member takes half of what speaks for the third class for a sign of the second.
+    confused = truth.copy()
+    confused[:, 1] += 0.5 * truth[:, 2]
+    member, sample = log_softmax(confused), rows_of(y, 3)
+    found = weigh_members([member], [member], sample)
+    of_true = np.arange(n), y
+    best = -truth[of_true].mean()
+    assert -member[of_true].mean() > best + 0.05
+    assert found.losses[-1] < best + 0.01
+    again = log_softmax(turned(found.weight[0] * member + found.bias, found.class_matrix))
+    assert -again[of_true].mean() < best + 0.01
+
+
+def test_parts_of_the_members_sum_to_the_log_odds_with_a_matrix_of_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(0, 0.5, 900) > 0) * 1 + (X[:, 2] > 1)
+    model = AutoBayes("fast").fit(X, y)
+    assert not np.allclose(model.counts_.plan.class_matrix, np.eye(3, 4))
+    row = {f"x{j}": value for j, value in enumerate(X[0])}
+    parts = model.explain_members(row, classes=(2, 0))
+    log_posterior = np.log(model.predict_proba(X[:1])[0])
+    assert_allclose(sum(each.log_odds for each in parts), log_posterior[2] - log_posterior[0], rtol=1e-9)
+    assert_allclose(parts[0].terms.sum() + parts[0].rest, parts[0].log_odds, rtol=1e-9)
