@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import Score, group_rows, n_threads
 from bayeskit.classify.auto.counts import AutoCounts
+from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.member_weights import turned
@@ -166,8 +167,7 @@ class AutoBeliefs:
         networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
         found = [networks + weight[-1] * self._shares + self._column_bias]
         for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
-            beside = np.ones(len(plan.schema))
-            beside[gaussian.features] = 0.0
+            beside = columns_beside(gaussian, plan.levels).astype(np.float64)
             rest = self._shares + plan.plain.kernel.score(self._plain, codes, beside, threads)
             z = gaussian.transform(columns, codes, threads)
             found.append(rest + _densities(z, beliefs, codes[gaussian.features], threads))

@@ -17,7 +17,7 @@ from bayeskit.classify.auto.evidence_networks import (
     left_out_scores,
     plain_network,
 )
-from bayeskit.classify.auto.gaussian_columns import learn_gaussian_columns
+from bayeskit.classify.auto.gaussian_columns import columns_beside, learn_gaussian_columns
 from bayeskit.classify.auto.gaussians import GaussianPlan, learn_gaussians
 from bayeskit.classify.auto.levels import Levels, learn_levels
 from bayeskit.classify.auto.member_weights import weigh_members
@@ -159,19 +159,17 @@ def _learn_gaussians(
     n_class: NDArray[np.float64],
     clock: Clock,
 ) -> None:
-    scaled = learn_gaussian_columns(rows, levels, n_level, _spread(plain, n_level))
+    scaled = learn_gaussian_columns(rows, levels, n_level)
     if scaled and clock.is_over():
         clock.left_out.append("Gaussians")
         return
     prior = log_prior_left_out(n_class, sample)
     for each in scaled:
-        # The columns that are no Gaussians take part as in naive Bayes.
-        group = np.zeros(len(levels.ordered), dtype=np.int32)
-        group[each.features] = 1
+        group = columns_beside(each, levels).astype(np.int32)
         beside = plain.kernel.leave_one_out(
             n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads
         )
-        offset = log_softmax(beside[0].T + prior)
+        offset = log_softmax(beside[1].T + prior)
         plan, sums, left_out = learn_gaussians(rows, each, sample, offset)
         members.gaussians.append(plan)
         members.sums.append(sums)

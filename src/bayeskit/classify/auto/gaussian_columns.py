@@ -16,38 +16,46 @@ MOST_ROWS_TO_SCALE = 20_000  # the scales come from this many rows at the most
 MOST_COLUMNS, MOST_CELLS = 256, 1 << 22
 # A level has an indicator if at least so many rows have it, and so many have another.
 FEWEST_ROWS = 3.0
-# Indicators are added while there are so many rows for each column, and while rows times pairs of columns are worth
-# the time.
+# There are so many rows for each column. Indicators are added while rows times pairs of columns are worth the time.
 ROWS_PER_COLUMN, MOST_PAIR_WORK = 3.0, 2e8
 
 
-def learn_gaussian_columns(
-    rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64], spread: NDArray[np.float64]
-) -> list[GaussianPlan]:
+def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> list[GaussianPlan]:
     """Return the plans of the Gaussians, whose shrinkage is still to be chosen.
 
     The first has numbers as they are beside the indicators, the second normal scores alone. Where fewer than two
-    columns are numeric, only indicators are left, and the other columns take part as in naive Bayes.
+    columns are numeric, only indicators are left.
 
-    Parameters
-    ----------
-    rows, levels : TrainingRows, Levels
-        The rows, and the levels of their columns.
-    n_level : float64 array of shape (n_levels, n_classes)
-        How often each level came with each class.
-    spread : float64 array of shape (n_features,)
-        How much the levels of each column differ between the classes.
+    Where there are too many columns, they are taken at equal distances, whatever they say about the classes: the best
+    of many would seem good on the rows that they were chosen on, also when these are left out of the counts.
+
+    ``n_level`` (n_levels, n_classes) says how often each level came with each class.
     """
-    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / rows.n_classes)))
-    # More than two values: beside the bins, of which there is one more than edges, a missing cell has a level.
-    found = np.flatnonzero(levels.ordered & (np.diff(levels.level_at) > 4))
-    best = found[np.argsort(-spread[found], kind="stable")[:most]]
-    features = np.sort(best).astype(np.int64) if len(best) > 1 else np.empty(0, np.int64)
-    plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
     total = float(rows.weight.sum())
-    most = min(most, int(total / ROWS_PER_COLUMN), int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
+    most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / rows.n_classes)), int(total / ROWS_PER_COLUMN))
+    found = np.flatnonzero(_is_number(levels))
+    features = found[np.linspace(0, len(found) - 1, most).round().astype(np.int64)] if len(found) > most else found
+    if len(features) < 2:
+        features = np.empty(0, np.int64)
+    plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
+    most = min(most, int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
     plans[0] = _with_indicators(plans[0], levels, n_level.sum(axis=1), total, most - len(features))
     return [plan for plan in plans if len(plan.features) > 1]
+
+
+def columns_beside(plan: GaussianPlan, levels: Levels) -> NDArray[np.bool_]:
+    """Return the columns that take part beside the Gaussians as in naive Bayes.
+
+    A number that is not among the Gaussians is not among these either: hardly two rows share a level of it.
+    """
+    beside = ~_is_number(levels)
+    beside[plan.features] = False
+    return beside
+
+
+def _is_number(levels: Levels) -> NDArray[np.bool_]:
+    # More than two values: beside the bins, of which there is one more than edges, a missing cell has a level.
+    return np.asarray(levels.ordered & (np.diff(levels.level_at) > 4))
 
 
 def _no_numbers() -> GaussianPlan:
