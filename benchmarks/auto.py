@@ -1,4 +1,4 @@
-"""AutoBayes beside scikit-learn's forests: fit and predict on the shared tables and on two large ones, one thread."""
+"""AutoBayes beside forests and CatBoost: fit and predict on the shared tables and on two large ones, one thread."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from threadpoolctl import threadpool_limits
 
 import bayeskit
 from benchmarks.accuracy.measure import measures
-from benchmarks.accuracy.models import peers
+from benchmarks.accuracy.models import catboost_alone, peers
 from benchmarks.accuracy.tables import DATA, load
 from benchmarks.timing import Row, cpu_seconds, table, wall_seconds, write_section
 
-FORESTS = ("sk HistGradientBoosting", "sk RandomForest")
+# How many times our CPU time each may take at the least.
+AIMS = {"sk HistGradientBoosting": 2.0, "sk RandomForest": 4.0, "CatBoost": 50.0}
+BOOSTING = "sk HistGradientBoosting"
 LARGE = "kddcup99-10pct"
+# Tables on which two threads are timed, besides the generated one.
+THREADED = ("letter", "krkopt", "adult", "connect-4", "census-income-kdd-test")
 GENERATED = 581_012, 54, 7
 
 
@@ -45,21 +49,24 @@ def on_shared_tables() -> tuple[list[Row], str]:
     """Fit and predict on the first fold of each table; a table that a peer refuses counts for neither side there."""
     schemas = json.loads((DATA / "schema.json").read_text())
     ours: dict[str, float] = {}
-    theirs: dict[str, dict[str, float]] = {name: {} for name in FORESTS}
-    notes = []
+    theirs: dict[str, dict[str, float]] = {name: {} for name in AIMS}
+    makers, notes = peers() | catboost_alone(), []
     for key in shared():
         name = Path(key).name.split(".")[0]
         X, y = load(key, schemas[key])
         train, test = next(iter(StratifiedKFold(3, shuffle=True, random_state=0).split(y, y)))
         ours[name] = spent(bayeskit.AutoBayes(), X, y, train, test)[0]
-        for peer in FORESTS:
+        for peer in AIMS:
+            if (peer, name) == ("CatBoost", LARGE):
+                notes.append(f"{peer} needs more than ten minutes for {name}, which it was not asked to fit")
+                continue
             try:
-                theirs[peer][name] = spent(peers()[peer](X), X, y, train, test)[0]
+                theirs[peer][name] = spent(makers[peer](X), X, y, train, test)[0]
             except ValueError as error:
                 notes.append(f"{peer} refuses {name} ({str(error).split('.')[0][:60]})")
-        print(name, f"{ours[name]:.3f}", *(f"{theirs[p].get(name, float('nan')):.3f}" for p in FORESTS), flush=True)
+        print(name, f"{ours[name]:.3f}", *(f"{theirs[p].get(name, float('nan')):.3f}" for p in AIMS), flush=True)
     rows = []
-    for peer, aim in zip(FORESTS, (2.0, 4.0), strict=True):
+    for peer, aim in AIMS.items():
         both = [name for name in ours if name in theirs[peer]]
         mean = float(np.mean([ours[name] for name in both]))
         task = f"fit and predict, mean of {len(both)} tables"
@@ -93,21 +100,29 @@ def on_large_tables() -> tuple[list[Row], str]:
         order = np.random.default_rng(0).permutation(len(y))
         train, test = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
         ours, loss = spent(bayeskit.AutoBayes(), X, y, train, test)
-        theirs, other = spent(peers()[FORESTS[0]](X), X, y, train, test)
-        rows.append(Row(f"{name}: fit and predict", ours, FORESTS[0], theirs, 1.0))
+        theirs, other = spent(peers()[BOOSTING](X), X, y, train, test)
+        rows.append(Row(f"{name}: fit and predict", ours, BOOSTING, theirs, 1.0))
         notes.append(f"log-loss {loss:.4f} against {other:.4f}")
     return rows, "; ".join(notes)
 
 
-def threads() -> Row:
-    _, X, y = generated()
-    X, y = X[:100_000], y[:100_000]
+def threads() -> list[Row]:
+    """Wall time of fit and predict with two threads and with one, in turns."""
+    schemas, (_, X, y) = json.loads((DATA / "schema.json").read_text()), generated()
+    tables = {"100,000 generated rows": (X[:100_000], y[:100_000])}
+    for name in THREADED:
+        key = next(k for k in shared() if name in k)
+        tables[name] = load(key, schemas[key])
+    return [Row(f"{name}, two threads (wall time)", *in_turns(*table_), 1.7) for name, table_ in tables.items()]
 
-    def work(n: int) -> float:
-        with bayeskit.threads(n):
-            return wall_seconds(lambda: bayeskit.AutoBayes().fit(X, y).predict_proba(X), 2)
 
-    return Row("100,000 of these rows, two threads (wall time)", work(2), "one thread", work(1), 1.7)
+def in_turns(X: pd.DataFrame, y: pd.Series) -> tuple[float, str, float]:
+    best = {1: float("inf"), 2: float("inf")}
+    for _ in range(4):
+        for n in best:
+            with bayeskit.threads(n):
+                best[n] = min(best[n], wall_seconds(lambda: bayeskit.AutoBayes().fit(X, y).predict_proba(X), 1))
+    return best[2], "one thread", best[1]
 
 
 def one_row() -> Row:
@@ -126,7 +141,7 @@ def main() -> None:
             rows += found
             notes.append(note)
         rows.append(one_row())
-    rows.append(threads())
+    rows += threads()
     write_section("AutoBayes", "python -m benchmarks auto", table(rows) + "\n\n" + ". ".join(filter(None, notes)) + ".")
 
 

@@ -167,6 +167,7 @@ template <typename T>
 using LargeVector = std::vector<T, LargePages<T>>;
 
 // An array that Python owns, filled by us. Memory comes from NumPy-compatible heap blocks.
+constexpr size_t LAZY_BYTES = size_t{1} << 28;
 template <typename T>
 struct Owned {
     T* data;
@@ -174,10 +175,13 @@ struct Owned {
     explicit Owned(std::vector<size_t> shape_, bool zero = false) : shape(std::move(shape_)) {
         size_t n = 1;
         for (size_t s : shape) n *= s;
-        data = static_cast<T*>(allocate((n ? n : 1) * sizeof(T)));
+        const size_t bytes = (n ? n : 1) * sizeof(T);
+        // Threads that are the first to touch small pages wait for each other, so zeros are filled in here; but of very large
+        // tables the system keeps the pages that nobody touches.
+        const bool lazily = zero && bytes >= LAZY_BYTES;
+        data = static_cast<T*>(lazily ? std::calloc(bytes, 1) : allocate(bytes));
         if (!data) throw std::bad_alloc();
-        // Filled here, not handed out empty by the system: threads that touch small pages first wait for each other.
-        if (zero) std::memset(static_cast<void*>(data), 0, n * sizeof(T));
+        if (zero && !lazily) std::memset(static_cast<void*>(data), 0, bytes);
     }
     Owned(const Owned&) = delete;
     Owned& operator=(const Owned&) = delete;

@@ -56,12 +56,13 @@ class AutoBeliefs:
         ]
         known = {label: c for c, label in enumerate(plan.classes.tolist())}
         place = np.array([known.get(label, -1) for label in counts.classes.tolist()])
-        self._known = place >= 0  # (n_classes,): which classes the plan has seen
-        self._column_bias = np.where(self._known, plan.column_bias[place], 0.0)
-        self._member_bias = np.where(self._known, plan.member_bias[place], 0.0)
+        seen = place >= 0  # (n_classes,): by the plan; others may have come later
+        self._column_bias = np.where(seen, plan.column_bias[place], 0.0)
+        self._member_bias = np.where(seen, plan.member_bias[place], 0.0)
         self._class_matrix = np.eye(len(place), len(place) + 1)
-        both = np.ix_(self._known, np.append(self._known, True))
-        self._class_matrix[both] = plan.class_matrix[np.ix_(place[self._known], np.append(place[self._known], -1))]
+        both = np.ix_(seen, np.append(seen, True))
+        self._class_matrix[both] = plan.class_matrix[np.ix_(place[seen], np.append(place[seen], -1))]
+        self._centre = seen if seen.any() else ~seen
 
     @cached_property
     def _node_weights(self) -> list[NDArray[np.float64]]:
@@ -145,13 +146,13 @@ class AutoBeliefs:
         total = self._member_bias + np.zeros((codes.shape[1], 1))
         for weight, scores in zip(self.plan.member_weight, self.members(codes, columns), strict=True):
             total = total + weight * scores
-        return log_softmax(turned(total, self._class_matrix, self._known) + (self.log_prior - self._shares))
+        return log_softmax(turned(total, self._class_matrix, self._centre) + (self.log_prior - self._shares))
 
     def log_odds(self, scores: NDArray[np.float64], a: int, b: int) -> NDArray[np.float64]:
         """Return what each line of scores (n_lines, n_classes) adds to the log-odds of class a to class b."""
         matrix = self._class_matrix.copy()
         matrix[:, -1] = 0.0
-        lines = turned(scores, matrix, self._known)
+        lines = turned(scores, matrix, self._centre)
         return lines[:, a] - lines[:, b]
 
     def bias(self, a: int, b: int) -> float:

@@ -49,7 +49,7 @@ class Effort:
     n_trees: int
 
 
-EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 40), "thorough": Effort(16, 160)}
+EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 28), "thorough": Effort(16, 112)}
 
 
 class Clock:

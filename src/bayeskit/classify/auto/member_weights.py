@@ -31,10 +31,10 @@ class MemberWeights:
 
 
 def turned(
-    scores: NDArray[np.float64], class_matrix: NDArray[np.float64], known: NDArray[np.bool_] | slice = slice(None)
+    scores: NDArray[np.float64], class_matrix: NDArray[np.float64], centre: NDArray[np.bool_] | slice = slice(None)
 ) -> NDArray[np.float64]:
-    """Return A z + a, where z are scores (n_rows, n_classes) less their mean over the known classes."""
-    centred = scores - scores[:, known].mean(axis=1, keepdims=True)
+    """Return A z + a, where z are scores (n_rows, n_classes) less their mean over the classes of the centre."""
+    centred = scores - scores[:, centre].mean(axis=1, keepdims=True)
     product: NDArray[np.float64] = np.einsum("rd,cd->rc", centred, class_matrix[:, :-1]) + class_matrix[:, -1]
     return product
 

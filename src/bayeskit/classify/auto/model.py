@@ -63,7 +63,7 @@ class AutoBayes(BayesClassifier):
     Parameters
     ----------
     effort : {"fast", "balanced", "thorough"}, default "balanced"
-        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 40, "thorough" 16 and 160.
+        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 28, "thorough" 16 and 112.
     max_seconds : float, optional
         The time limit of ``fit``: members that are not learned by then are left out, and a warning names them.
     max_nodes : int, default 1000000
