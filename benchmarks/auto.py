@@ -23,6 +23,7 @@ from benchmarks.timing import Row, cpu_seconds, table, wall_seconds, write_secti
 AIMS = {"sk HistGradientBoosting": 2.0, "sk RandomForest": 4.0, "CatBoost": 50.0}
 BOOSTING = "sk HistGradientBoosting"
 LARGE = "kddcup99-10pct"
+SHORT_SECONDS = 2.0
 # Tables on which two threads are timed, besides the generated one.
 THREADED = ("letter", "krkopt", "adult", "connect-4", "census-income-kdd-test")
 GENERATED = 581_012, 54, 7
@@ -34,15 +35,18 @@ def shared() -> list[str]:
 
 
 def spent(model: Any, X: pd.DataFrame, y: pd.Series, train: Any, test: Any) -> tuple[float, float]:
-    """Return the CPU time of fit and predict, and the log-loss."""
-    start = time.process_time()
-    model.fit(X.iloc[train], y.iloc[train])
-    posterior = np.asarray(model.predict_proba(X.iloc[test]))
-    seconds = time.process_time() - start
+    """Return the CPU time of fit and predict, and the log-loss: of short work, ours or a peer's, the least of three."""
+    best, total, runs = float("inf"), 0.0, 0
+    while runs == 0 or (runs < 3 and total < SHORT_SECONDS):
+        start = time.process_time()
+        model.fit(X.iloc[train], y.iloc[train])
+        posterior = np.asarray(model.predict_proba(X.iloc[test]))
+        last = time.process_time() - start
+        best, total, runs = min(best, last), total + last, runs + 1
     labels = sorted(set(y))
     wide = np.zeros((len(test), len(labels)))
     wide[:, [labels.index(label) for label in model.classes_]] = posterior
-    return seconds, measures(wide, np.array([labels.index(label) for label in y.iloc[test]]))["log_loss"]
+    return best, measures(wide, np.array([labels.index(label) for label in y.iloc[test]]))["log_loss"]
 
 
 def on_shared_tables() -> tuple[list[Row], str]:
