@@ -237,8 +237,8 @@ def test_a_time_budget_stops_with_what_there_is_and_says_so():
 
 def test_the_size_is_bounded():
     X, y = mixed(400)
-    small = AutoBayes(max_nodes=2000).fit(X, y)
-    assert small.n_nodes_ < 3000 < AutoBayes().fit(X, y).n_nodes_
+    small = AutoBayes(max_nodes=1000).fit(X, y)
+    assert small.n_nodes_ < 1500 < 2000 < AutoBayes().fit(X, y).n_nodes_
     assert small.score(X, y) > 0.7
 
 
