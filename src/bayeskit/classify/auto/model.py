@@ -46,7 +46,7 @@ def _is_seed(value: Any) -> bool:
 class AutoBayes(BayesClassifier):
     r"""The automatic classifier: networks, Gaussians and trees that learn from counts, pooled on held-out rows.
 
-    .. math:: \log P(c \mid x) = \sum_d A_{cd} \Big( \sum_m w_m \log P_m(d \mid x) + b_d \Big) + a_c - \log Z, \qquad
+    .. math:: \log P(c \mid x) = \sum_d A_{cd} \Bigl( \sum_m w_m \log P_m(d \mid x) + b_d \Bigr) + a_c - \log Z, \qquad
               P \leftarrow \frac{N P + \pi}{N + 1}
 
     The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
