@@ -1,7 +1,11 @@
 // Equal rows become one row with the sum of their weights, in an order that does not depend on how the rows came. So a
 // row of weight 2 is the same as the row twice, and shuffled rows give the same model, though the model draws at random.
+#include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <nanobind/stl/optional.h>
 
 #include "auto/kernels.hpp"
 #include "auto/rows.hpp"
@@ -19,69 +23,105 @@ uint64_t bits_of(double value) {
     return bits;
 }
 
-bool same_row(const Table& table, const uint32_t* y, int64_t a, int64_t b) {
-    if (y[a] != y[b]) return false;
-    for (const Column& column : table.columns) {
-        double pair[2];
-        read_doubles(column, a, 1, pair, 1);
-        read_doubles(column, b, 1, pair + 1, 1);
-        if (bits_of(pair[0]) != bits_of(pair[1])) return false;
+// The rows of a table with their classes.
+struct Rows {
+    const Table& table;
+    const uint32_t* y;
+
+    bool same(int64_t a, int64_t b) const {
+        if (y[a] != y[b]) return false;
+        for (const Column& column : table.columns) {
+            double pair[2];
+            read_doubles(column, a, 1, pair, 1);
+            read_doubles(column, b, 1, pair + 1, 1);
+            if (bits_of(pair[0]) != bits_of(pair[1])) return false;
+        }
+        return true;
     }
-    return true;
+
+    // The hashes of the rows begin .. begin + rows - 1, of which there are at most ROWS_AT_ONCE
+    void hash(int64_t begin, int64_t rows, uint64_t* out) const {
+        double values[ROWS_AT_ONCE];
+        for (int64_t r = 0; r < rows; ++r) out[r] = mix64(y[begin + r] + 1);
+        for (const Column& column : table.columns) {
+            read_doubles(column, begin, rows, values, 1);
+            for (int64_t r = 0; r < rows; ++r) out[r] = mix64(out[r] + (bits_of(values[r]) ^ 0x9e3779b97f4a7c15ull));
+        }
+    }
+};
+
+// A row as eight bytes, since a table may have few columns and very many rows: a mark where it is the first of its group,
+// the first 31 bits of its hash, and its number. Sorted, rows of one hash follow each other.
+using Place = uint64_t;
+constexpr Place FIRST = Place{1} << 63, ROW = 0xffffffffull;
+
+int64_t row_of(Place place) { return static_cast<int64_t>(place & ROW); }
+
+// Puts rows whose hashes begin alike in the order of their whole hashes, equal rows side by side, and marks the first of each group.
+void group(const Rows& rows, Place* begin, Place* end) {
+    *begin |= FIRST;
+    const Place* other = std::find_if(begin + 1, end, [&](Place place) { return !rows.same(row_of(*begin), row_of(place)); });
+    if (other == end) return;
+    std::vector<std::pair<uint64_t, Place>> known;
+    for (const Place* place = begin; place < end; ++place) {
+        uint64_t whole;
+        rows.hash(row_of(*place), 1, &whole);
+        known.emplace_back(whole, *place & ROW);
+    }
+    std::sort(known.begin(), known.end());
+    for (Place* to = begin; to < end; ++to) *to = known[to - begin].second;
+    for (Place* first = begin; first < end;) {
+        const int64_t row = row_of(*first);
+        *first |= FIRST;
+        first = std::stable_partition(first + 1, end, [&](Place place) { return rows.same(row, row_of(place)); });
+    }
 }
 
-// The first row of each group, the sum of its weights, and the group of each row.
-nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, Vector<double> weight, int n_threads) {
+// The first row of each group, the sum of its weights (a row weighs 1 where there are none), and the group of each row if it is wanted.
+nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, std::optional<Vector<double>> weight, bool with_groups, int n_threads) {
     const Table table = table_of(columns);
     const int64_t n = table.n_rows;
-    need(static_cast<int64_t>(y.shape(0)) == n && static_cast<int64_t>(weight.shape(0)) == n, "y, weights and the table differ in length.");
-    std::vector<uint64_t> hash(n);
-    std::vector<int64_t> order(n), first;
-    std::vector<double> total;
-    Owned<int64_t> place_of({static_cast<size_t>(n)});
+    need(static_cast<int64_t>(y.shape(0)) == n && (!weight || static_cast<int64_t>(weight->shape(0)) == n), "y, weights and the table differ in length.");
+    need(n <= static_cast<int64_t>(ROW), "there are more rows than can be numbered.");
+    const Rows rows{table, y.data()};
+    std::vector<Place> places(n);
+    size_t n_groups = 0;
     {
         nb::gil_scoped_release release;
         parallel_chunks(n_chunks_of(n), n_threads, [&](int64_t chunk, int) {
-            double values[ROWS_AT_ONCE];
-            const int64_t begin = chunk * ROWS_AT_ONCE, rows = std::min(ROWS_AT_ONCE, n - begin);
-            uint64_t* own = hash.data() + begin;
-            for (int64_t r = 0; r < rows; ++r) own[r] = mix64(y.data()[begin + r] + 1);
-            for (const Column& column : table.columns) {
-                read_doubles(column, begin, rows, values, 1);
-                for (int64_t r = 0; r < rows; ++r) own[r] = mix64(own[r] + (bits_of(values[r]) ^ 0x9e3779b97f4a7c15ull));
-            }
+            uint64_t hash[ROWS_AT_ONCE];
+            const int64_t begin = chunk * ROWS_AT_ONCE, size = std::min(ROWS_AT_ONCE, n - begin);
+            rows.hash(begin, size, hash);
+            for (int64_t r = 0; r < size; ++r) places[begin + r] = (hash[r] >> 33 << 32) | static_cast<Place>(begin + r);
         });
-        std::iota(order.begin(), order.end(), int64_t{0});
-        std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return hash[a] != hash[b] ? hash[a] < hash[b] : a < b; });
-        for (int64_t place = 0; place < n;) {
-            int64_t end = place;
-            while (end < n && hash[order[end]] == hash[order[place]]) ++end;
-            // Different rows of one hash are next to impossible, and then stay apart.
-            const size_t mark = first.size();
-            for (; place < end; ++place) {
-                size_t group = mark;
-                while (group < first.size() && !same_row(table, y.data(), first[group], order[place])) ++group;
-                if (group == first.size()) {
-                    first.push_back(order[place]);
-                    total.push_back(0.0);
-                }
-                total[group] += weight.data()[order[place]];
-                place_of.data[order[place]] = static_cast<int64_t>(group);
-            }
+        std::sort(places.begin(), places.end());
+        for (Place* begin = places.data(); begin < places.data() + n;) {
+            Place* end = begin + 1;
+            while (end < places.data() + n && *end >> 32 == *begin >> 32) ++end;
+            group(rows, begin, end);
+            begin = end;
         }
+        for (const Place place : places) n_groups += place >> 63;
     }
-    Owned<int64_t> rows({first.size()});
-    Owned<double> weights({first.size()});
-    std::copy(first.begin(), first.end(), rows.data);
-    std::copy(total.begin(), total.end(), weights.data);
-    return nb::make_tuple(rows.to_numpy(), weights.to_numpy(), place_of.to_numpy());
+    Owned<int64_t> first({n_groups}), group_of({with_groups ? static_cast<size_t>(n) : 0});
+    Owned<double> total({n_groups});
+    int64_t last = -1;
+    for (const Place place : places) {
+        if (place & FIRST) {
+            first.data[++last] = row_of(place);
+            total.data[last] = 0.0;
+        }
+        total.data[last] += weight ? weight->data()[row_of(place)] : 1.0;
+        if (with_groups) group_of.data[row_of(place)] = last;
+    }
+    return nb::make_tuple(first.to_numpy(), total.to_numpy(), group_of.to_numpy());
 }
 
 }  // namespace
 
 void bind_group_rows(nb::module_& m) {
     using namespace nb::literals;
-    m.def("group_rows", &group_rows, "columns"_a, "y"_a, "weight"_a, "n_threads"_a);
+    m.def("group_rows", &group_rows, "columns"_a, "y"_a, "weight"_a.none(), "with_groups"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit::automatic

@@ -57,13 +57,21 @@ struct TreeRows {
     std::vector<int32_t> order;     // (rows,): rows of a node follow each other
 
     void gather(const Sight& table, uint64_t seed, int64_t tree, double share) {
-        auto part = [&](int64_t row) { return static_cast<int32_t>(2 * table.y[row]) + (table.weight[row] == 1.0); };
+        // Half of the copies of a row belong to each tree of a pair: a row of weight 2 is in both, once.
+        auto drawn_weight = [&](int64_t row) {
+            const double half = 0.5 * table.weight[row];
+            if (share == 0.5 && half >= 1.0) return half;
+            return in_structure(seed, tree, row, share) ? table.weight[row] : 0.0;
+        };
+        auto part = [&](int64_t row, double weight) { return static_cast<int32_t>(2 * table.y[row]) + (weight == 1.0); };
         std::vector<int32_t> drawn;
+        std::vector<double> drawn_weights;
         part_end.assign(2 * table.n_classes, 0);
         for (int64_t r = 0; r < table.n_rows; ++r)
-            if (in_structure(seed, tree, r, share)) {
+            if (const double own = drawn_weight(r); own > 0.0) {
                 drawn.push_back(static_cast<int32_t>(r));
-                ++part_end[part(r)];
+                drawn_weights.push_back(own);
+                ++part_end[part(r, own)];
             }
         rows = static_cast<int32_t>(drawn.size());
         int32_t before = 0;
@@ -73,19 +81,20 @@ struct TreeRows {
             before += n;
         }
         std::vector<int32_t> own(rows);
-        for (int32_t r : drawn) own[part_end[part(r)]++] = r;
+        part_of.resize(rows);
+        weight.resize(rows);
+        for (int32_t d = 0; d < rows; ++d) {
+            const int32_t to = part(drawn[d], drawn_weights[d]), place = part_end[to]++;
+            own[place] = drawn[d];
+            part_of[place] = to;
+            weight[place] = drawn_weights[d];
+        }
         const size_t size = own.size();
         levels.resize(table.n_features * size);
         for (int64_t j = 0; j < table.n_features; ++j) {
             const uint8_t* column = table.codes + j * table.n_rows;
             uint8_t* to = levels.data() + j * size;
             for (size_t r = 0; r < size; ++r) to[r] = column[own[r]];
-        }
-        part_of.resize(size);
-        weight.resize(size);
-        for (size_t r = 0; r < size; ++r) {
-            part_of[r] = part(own[r]);
-            weight[r] = table.weight[own[r]];
         }
         order.resize(size);
         std::iota(order.begin(), order.end(), 0);

@@ -89,7 +89,10 @@ def grow(codes, y, weight, ordered, sizes, seed, tree, share, n_tests, most):
     """The nodes of a tree, breadth first: (feature, test, value, first child), or None for a leaf."""
     pair, n = seed ^ mix64(tree // 2 + 1), codes.shape[1]
     u = np.array([Random(pair, r).uniform() for r in range(n)])
-    drawn = np.flatnonzero(u < share if tree % 2 == 0 else u >= 1 - share)
+    drawn = u < share if tree % 2 == 0 else u >= 1 - share
+    if share == 0.5:  # half of the copies of a row are drawn
+        drawn, weight = drawn | (weight >= 2), np.where(weight >= 2, weight / 2, weight)
+    drawn = np.flatnonzero(drawn)
     # Class by class, and rows of weight 1 behind the others.
     drawn = drawn[np.argsort(2 * y[drawn].astype(int) + (weight[drawn] == 1), kind="stable")]
     random, nodes, waiting, leaves = Random(seed, tree), [None], [(0, drawn, 0)], 1
@@ -117,7 +120,7 @@ def test_trees_are_those_that_a_plain_loop_grows(rows, most, weighted):
     level_at = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     codes = np.stack([rng.integers(0, size, rows) for size in sizes]).astype(np.uint8)
     y = ((codes[0] // 70 + codes[1] + (rng.random(rows) < 0.2)) % 3).astype(np.uint32)
-    weight = rng.integers(1, 4, rows) / 2 if weighted else np.ones(rows)
+    weight = rng.integers(1, 8, rows) / 2 if weighted else np.ones(rows)
     tree_at, *parts = grow_context_trees(codes, y, weight, 3, level_at, ordered, 7, 0, 3, 0.5, 3, most, 2)
     for tree in range(3):
         found = list(zip(*(part[tree_at[tree] : tree_at[tree + 1]].tolist() for part in parts), strict=True))

@@ -234,13 +234,22 @@ def test_pair_gains_are_the_leave_one_out_gains_of_plain_loops(seed):
             assert_allclose(found[i, j], best / case.weight.sum(), rtol=1e-9, atol=1e-12)
 
 
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def mix64(z):
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
 def test_equal_rows_become_one_with_their_weight_in_an_order_that_shuffling_does_not_change():
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 3, 200).astype(float)
     numbers[::7] = np.nan
     columns = [numbers, rng.integers(0, 3, 200).astype(np.uint8)]
     y, weight = rng.integers(0, 2, 200).astype(np.uint32), rng.integers(1, 4, 200).astype(float)
-    rows, total, group = group_rows(columns, y, weight, 1)
+    rows, total, group = group_rows(columns, y, weight, True, 1)
     keys = [(*(str(column[r]) for column in columns), int(y[r])) for r in range(200)]
     expected = {}
     for key, w in zip(keys, weight, strict=True):
@@ -248,8 +257,23 @@ def test_equal_rows_become_one_with_their_weight_in_an_order_that_shuffling_does
     assert {keys[r]: t for r, t in zip(rows, total, strict=True)} == expected
     assert [keys[r] for r in rows[group]] == keys
     shuffled = rng.permutation(200)
-    again, _, _ = group_rows([column[shuffled] for column in columns], y[shuffled], weight[shuffled], 2)
+    again, _, none = group_rows([column[shuffled] for column in columns], y[shuffled], weight[shuffled], False, 2)
     assert [keys[r] for r in rows] == [keys[shuffled[r]] for r in again]
+    assert len(none) == 0
+
+
+def test_rows_whose_hashes_begin_alike_stay_apart_in_the_order_of_their_whole_hashes():
+    # Of 200,000 rows some ten pairs share the first 31 bits of their hashes.
+    numbers = np.arange(200_000, dtype=float)
+    y = np.zeros(len(numbers), dtype=np.uint32)
+    rows, total, group = group_rows([numbers], y, None, True, 1)
+    assert_array_equal(np.sort(rows), np.arange(len(numbers)))
+    assert_array_equal(total, 1.0)
+    assert_array_equal(rows[group], np.arange(len(numbers)))
+    bits = numbers.view(np.uint64) ^ np.uint64(GOLDEN)
+    hashes = mix64(mix64(np.ones(1, dtype=np.uint64)) + bits)
+    assert len(np.unique(hashes >> np.uint64(33))) < len(numbers)
+    assert_array_equal(rows, np.argsort(hashes, kind="stable"))
 
 
 def test_networks_of_a_damaged_file_are_refused():

@@ -567,7 +567,7 @@ Bytes = NDArray[np.uint8]
 Doubles = NDArray[np.float64]
 
 def group_rows(
-    columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles, n_threads: int
+    columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles | None, with_groups: bool, n_threads: int
 ) -> tuple[NDArray[np.int64], Doubles, NDArray[np.int64]]: ...
 def pair_gains(
     codes: Bytes,

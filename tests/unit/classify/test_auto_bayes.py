@@ -66,7 +66,15 @@ def test_effort_says_how_many_members_there_are(effort):
     plan = model.counts_.plan
     assert list(model.members_) == ["networks", "Gaussians", "normal scores", *(["trees"] if plan.trees else [])]
     assert len(plan.networks.bins) == {"fast": 4, "balanced": 8, "thorough": 16}[effort]
-    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [28], "thorough": [112]}[effort]
+    # Of at most 250 rows there are four times as many trees as of 1,000 and more.
+    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [112], "thorough": [448]}[effort]
+
+
+def test_fewer_rows_have_more_trees():
+    X, y = mixed(1100)
+    for n, n_trees in ((250, 112), (500, 56), (1000, 28), (1100, 28)):
+        model = AutoBayes().fit({name: values[:n] for name, values in X.items()}, y[:n])
+        assert model.counts_.plan.trees[0].n_trees == n_trees
 
 
 def test_rows_that_are_repeated_have_the_scores_of_single_rows():

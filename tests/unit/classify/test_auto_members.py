@@ -8,6 +8,7 @@ from bayeskit import AutoBayes
 from bayeskit.classify.auto.member_weights import (
     FEWEST_CLASSES,
     MOST_SHARPENED,
+    _as_scores,
     _best_power,
     _sharpness,
     turned,
@@ -81,8 +82,8 @@ def test_the_pool_is_sharpened_where_more_trees_make_it_less_noisy():
     truth = log_softmax(rng.normal(0, 2, (n, 3)))
     sample = rows_of(drawn(rng, truth), 3)
     noise, more = rng.normal(0, 1, (2, n, 3))
-    by_all = _best_power(log_softmax(truth + 0.5 * noise), sample)
-    by_half = _best_power(log_softmax(truth + 0.5 * noise + 0.5 * more), sample)
+    by_all, _ = _best_power(_as_scores([log_softmax(truth + 0.5 * noise)]), sample)
+    by_half, _ = _best_power(_as_scores([log_softmax(truth + 0.5 * noise + 0.5 * more)]), sample)
     assert 1.0 < _sharpness(by_all, by_half) < np.exp(MOST_SHARPENED)
     assert _sharpness(by_all, by_all) == 1.0
     assert _sharpness(by_half, by_all) == 1.0  # never flattened

@@ -217,7 +217,7 @@ def _distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], 
     """Return where each distinct row stands first, and which of these rows each row equals."""
     n = len(columns[0])
     none = np.zeros(n, dtype=np.uint32)
-    rows, _, place = group_rows(list(columns), none, np.ones(n), n_threads(n * len(columns)))
+    rows, _, place = group_rows(list(columns), none, None, True, n_threads(n * len(columns)))
     return rows, place
 
 

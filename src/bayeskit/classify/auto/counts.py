@@ -25,7 +25,6 @@ class PoolPlan:
 
     schema: Schema
     levels: Levels
-    plain_m: NDArray[np.float64]  # (1, n_features, 4): back-off of the levels themselves, beside the Gaussians
     networks: NetworkPlan
     gaussians: tuple[GaussianPlan, ...]
     trees: tuple[TreePlan, ...]
@@ -40,7 +39,7 @@ class PoolPlan:
     @cached_property
     def plain(self) -> NetworkPlan:
         """The levels as a network without parents."""
-        return plain_network(self.levels.level_at, self.plain_m)
+        return plain_network(self.levels.level_at)
 
     @cached_property
     def digest(self) -> str:

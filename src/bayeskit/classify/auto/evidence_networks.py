@@ -16,8 +16,11 @@ from bayeskit.estimate.smoothing import BACK_OFF_GRID
 
 DEPTHS = 3
 GRID = np.array(BACK_OFF_GRID)
+PLAIN_STRENGTH = 10.0
 # Bins of a numeric column where there are at most so many rows; of more rows as many times as their root says.
 FEWEST_BINS, MOST_BINS, ROWS_OF_FEW_BINS, MOST_TIMES_BINS = 4, 12, 2000, 6.0
+# A bin has so many rows on average. The only row of a bin says nothing when it is left out, but something of a new row.
+ROWS_PER_BIN = 7
 # The share of the columns before it from which a column may choose its parents.
 OPEN = 0.6
 # A context becomes a node where at least so many rows have it, and one row for so many cells.
@@ -55,8 +58,12 @@ class NetworkPlan:
         return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
 
-def plain_network(level_at: NDArray[np.int64], m: NDArray[np.float64] | None = None) -> NetworkPlan:
-    """Return one network without parents in which every level is a bin: its counts are those of the levels."""
+def plain_network(level_at: NDArray[np.int64]) -> NetworkPlan:
+    """Return one network without parents in which every level is a bin: its counts are those of the levels.
+
+    The strength of its back-off is the same for all columns. Chosen for each by the classes of all rows, it tells which
+    columns happen to suit these rows, and a row that is left out of the counts seems to be known.
+    """
     sizes = np.diff(level_at).astype(np.int32)[None, :]
     n = sizes.shape[1]
     bins = np.concatenate([np.arange(size) for size in sizes[0]]).astype(np.uint8)[None, :]
@@ -64,8 +71,8 @@ def plain_network(level_at: NDArray[np.int64], m: NDArray[np.float64] | None = N
     nodes[:, :, 0] = 1
     parents = np.full((1, n, DEPTHS), -1, dtype=np.int32)
     none, starts = np.empty(0, np.int32), np.zeros(n + 1, dtype=np.int64)
-    strength = np.ones((1, n, DEPTHS + 1)) if m is None else m
-    return NetworkPlan(bins, sizes, parents, nodes, none, starts, level_at, strength)
+    m = np.full((1, n, DEPTHS + 1), PLAIN_STRENGTH)
+    return NetworkPlan(bins, sizes, parents, nodes, none, starts, level_at, m)
 
 
 def choose_strengths(plan: NetworkPlan, cells: NDArray[Any], threads: int) -> NDArray[np.float64]:
@@ -212,7 +219,8 @@ def _draw_bins(
     sizes = np.empty(len(levels.ordered), dtype=np.int32)
     total = n_level[: levels.level_at[1]].sum()
     more = float(np.clip(np.sqrt(total / ROWS_OF_FEW_BINS), 1.0, MOST_TIMES_BINS))
-    fewest, most = int(FEWEST_BINS * more), int(MOST_BINS * more)
+    enough = max(2, int(total / ROWS_PER_BIN))
+    fewest, most = min(int(FEWEST_BINS * more), enough), min(int(MOST_BINS * more), enough)
     for j, ordered in enumerate(levels.ordered):
         begin, end = levels.level_at[j], levels.level_at[j + 1]
         if not ordered:

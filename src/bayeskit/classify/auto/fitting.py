@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
-    choose_strengths,
     learn_networks,
     left_out_scores,
     plain_network,
@@ -37,6 +36,8 @@ MOST_ROWS_LEFT_OUT, MOST_SCORES, FEWEST_ROWS_LEFT_OUT = 5000, 1 << 24, 500
 MOST_POSTERIORS = 1 << 20  # rows left out times classes
 # So many columns have a weight of their own.
 MOST_WEIGHTS = 500
+# Of fewer rows there are more trees, which cost little there: so many times as many at the most.
+ROWS_OF_MORE_TREES, MOST_TIMES_TREES = 1000, 4.0
 # The most counts that all nodes may have together, which bounds the model at some 256 MB, whatever ``max_nodes`` says.
 MOST_CELLS = 1 << 25
 
@@ -97,7 +98,6 @@ def learn_plan(
     most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
     plain = plain_network(levels.level_at)
     n_level = plain.kernel.count(rows.codes, rows.y, rows.weight, k, rows.threads)
-    plain = plain_network(levels.level_at, choose_strengths(plain, n_level, rows.threads))
     smallest = int(np.minimum(np.diff(levels.level_at), 14).sum())  # one network without parents
     n_networks = max(1, min(effort.n_networks, most_nodes // max(1, smallest)))
     networks, cells = learn_networks(rows, sample, levels, n_level, n_networks, most_nodes, rng)
@@ -112,7 +112,6 @@ def learn_plan(
     plan = PoolPlan(
         schema,
         levels,
-        plain.m,
         networks,
         tuple(members.gaussians),
         tuple(members.trees),
@@ -198,7 +197,8 @@ def _learn_trees(
 ) -> None:
     # A tree of half of the rows has about so many leaves; where all would be too many, fewer trees are grown.
     largest = max(2.0, min(rows.n_rows, 2 * MOST_STRUCTURE_ROWS) / 4)
-    n_trees = min(effort.n_trees, max(4, int(most_leaves / largest) // 2 * 2))
+    more = min(max(ROWS_OF_MORE_TREES / rows.n_rows, 1.0), MOST_TIMES_TREES)
+    n_trees = min(int(effort.n_trees * more) // 2 * 2, max(4, int(most_leaves / largest) // 2 * 2))
     if not n_trees:
         return
     n_tests = max(2, min(len(levels.ordered), MOST_TESTS))

@@ -24,6 +24,8 @@ MISSING_LEVEL, OTHER_LEVEL = 0, 1
 MOST_BINS, MOST_VALUES = 254, 253
 # Bins are cut on this many rows at the most: a quantile of more rows is hardly another number.
 MOST_ROWS_TO_CUT = 50_000
+# Rows that are encoded at once.
+ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,22 @@ class Levels:
         out = np.empty((len(columns), len(columns[0] if order is None else order)), dtype=np.uint8)
 
         def encode_column(j: int) -> None:
-            column = columns[j] if order is None else columns[j][order]
-            if self.ordered[j]:
-                # The kernel numbers bins from 0 and gives 255 for a missing cell, which one more turns into 0.
-                out[j] = digitise(column, self.edges[j], 1)
-                out[j] += np.uint8(1)
-            else:
-                lookup = np.append(self.places[j], np.uint8(OTHER_LEVEL))
-                missing = column == missing_code(column.dtype)
-                out[j] = lookup[np.minimum(column, len(lookup) - 1)]
-                out[j][missing] = MISSING_LEVEL
+            for begin in range(0, out.shape[1], ROWS_AT_ONCE):  # so that no column is copied whole
+                rows = slice(begin, begin + ROWS_AT_ONCE)
+                self._encode_part(j, columns[j][rows if order is None else order[rows]], out[j, rows])
 
         for_columns(encode_column, len(columns), out.size)
         return out
+
+    def _encode_part(self, j: int, column: NDArray[Any], out: NDArray[np.uint8]) -> None:
+        if self.ordered[j]:
+            # The kernel numbers bins from 0 and gives 255 for a missing cell, which one more turns into 0.
+            out[:] = digitise(column, self.edges[j], 1)
+            out += np.uint8(1)
+        else:
+            lookup = np.append(self.places[j], np.uint8(OTHER_LEVEL))
+            out[:] = lookup[np.minimum(column, len(lookup) - 1)]
+            out[column == missing_code(column.dtype)] = MISSING_LEVEL
 
 
 def for_columns(work: Callable[[int], T], n_columns: int, cells: int) -> list[T]:

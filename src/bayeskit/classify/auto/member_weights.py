@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_class_matrix, n_threads
 from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, fit_pool, pooled
-from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_prior_left_out, log_softmax
+from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
-# Strengths of the penalties that keep weights near 1 / M, a power near 1, and the matrix of classes near the identity.
-WEIGHT_PENALTY, POWER_PENALTY, MATRIX_PENALTY = 15.0, 5.0, 50.0
+# Strengths of the penalties that keep weights near 1 / M and a power near 1, and the matrix of classes near the identity.
+PENALTY, MATRIX_PENALTY = 15.0, 50.0
 LEAST_POWER, MOST_POWER = 0.02, 4.0
 # The logarithm of the greatest power that is extrapolated from fewer trees.
 MOST_SHARPENED = 0.25
@@ -59,22 +59,28 @@ def weigh_members(
         return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1))
     scores = _as_scores(log_posteriors)
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
-    power = np.array([_best_power(each, sample) for each in log_posteriors])
+    power, n_fitted = np.ones(n), 0.0
+    for m in range(n):
+        power[m], own = _best_power(scores[m : m + 1], sample)
+        n_fitted += own
     tempered = scores * power[:, None, None].astype(np.float32)
-    found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), WEIGHT_PENALTY)
+    found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), PENALTY)
+    n_fitted += _n_fitted(tempered, pooled(tempered, found), sample)
     found[:n] *= power
-    by_pool, by_half_pool = (pooled(each, found) for each in (scores, _as_scores(by_half)))
-    powers = [_best_power(each, sample) for each in (by_pool, by_half_pool)]
-    found *= powers[0]
-    left_out, class_matrix = log_softmax(by_pool * powers[0]), as_it_is
+    by_pool = pooled(scores, found)
+    of_all, own = _best_power(_as_scores([by_pool]), sample)
+    of_half, _ = _best_power(_as_scores([pooled(_as_scores(by_half), found)]), sample)
+    found *= of_all
+    n_fitted += own
+    left_out, class_matrix = log_softmax(by_pool * of_all), as_it_is
     if k >= FEWEST_CLASSES and ROWS_PER_NUMBER * k * k <= sample.weight.sum():
         z = np.ascontiguousarray((left_out - left_out.mean(axis=1, keepdims=True)).T)
         class_matrix = fit_class_matrix(z, sample.y, sample.weight, MATRIX_PENALTY, COARSE, n_threads(z.size * k))
         left_out = log_softmax(turned(left_out, class_matrix))
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
-    found *= _sharpness(*powers)
-    weight, bias = _cautious(found[:n], found[n:], left_out[of_true], sample)
+    found *= _sharpness(of_all, of_half)
+    weight, bias = _cautious(found[:n], found[n:], left_out[of_true], n_fitted, sample)
     return MemberWeights(weight, bias, class_matrix, losses)
 
 
@@ -82,11 +88,10 @@ def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]
     return np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
 
 
-def _best_power(log_posterior: NDArray[np.float64], sample: TrainingRows) -> float:
-    """Return the power s with which P^s / Z has the least log-loss."""
-    scores = _as_scores([log_posterior])
-    found = fit_pool(scores, sample.y, sample.weight, np.ones(1), POWER_PENALTY, tolerance=COARSE)
-    return float(np.clip(found[0], LEAST_POWER, MOST_POWER))
+def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> tuple[float, float]:
+    """Return the power s with which P^s / Z has the least log-loss, and how far the rows chose it (from 0 to 1)."""
+    found = fit_pool(scores, sample.y, sample.weight, np.ones(1), PENALTY, tolerance=COARSE)
+    return float(np.clip(found[0], LEAST_POWER, MOST_POWER)), _n_fitted(scores, pooled(scores, found), sample)
 
 
 def _sharpness(by_all: float, by_half: float) -> float:
@@ -98,17 +103,37 @@ def _sharpness(by_all: float, by_half: float) -> float:
     return float(np.exp(np.clip(0.5 * np.log(by_all / by_half), 0.0, MOST_SHARPENED)))
 
 
+def _n_fitted(scores: NDArray[np.float32], log_posterior: NDArray[np.float64], sample: TrainingRows) -> float:
+    """Return how many of the weights of scores (n, n_classes, n_rows) the rows chose, and not the penalty.
+
+    A weight counts as h / (h + penalty), where h is the second derivative of the log-loss, Σ_r Var_c F(c).
+    """
+    p = np.exp(log_posterior).T  # (n_classes, n_rows)
+    mean = np.einsum("cr,mcr->mr", p, scores)
+    square = np.einsum("cr,mcr,mcr->mr", p, scores, scores)
+    bend = np.einsum("mr,r->m", np.maximum(square - mean**2, 0.0), sample.weight)
+    return float((bend / (bend + PENALTY)).sum())
+
+
 def _cautious(
-    weight: NDArray[np.float64], bias: NDArray[np.float64], log_p: NDArray[np.float64], sample: TrainingRows
+    weight: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    log_p: NDArray[np.float64],
+    n_fitted: float,
+    sample: TrainingRows,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return weights and biases nearer to those of the class shares, by how sure it is that the pool beats them.
 
-    Rows left out gain g nats on average, with standard error e: of these, g² / (g² + e²) are to be believed.
+    On average, rows left out gain g nats over the shares of their classes, which have seen them as the biases have;
+    each number that was fitted to N rows takes 1 / N of it back (Akaike's criterion). With standard error e,
+    g² / (g² + e²) of what is left are to be believed.
     """
     n_class = np.bincount(sample.y, weights=sample.weight, minlength=sample.n_classes)
-    gains = log_p - log_prior_left_out(n_class, sample)[np.arange(sample.n_rows), sample.y]
-    gain = max(float(np.average(gains, weights=sample.weight)), 0.0)
-    variance = float(np.average((gains - gain) ** 2, weights=sample.weight)) / float(sample.weight.sum())
+    total = float(sample.weight.sum())
+    gains = log_p - np.log(n_class[sample.y] / total)
+    mean = float(np.average(gains, weights=sample.weight))
+    gain = max(mean - n_fitted / total, 0.0)
+    variance = float(np.average((gains - mean) ** 2, weights=sample.weight)) / total
     believed = gain**2 / max(gain**2 + variance, np.finfo(np.float64).tiny)
     shares = log_prior(n_class)
     return believed * weight, believed * bias + (1.0 - believed) * (shares - shares.mean())

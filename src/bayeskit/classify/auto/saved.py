@@ -35,7 +35,7 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
             arrays[f"{name}classes"] = labels
     arrays |= {"edges": np.concatenate(plan.levels.edges), "places": np.concatenate(plan.levels.places)}
     arrays["n_edges"] = np.array([len(edges) for edges in plan.levels.edges])
-    for name in ("plain_m", "column_weight", "column_bias", "member_weight", "member_bias", "class_matrix"):
+    for name in ("column_weight", "column_bias", "member_weight", "member_bias", "class_matrix"):
         arrays[name] = getattr(plan, name)
     arrays["left_out_loss"] = plan.left_out_loss
     for name in ("bins", "sizes", "parents", "n_nodes", "child", "child_at", "m"):
@@ -80,7 +80,6 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
     plan = PoolPlan(
         schema,
         levels,
-        numbers("plain_m", 1, n, DEPTHS + 1),
         networks,
         gaussians,
         trees,

@@ -68,8 +68,8 @@ def different_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
     """Return the position of each distinct row, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
-    given = np.ones(len(codes)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    rows, weights, _ = group_rows(columns, codes, given, n_threads(len(codes) * len(columns)))
+    given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    rows, weights, _ = group_rows(columns, codes, given, False, n_threads(len(codes) * len(columns)))
     return rows, codes[rows], weights
 
 
