@@ -44,7 +44,7 @@ struct Scales {
 
 // (last - first, p): `numbers` are the columns of the first features, whose row r is at `order[r]`, and `codes`
 // (n_features, n_rows) the levels, of which the other features indicate `level`.
-nb::object gaussian_rows(nb::handle numbers, std::optional<Vector<int64_t>> order, Matrix<uint8_t> codes, int64_t first, int64_t last,
+nb::object gaussian_rows(nb::handle numbers, std::optional<Vector<int32_t>> order, Matrix<uint8_t> codes, int64_t first, int64_t last,
                          Vector<int64_t> features, Vector<int64_t> level, Vector<double> median, Vector<double> unit, Vector<double> center,
                          Vector<double> scale, Vector<double> curve_x, Vector<double> curve_z, Vector<int64_t> curve_at, int n_threads) {
     const Table table = table_of(numbers);

@@ -53,9 +53,9 @@ struct Rows {
 // A row as eight bytes, since a table may have few columns and very many rows: a mark where it is the first of its group,
 // the first 31 bits of its hash, and its number. Sorted, rows of one hash follow each other.
 using Place = uint64_t;
-constexpr Place FIRST = Place{1} << 63, ROW = 0xffffffffull;
+constexpr Place FIRST = Place{1} << 63, ROW = 0x7fffffffull;
 
-int64_t row_of(Place place) { return static_cast<int64_t>(place & ROW); }
+int32_t row_of(Place place) { return static_cast<int32_t>(place & ROW); }
 
 // Puts rows whose hashes begin alike in the order of their whole hashes, equal rows side by side, and marks the first of each group.
 void group(const Rows& rows, Place* begin, Place* end) {
@@ -71,7 +71,7 @@ void group(const Rows& rows, Place* begin, Place* end) {
     std::sort(known.begin(), known.end());
     for (Place* to = begin; to < end; ++to) *to = known[to - begin].second;
     for (Place* first = begin; first < end;) {
-        const int64_t row = row_of(*first);
+        const int32_t row = row_of(*first);
         *first |= FIRST;
         first = std::stable_partition(first + 1, end, [&](Place place) { return rows.same(row, row_of(place)); });
     }
@@ -103,7 +103,8 @@ nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, std::optional<Vecto
         }
         for (const Place place : places) n_groups += place >> 63;
     }
-    Owned<int64_t> first({n_groups}), group_of({with_groups ? static_cast<size_t>(n) : 0});
+    Owned<int32_t> first({n_groups});
+    Owned<int64_t> group_of({with_groups ? static_cast<size_t>(n) : 0});
     Owned<double> total({n_groups});
     int64_t last = -1;
     for (const Place place : places) {

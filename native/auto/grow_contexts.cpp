@@ -31,6 +31,25 @@ int32_t number_contexts(const std::vector<double>& weight, double least, int32_t
     return n;
 }
 
+// One step down: a node and a bin of its parent column give the node of the next depth.
+struct Step {
+    const uint8_t *column, *bins;
+    int64_t size;
+    int32_t first;  // the number of the first node of the next depth
+    size_t begin;   // where its nodes stand among the children
+
+    int64_t place(int32_t node, int64_t row) const { return node * size + bins[column[row]]; }
+
+    // at[r] becomes the node of row begin + r within the next depth, -1 once it has left the tree.
+    void take(const int32_t* child, int64_t begin_row, int64_t rows, int32_t* at) const {
+        for (int64_t r = 0; r < rows; ++r) {
+            if (at[r] < 0) continue;
+            const int32_t next = child[begin + place(at[r], begin_row + r)];
+            at[r] = next ? next - first : -1;
+        }
+    }
+};
+
 nb::tuple grow_contexts(Matrix<uint8_t> codes, Vector<double> weight, Vector<int64_t> level_at, Matrix<uint8_t> bins, Matrix<int32_t> sizes,
                         Cube<int32_t> parents, Matrix<double> least, int32_t most_nodes, int n_threads) {
     Layout layout;
@@ -55,27 +74,27 @@ nb::tuple grow_contexts(Matrix<uint8_t> codes, Vector<double> weight, Vector<int
         parallel_chunks(units, n_threads, [&](int64_t u, int) {
             int32_t* counts = n_nodes.data + u * (DEPTHS + 1);
             counts[0] = 1;
-            std::vector<int32_t> at(rows, 0);  // the node of each row within its depth, -1 once it has left the tree
+            std::vector<Step> steps;
             std::vector<double> heavy;
             int32_t first = 1;
             for (int d = 0; d < DEPTHS; ++d) {
                 const int32_t parent = layout.parents[u * DEPTHS + d];
                 if (parent < 0 || !counts[d]) break;
-                const int32_t size = layout.size_of(u, parent);
-                const uint8_t *column = codes.data() + parent * rows, *table = layout.bins_of(u, parent);
-                heavy.assign(static_cast<size_t>(counts[d]) * size, 0.0);
-                for (int64_t r = 0; r < rows; ++r)
-                    if (at[r] >= 0) heavy[at[r] * static_cast<int64_t>(size) + table[column[r]]] += weight.data()[r];
-                const size_t begin = child[u].size();
-                child[u].resize(begin + heavy.size());
-                int32_t* number = child[u].data() + begin;
-                counts[d + 1] = number_contexts(heavy, least.data()[u], most_nodes - first, first, number);
-                for (int64_t r = 0; r < rows; ++r) {
-                    if (at[r] < 0) continue;
-                    const int32_t next = number[at[r] * static_cast<int64_t>(size) + table[column[r]]];
-                    at[r] = next ? next - first : -1;
+                const Step last{codes.data() + parent * rows, layout.bins_of(u, parent), layout.size_of(u, parent), first, child[u].size()};
+                heavy.assign(static_cast<size_t>(counts[d]) * last.size, 0.0);
+                // Block by block from the root on: the node of each row would take as much memory as four columns.
+                int32_t at[ROWS_AT_ONCE];
+                for (int64_t begin = 0; begin < rows; begin += ROWS_AT_ONCE) {
+                    const int64_t size = std::min(ROWS_AT_ONCE, rows - begin);
+                    std::fill(at, at + size, 0);
+                    for (const Step& step : steps) step.take(child[u].data(), begin, size, at);
+                    for (int64_t r = 0; r < size; ++r)
+                        if (at[r] >= 0) heavy[last.place(at[r], begin + r)] += weight.data()[begin + r];
                 }
+                child[u].resize(last.begin + heavy.size());
+                counts[d + 1] = number_contexts(heavy, least.data()[u], most_nodes - first, first, child[u].data() + last.begin);
                 first += counts[d + 1];
+                steps.push_back(last);
             }
         });
     }

@@ -85,7 +85,8 @@ def test_rows_are_scaled_as_numpy_would(on_curves):
     columns = [rng.normal(size=500), rng.integers(-9, 9, 500), rng.normal(size=500).astype(np.float32)]
     columns[0][[3, 70]] = np.nan
     columns[2][5] = 1e30
-    order, codes = rng.permutation(500)[:300], rng.integers(0, 4, (5, 300)).astype(np.uint8)
+    order = rng.permutation(500)[:300].astype(np.int32)
+    codes = rng.integers(0, 4, (5, 300)).astype(np.uint8)
     features, level = np.array([0, 2, 4, 1, 1, 3]), np.array([-1, -1, -1, 0, 2, 3])
     median, unit, center = rng.normal(size=6), rng.uniform(1, 2, 6), rng.normal(size=6)
     scale = rng.uniform(0.1, 2, 6)

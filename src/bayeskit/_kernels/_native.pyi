@@ -568,7 +568,7 @@ Doubles = NDArray[np.float64]
 
 def group_rows(
     columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles | None, with_groups: bool, n_threads: int
-) -> tuple[NDArray[np.int64], Doubles, NDArray[np.int64]]: ...
+) -> tuple[NDArray[np.int32], Doubles, NDArray[np.int64]]: ...
 def pair_gains(
     codes: Bytes,
     y: NDArray[np.uint32],
@@ -677,7 +677,7 @@ class ContextTrees:
 
 def gaussian_rows(
     numbers: list[NDArray[Any]],
-    order: NDArray[np.int64] | None,
+    order: NDArray[np.int32] | None,
     codes: Bytes,
     first: int,
     last: int,

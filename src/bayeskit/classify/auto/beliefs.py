@@ -213,7 +213,7 @@ class AutoBeliefs:
         return shares
 
 
-def _distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return where each distinct row stands first, and which of these rows each row equals."""
     n = len(columns[0])
     none = np.zeros(n, dtype=np.uint32)

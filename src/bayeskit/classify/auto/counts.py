@@ -55,6 +55,14 @@ class PoolPlan:
         return ("networks", *gaussians, *("trees" for _ in self.trees))
 
 
+def class_counts(levels: Levels, n_level: NDArray[Any]) -> NDArray[np.float64]:
+    """Return how many rows each class has, from those of the levels (n_levels, n_classes).
+
+    Each row has one level of the first column. NumPy's bincount would copy the classes of all rows.
+    """
+    return np.asarray(n_level[: levels.level_at[1]].sum(axis=0), dtype=np.float64)
+
+
 def _feed(sha: Any, value: Any) -> None:
     if is_dataclass(value):
         for field in fields(value):
@@ -85,12 +93,12 @@ class AutoCounts:
     def of(cls, plan: PoolPlan, rows: TrainingRows, classes: NDArray[Any], whole: bool) -> AutoCounts:
         """Count rows under a plan; ``whole`` says that the weights are integers."""
         arguments = rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads
-        n_class = np.bincount(rows.y, weights=rows.weight, minlength=rows.n_classes)
+        n_level = plan.plain.kernel.count(*arguments)
         counts = cls(
             plan,
             classes,
-            n_class,
-            plan.plain.kernel.count(*arguments),
+            class_counts(plan.levels, n_level),
+            n_level,
             plan.networks.kernel.count(*arguments),
             tuple(trees.kernel.count(*arguments) for trees in plan.trees),
             tuple(gaussian.sums(rows) for gaussian in plan.gaussians),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
+from bayeskit.classify.auto.counts import AutoCounts, PoolPlan, class_counts
 from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
     learn_networks,
@@ -101,7 +101,7 @@ def learn_plan(
     smallest = int(np.minimum(np.diff(levels.level_at), 14).sum())  # one network without parents
     n_networks = max(1, min(effort.n_networks, most_nodes // max(1, smallest)))
     networks, cells = learn_networks(rows, sample, levels, n_level, n_networks, most_nodes, rng)
-    n_class = np.bincount(rows.y, weights=rows.weight, minlength=k).astype(np.float64)
+    n_class = class_counts(levels, n_level)
     spread = _spread(plain, n_level)
     column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
     members = _Members([], [], [], [], [by_networks], [by_networks])

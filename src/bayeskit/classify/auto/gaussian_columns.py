@@ -23,8 +23,8 @@ ROWS_PER_COLUMN, MOST_PAIR_WORK = 3.0, 2e8
 def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> list[GaussianPlan]:
     """Return the plans of the Gaussians, whose shrinkage is still to be chosen.
 
-    The first has numbers as they are beside the indicators, the second normal scores alone. Where fewer than two
-    columns are numeric, only indicators are left.
+    The first has numbers as they are beside the indicators, the second normal scores alone; one column alone is no
+    plan, since networks have it.
 
     Where there are too many columns, they are taken at equal distances, whatever they say about the classes: the best
     of many would seem good on the rows that they were chosen on, also when these are left out of the counts.
@@ -35,8 +35,6 @@ def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[
     most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / rows.n_classes)), int(total / ROWS_PER_COLUMN))
     found = np.flatnonzero(_is_number(levels))
     features = found[np.linspace(0, len(found) - 1, most).round().astype(np.int64)] if len(found) > most else found
-    if len(features) < 2:
-        features = np.empty(0, np.int64)
     plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
     most = min(most, int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
     plans[0] = _with_indicators(plans[0], levels, n_level.sum(axis=1), total, most - len(features))

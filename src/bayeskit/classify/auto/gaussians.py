@@ -52,7 +52,7 @@ class GaussianPlan:
         columns: Sequence[NDArray[Any]],
         codes: NDArray[np.uint8],
         threads: int,
-        order: NDArray[np.int64] | None = None,
+        order: NDArray[np.int32] | None = None,
         first: int = 0,
         last: int | None = None,
     ) -> NDArray[np.float64]:

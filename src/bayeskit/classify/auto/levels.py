@@ -55,7 +55,7 @@ class Levels:
         """The column that each level belongs to."""
         return np.repeat(np.arange(len(self.ordered)), np.diff(self.level_at))
 
-    def encode(self, columns: Sequence[NDArray[Any]], order: NDArray[np.int64] | None = None) -> NDArray[np.uint8]:
+    def encode(self, columns: Sequence[NDArray[Any]], order: NDArray[np.int32] | None = None) -> NDArray[np.uint8]:
         """Return the levels of a table, of shape (n_features, n_rows), whose columns were read by the schema.
 
         With ``order`` the rows are those at its places.
@@ -91,7 +91,7 @@ def for_columns(work: Callable[[int], T], n_columns: int, cells: int) -> list[T]
 
 
 def learn_levels(
-    schema: Schema, columns: Sequence[NDArray[Any]], order: NDArray[np.int64], weight: NDArray[np.float64]
+    schema: Schema, columns: Sequence[NDArray[Any]], order: NDArray[np.int32], weight: NDArray[np.float64]
 ) -> Levels:
     """Choose the levels of each column: every number where they are few, equal frequencies otherwise."""
     places = []

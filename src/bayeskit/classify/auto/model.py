@@ -63,7 +63,8 @@ class AutoBayes(BayesClassifier):
     Parameters
     ----------
     effort : {"fast", "balanced", "thorough"}, default "balanced"
-        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 28, "thorough" 16 and 112.
+        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 28, "thorough" 16 and 112. Of
+        fewer than 1,000 rows there are more trees, up to four times as many.
     max_seconds : float, optional
         The time limit of ``fit``: members that are not learned by then are left out, and a warning names them.
     max_nodes : int, default 1000000

@@ -17,7 +17,7 @@ class TrainingRows:
     """The rows to choose from and to count, and those that are left out one at a time to choose weights."""
 
     columns: list[NDArray[Any]]  # as the schema reads them, in the order in which they came: they are not copied
-    order: NDArray[np.int64]  # (n_rows,): where each row stands there
+    order: NDArray[np.int32]  # (n_rows,): where each row stands there
     codes: NDArray[np.uint8]  # (n_features, n_rows)
     y: NDArray[np.uint32]  # (n_rows,)
     weight: NDArray[np.float64]  # (n_rows,)
@@ -65,7 +65,7 @@ class TrainingRows:
 
 def different_rows(
     columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.float64]]:
     """Return the position of each distinct row, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -76,7 +76,7 @@ def different_rows(
 def coded_rows(
     levels: Levels,
     columns: list[NDArray[Any]],
-    order: NDArray[np.int64],
+    order: NDArray[np.int32],
     y: NDArray[np.uint32],
     weight: NDArray[np.float64],
     n_classes: int,
