@@ -59,4 +59,5 @@ NB_MODULE(_native, m) {
     bayeskit::automatic::bind_gaussians(m);
     bayeskit::automatic::bind_pool_loss(m);
     bayeskit::automatic::bind_class_matrix(m);
+    bayeskit::automatic::bind_log_softmax(m);
 }

@@ -76,6 +76,14 @@ struct Index {
     }
 };
 
+bool is_ascii(PyObject* object) { return PyUnicode_CheckExact(object) && PyUnicode_IS_COMPACT_ASCII(object); }
+
+// Whether two strings of plain letters are equal, without asking Python.
+bool same_ascii(PyObject* a, PyObject* b) {
+    const Py_ssize_t size = PyUnicode_GET_LENGTH(a);
+    return size == PyUnicode_GET_LENGTH(b) && std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), static_cast<size_t>(size)) == 0;
+}
+
 // Python objects. Most cells point to an object met before, so the pointer is looked up first and the text only when
 // it is new. `missing` holds the objects that stand for a missing cell besides None and NaN.
 nb::tuple encode_objects(nb::object array, nb::list missing) {
@@ -98,8 +106,10 @@ nb::tuple encode_objects(nb::object array, nb::list missing) {
     nb::list levels;
     Owned<uint32_t> codes({static_cast<size_t>(n)});
     const char* cell = static_cast<const char*>(view.buf);
+    constexpr int64_t AHEAD = 16;  // objects lie anywhere in memory, and are asked for before they are read
     for (int64_t i = 0; i < n; ++i, cell += stride) {
         PyObject* object = *reinterpret_cast<PyObject* const*>(cell);
+        if (i + AHEAD < n) fetch_line(*reinterpret_cast<const uintptr_t*>(cell + AHEAD * stride));
         const size_t slot = (reinterpret_cast<uintptr_t>(object) * 0x9E3779B97F4A7C15ull) >> 52;
         if (known[slot] == object && object) {
             codes.data[i] = known_code[slot];
@@ -107,8 +117,9 @@ nb::tuple encode_objects(nb::object array, nb::list missing) {
         }
         uint32_t code;
         const bool gap = !object || object == Py_None ||
-                         (PyFloat_Check(object) && PyFloat_AS_DOUBLE(object) != PyFloat_AS_DOUBLE(object)) ||
-                         std::find(absent.begin(), absent.end(), object) != absent.end();
+                         (!PyUnicode_CheckExact(object) &&
+                          ((PyFloat_Check(object) && PyFloat_AS_DOUBLE(object) != PyFloat_AS_DOUBLE(object)) ||
+                           std::find(absent.begin(), absent.end(), object) != absent.end()));
         if (gap) {
             code = MISSING<uint32_t>;
         } else {
@@ -120,6 +131,7 @@ nb::tuple encode_objects(nb::object array, nb::list missing) {
                 PyObject* level = PyList_GET_ITEM(levels.ptr(), id);
                 if (level == object) return true;
                 if (Py_TYPE(level) != Py_TYPE(object)) return false;
+                if (is_ascii(level) && is_ascii(object)) return same_ascii(level, object);
                 const int equal = PyObject_RichCompareBool(level, object, Py_EQ);
                 if (equal < 0) throw nb::python_error();
                 return equal == 1;

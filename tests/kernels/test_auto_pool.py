@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 
-from bayeskit._kernels import fit_class_matrix, fit_pool, pool_log_posterior, pool_loss
+from bayeskit._kernels import fit_class_matrix, fit_pool, log_softmax, pool_log_posterior, pool_loss
 
 
 def pool(seed=0, rows=60, members=4, k=3):
@@ -78,3 +78,14 @@ def test_the_matrix_of_classes_is_the_one_that_scipy_finds(seed, rows, k):
     assert_allclose(objective(ours.ravel()), theirs.fun, rtol=1e-8)
     assert_allclose(ours, theirs.x.reshape(k, k + 1), atol=2e-3)
     assert_array_equal(ours, fit_class_matrix(z, y, weight, penalty, 1e-12, 2))
+
+
+@pytest.mark.parametrize(("rows", "k"), [(0, 3), (1, 1), (65, 2), (3000, 7)])
+def test_scores_become_log_probabilities(rows, k):
+    scores = np.random.default_rng(rows).normal(0, 300, (rows, k))
+    scores[::7, 1:] = -np.inf
+    peak = scores.max(axis=1, keepdims=True)
+    expected = scores - peak - np.log(np.exp(scores - peak).sum(axis=1, keepdims=True))
+    found = log_softmax(scores, 1)
+    assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+    assert_array_equal(log_softmax(scores, 3), found)

@@ -163,7 +163,7 @@ class AutoBeliefs:
 
     def members(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
         """Return log P(c | x) by each member, clipped from below."""
-        threads = n_threads(codes.size * 16)
+        threads = n_threads(codes.size * 8 * len(self._shares))
         plan, weight = self.plan, self.plan.column_weight
         networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
         found = [networks + weight[-1] * self._shares + self._column_bias]

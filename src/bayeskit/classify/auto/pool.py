@@ -43,7 +43,7 @@ def fit_pool(
 def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
     n = len(scores)
-    return pool_log_posterior(scores, found[:n], found[n:], n_threads(scores.size))
+    return pool_log_posterior(scores, found[:n], found[n:], n_threads(scores.size * 4))
 
 
 def weigh_columns(

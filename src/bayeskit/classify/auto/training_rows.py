@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import group_rows, n_threads
+from bayeskit._kernels import log_softmax as normalise
 from bayeskit.classify.auto.levels import Levels
 
 
@@ -35,8 +36,8 @@ class TrainingRows:
 
     @property
     def threads(self) -> int:
-        """The number of threads that is worth starting for this table, whose cells are read several times."""
-        return n_threads(self.codes.size * 16)
+        """The number of threads that is worth starting for this table: its cells are read several times, by class."""
+        return n_threads(self.codes.size * 8 * self.n_classes)
 
     def numbers(self, feature: int, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
         """Return a part of a numeric column."""
@@ -86,10 +87,8 @@ def coded_rows(
 
 
 def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return scores minus the log of the sum of their exponentials, along the last axis."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    normalised: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return normalised
+    """Return scores (n_rows, n_classes) minus the log of the sum of their exponentials, row by row."""
+    return normalise(np.ascontiguousarray(scores, dtype=np.float64), n_threads(scores.size * 16))
 
 
 def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
