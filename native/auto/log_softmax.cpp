@@ -8,7 +8,8 @@
 namespace bayeskit::automatic {
 namespace {
 
-nb::object log_softmax(Matrix<double> scores, int n_threads) {
+// What would be below `least` is `least`.
+nb::object log_softmax(Matrix<double> scores, double least, int n_threads) {
     const int64_t rows = static_cast<int64_t>(scores.shape(0)), k = static_cast<int64_t>(scores.shape(1));
     need(k > 0, "there are no classes.");
     Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(k)});
@@ -29,7 +30,7 @@ nb::object log_softmax(Matrix<double> scores, int n_threads) {
                 double* to = out.data + first * k;
                 for (int64_t r = 0; r < size; ++r) {
                     const double logarithm = std::log(total[r]);
-                    for (int64_t c = 0; c < k; ++c) to[r * k + c] = score[c * BLOCK + r] - logarithm;
+                    for (int64_t c = 0; c < k; ++c) to[r * k + c] = std::max(score[c * BLOCK + r] - logarithm, least);
                 }
             }
         });
@@ -41,7 +42,7 @@ nb::object log_softmax(Matrix<double> scores, int n_threads) {
 
 void bind_log_softmax(nb::module_& m) {
     using namespace nb::literals;
-    m.def("log_softmax", &log_softmax, "scores"_a, "n_threads"_a);
+    m.def("log_softmax", &log_softmax, "scores"_a, "least"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit::automatic

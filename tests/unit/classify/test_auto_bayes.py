@@ -53,10 +53,10 @@ def test_what_it_learns_from_noise_is_next_to_nothing(numeric):
         y = rng.integers(0, 2, 440)
         model = AutoBayes().fit(X[:40], y[:40])
         found.append(-np.log(model.predict_proba(X[40:])[np.arange(400), y[40:]]).mean())
-        said.append(model.left_out_loss_["pool"])
+        said.append(list(model.left_out_loss_.values()))
     # log 2 is the loss of one who knows nothing; structures and strengths that have seen the rows would say 0.05.
-    assert np.mean(found) < np.log(2) + 0.15
-    assert np.mean(said) > np.log(2) - 0.15
+    assert np.mean(found) < np.log(2) + 0.06
+    assert np.mean(said, axis=0).min() > np.log(2) - 0.1
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])

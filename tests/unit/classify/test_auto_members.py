@@ -1,20 +1,27 @@
 """The members of AutoBayes beside each other: what each can learn, and how they are weighed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import AutoBayes
+from bayeskit._kernels import pool_loss
 from bayeskit.classify.auto.member_weights import (
     FEWEST_CLASSES,
     MOST_SHARPENED,
+    PENALTY,
     _as_scores,
     _best_power,
+    _cautious,
+    _n_fitted,
     _sharpness,
     turned,
     weigh_members,
 )
-from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
+from bayeskit.classify.auto.pool import pooled
+from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
 
 def rows_of(y, k):
@@ -97,6 +104,46 @@ def test_a_member_that_is_too_sure_or_not_sure_enough_is_put_right(power):
     found = weigh_members([member], [member], sample)
     assert_allclose(found.weight * power, 1.0, atol=0.1)
     assert_allclose(found.class_matrix, np.eye(FEWEST_CLASSES - 1, FEWEST_CLASSES))
+
+
+def test_a_weight_counts_as_fitted_by_the_second_derivative_of_the_loss_beside_the_penalty():
+    rng = np.random.default_rng(0)
+    y, weight, k = rng.integers(0, 3, 50).astype(np.uint32), rng.integers(1, 3, 50).astype(float), 3
+    sample = replace(rows_of(y, k), weight=weight)
+    scores = rng.normal(size=(2, k, 50)).astype(np.float32)
+    found = np.array([0.7, 0.2, 0.1, -0.3, 0.2])
+
+    def loss(w):
+        return pool_loss(scores, y, weight, np.append(w, found[2:]), 1)[0]
+
+    expected, step = 0.0, 1e-3
+    for m in range(2):
+        away = step * (np.arange(2) == m)
+        bend = (loss(found[:2] + away) - 2 * loss(found[:2]) + loss(found[:2] - away)) / step**2
+        expected += bend / (bend + PENALTY)
+    assert_allclose(_n_fitted(scores, pooled(scores, found), sample), expected, rtol=1e-5)
+
+
+def test_the_more_numbers_were_fitted_the_less_of_a_gain_is_believed():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    sample, gains = rows_of(y, 2), rng.normal(0.1, 0.5, 100)
+    gains += 0.1 - gains.mean()
+    log_p = np.log(np.bincount(y)[y] / 100) + gains
+    for n_fitted, gain in ((0.0, 0.1), (4.0, 0.06), (20.0, 0.0)):
+        (weight,), bias = _cautious(np.ones(1), np.array([0.3, -0.3]), log_p, n_fitted, sample)
+        believed = gain**2 / (gain**2 + gains.var() / 100)
+        assert_allclose(weight, believed, rtol=1e-9)
+        shares = log_prior(np.bincount(y))
+        assert_allclose(bias, believed * np.array([0.3, -0.3]) + (1 - believed) * (shares - shares.mean()), rtol=1e-9)
+
+
+def test_bins_of_few_rows_have_seven_rows_on_average():
+    rng = np.random.default_rng(0)
+    for n, most in ((20, 2), (40, 5), (80, 11), (400, 12)):
+        X = rng.normal(size=(n, 5))
+        sizes = AutoBayes("fast").fit(X, rng.integers(0, 2, n)).counts_.plan.networks.sizes
+        assert sizes.max() - 2 <= most  # beside a level for missing cells, an offset adds a bin
 
 
 def test_members_that_know_nothing_leave_the_shares_of_the_classes():

@@ -177,7 +177,7 @@ class AutoBeliefs:
         for k, trees in enumerate(plan.trees):
             posterior = trees.kernel.score(self._leaves[k], node_weights[k], codes, threads)
             found.append(np.log(np.maximum(posterior, 1e-300)))
-        return [np.maximum(log_softmax(each), LEAST_LOG) for each in found]
+        return [log_softmax(each, LEAST_LOG) for each in found]
 
     def network_terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the term of each column in the score of the networks, of shape (n_rows, n_features, n_classes)."""

@@ -25,7 +25,7 @@ MOST_BINS, MOST_VALUES = 254, 253
 # Bins are cut on this many rows at the most: a quantile of more rows is hardly another number.
 MOST_ROWS_TO_CUT = 50_000
 # Rows that are encoded at once.
-ROWS_AT_ONCE = 1 << 18
+ROWS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bayeskit._kernels import fit_class_matrix, n_threads
 from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, fit_pool, pooled
 from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
-# Strengths of the penalties that keep weights near 1 / M and a power near 1, and the matrix of classes near the identity.
+# Strengths of the penalties that keep weights near 1 / M, powers near 1, and the matrix of classes near the identity.
 PENALTY, MATRIX_PENALTY = 15.0, 50.0
 LEAST_POWER, MOST_POWER = 0.02, 4.0
 # The logarithm of the greatest power that is extrapolated from fewer trees.

@@ -37,13 +37,18 @@ def fit_pool(
     """
     if start is None:
         start = np.concatenate([around, np.zeros(scores.shape[1])])
-    return solve(scores, y, weight, around, penalty, start, tolerance, n_threads(scores.size * 4))
+    return solve(scores, y, weight, around, penalty, start, tolerance, _threads(scores))
 
 
 def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
     n = len(scores)
-    return pool_log_posterior(scores, found[:n], found[n:], n_threads(scores.size * 4))
+    return pool_log_posterior(scores, found[:n], found[n:], _threads(scores))
+
+
+def _threads(scores: NDArray[np.float32]) -> int:
+    n, k, n_rows = scores.shape
+    return n_threads((4 * n + 16) * k * n_rows)  # an exponential takes as long as several products
 
 
 def weigh_columns(

@@ -86,9 +86,9 @@ def coded_rows(
     return TrainingRows(columns, order, levels.encode(columns, order), y, weight, n_classes)
 
 
-def log_softmax(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return scores (n_rows, n_classes) minus the log of the sum of their exponentials, row by row."""
-    return normalise(np.ascontiguousarray(scores, dtype=np.float64), n_threads(scores.size * 16))
+def log_softmax(scores: NDArray[Any], least: float = -np.inf) -> NDArray[np.float64]:
+    """Return scores (n_rows, n_classes) minus the log of the sum of their exponentials, row by row, cut off below."""
+    return normalise(np.ascontiguousarray(scores, dtype=np.float64), least, n_threads(scores.size * 16))
 
 
 def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import ContextTrees, grow_context_trees
+from bayeskit._kernels import ContextTrees, grow_context_trees, n_threads
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.training_rows import TrainingRows
 
@@ -96,7 +96,8 @@ def learn_trees(
 
     def left_out(of: TrainingRows, m: NDArray[np.float64], *ends: int) -> NDArray[np.float64]:
         trees, ids = np.array(ends), np.arange(of.n_rows)
-        return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.own, ids, seed, 0, share, of.threads)
+        threads = n_threads(of.n_rows * plan.n_trees * len(m) * of.n_classes * 8)
+        return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.own, ids, seed, 0, share, threads)
 
     few = sample.first(ROWS_TO_CHOOSE)
     posterior = left_out(few, GRID, plan.n_trees)[0, :, np.arange(few.n_rows), few.y]  # (n_rows, n_grid)
