@@ -113,7 +113,8 @@ def on_large_tables() -> tuple[list[Row], str]:
 def threads() -> list[Row]:
     """Wall time of fit and predict with two threads and with one, in turns."""
     schemas, (_, X, y) = json.loads((DATA / "schema.json").read_text()), generated()
-    tables = {"100,000 generated rows": (X[:100_000], y[:100_000])}
+    large, kdd_X, kdd_y = kdd()
+    tables = {"100,000 generated rows": (X[:100_000], y[:100_000]), large: (kdd_X, kdd_y)}
     for name in THREADED:
         key = next(k for k in shared() if name in k)
         tables[name] = load(key, schemas[key])

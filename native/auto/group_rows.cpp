@@ -23,6 +23,13 @@ uint64_t bits_of(double value) {
     return bits;
 }
 
+// A row as eight bytes, since a table may have few columns and very many rows: a mark where it is the first of its group,
+// the first 31 bits of its hash, and its number. Sorted, rows of one hash follow each other.
+using Place = uint64_t;
+constexpr Place FIRST = Place{1} << 63, ROW = 0x7fffffffull;
+
+int32_t row_of(Place place) { return static_cast<int32_t>(place & ROW); }
+
 // The rows of a table with their classes.
 struct Rows {
     const Table& table;
@@ -39,6 +46,22 @@ struct Rows {
         return true;
     }
 
+    // Column by column, since a row may have very many copies.
+    bool all_same(const Place* begin, const Place* end) const {
+        if (end - begin == 1) return true;
+        if (!std::all_of(begin, end, [&](Place place) { return y[row_of(place)] == y[row_of(*begin)]; })) return false;
+        return std::all_of(table.columns.begin(), table.columns.end(), [&](const Column& column) {
+            bool same = true;
+            with_type(column.type, [&](auto zero) {
+                auto bits = [&](Place place) {
+                    return bits_of(static_cast<double>(*reinterpret_cast<const decltype(zero)*>(column.data + row_of(place) * column.stride)));
+                };
+                same = std::all_of(begin, end, [&, first = bits(*begin)](Place place) { return bits(place) == first; });
+            });
+            return same;
+        });
+    }
+
     // The hashes of the rows begin .. begin + rows - 1, of which there are at most ROWS_AT_ONCE
     void hash(int64_t begin, int64_t rows, uint64_t* out) const {
         double values[ROWS_AT_ONCE];
@@ -50,18 +73,14 @@ struct Rows {
     }
 };
 
-// A row as eight bytes, since a table may have few columns and very many rows: a mark where it is the first of its group,
-// the first 31 bits of its hash, and its number. Sorted, rows of one hash follow each other.
-using Place = uint64_t;
-constexpr Place FIRST = Place{1} << 63, ROW = 0x7fffffffull;
-
-int32_t row_of(Place place) { return static_cast<int32_t>(place & ROW); }
+// Parts of the rows that are sorted on their own: those whose hashes begin with the same six bits.
+constexpr int64_t PARTS = 64;
+int64_t part_of(Place place) { return static_cast<int64_t>(place >> 57 & (PARTS - 1)); }
 
 // Puts rows whose hashes begin alike in the order of their whole hashes, equal rows side by side, and marks the first of each group.
 void group(const Rows& rows, Place* begin, Place* end) {
     *begin |= FIRST;
-    const Place* other = std::find_if(begin + 1, end, [&](Place place) { return !rows.same(row_of(*begin), row_of(place)); });
-    if (other == end) return;
+    if (rows.all_same(begin, end)) return;
     std::vector<std::pair<uint64_t, Place>> known;
     for (const Place* place = begin; place < end; ++place) {
         uint64_t whole;
@@ -75,6 +94,18 @@ void group(const Rows& rows, Place* begin, Place* end) {
         *first |= FIRST;
         first = std::stable_partition(first + 1, end, [&](Place place) { return rows.same(row, row_of(place)); });
     }
+}
+
+// Moves the rows of each part together, and returns where the parts begin.
+std::vector<int64_t> by_parts(std::vector<Place>& places) {
+    std::vector<int64_t> part_at(PARTS + 1, 0);
+    for (const Place place : places) ++part_at[part_of(place) + 1];
+    for (int64_t part = 0; part < PARTS; ++part) part_at[part + 1] += part_at[part];
+    std::vector<int64_t> next(part_at.begin(), part_at.end() - 1);
+    std::vector<Place> moved(places.size());
+    for (const Place place : places) moved[next[part_of(place)]++] = place;
+    places.swap(moved);
+    return part_at;
 }
 
 // The first row of each group, the sum of its weights (a row weighs 1 where there are none), and the group of each row if it is wanted.
@@ -94,13 +125,17 @@ nb::tuple group_rows(nb::handle columns, Vector<uint32_t> y, std::optional<Vecto
             rows.hash(begin, size, hash);
             for (int64_t r = 0; r < size; ++r) places[begin + r] = (hash[r] >> 33 << 32) | static_cast<Place>(begin + r);
         });
-        std::sort(places.begin(), places.end());
-        for (Place* begin = places.data(); begin < places.data() + n;) {
-            Place* end = begin + 1;
-            while (end < places.data() + n && *end >> 32 == *begin >> 32) ++end;
-            group(rows, begin, end);
-            begin = end;
-        }
+        const std::vector<int64_t> part_at = by_parts(places);
+        parallel_chunks(PARTS, n_threads, [&](int64_t part, int) {
+            Place *begin = places.data() + part_at[part], *last = places.data() + part_at[part + 1];
+            std::sort(begin, last);
+            while (begin < last) {
+                Place* end = begin + 1;
+                while (end < last && *end >> 32 == *begin >> 32) ++end;
+                group(rows, begin, end);
+                begin = end;
+            }
+        });
         for (const Place place : places) n_groups += place >> 63;
     }
     Owned<int32_t> first({n_groups});

@@ -136,7 +136,7 @@ class AutoBeliefs:
         return self.floored(np.exp(self.pooled(codes, columns)))
 
     def floored(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (N P + 2 π) / (N + 2), where π are the shares of the classes."""
+        """Return (N P + π) / (N + 1), where π are the shares of the classes."""
         n = self.counts.n_rows
         mixed: NDArray[np.float64] = (n * posterior + FLOOR * np.exp(self.log_prior)) / (n + FLOOR)
         return mixed

@@ -202,6 +202,11 @@ class AutoBayes(BayesClassifier):
             warn_caller(
                 f"max_seconds={self.max_seconds:g} were over before all {what} were learned; the model has the rest."
             )
+        if len(classes) > 1 and not counts.plan.member_weight.any():
+            warn_caller(
+                "no member gains anything over the class frequencies on rows left out, so AutoBayes answers every row "
+                "with these; more rows or other columns may help."
+            )
         return counts
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
