@@ -44,6 +44,7 @@ def test_indicators_learn_a_rule_that_no_column_and_no_pair_tells_anything_about
     assert max(model.members_, key=model.members_.get) == "Gaussians"
 
 
+@pytest.mark.filterwarnings("ignore:no member gains anything")
 def test_indicators_are_levels_but_the_most_frequent_and_those_of_next_to_no_rows():
     rng = np.random.default_rng(0)
     colour = np.repeat(["red", "green", "blue", "rare"], [60, 30, 28, 2])
@@ -60,12 +61,14 @@ def test_indicators_are_levels_but_the_most_frequent_and_those_of_next_to_no_row
     assert_allclose(raw.scale[2:], np.sqrt(share * (1 - share)))
 
 
+@pytest.mark.filterwarnings("ignore:no member gains anything")
 def test_few_rows_have_few_indicators():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (30, 40)).astype(str), rng.integers(0, 2, 30)
     assert [len(each.features) for each in AutoBayes("fast").fit(X, y).counts_.plan.gaussians] == [10]
 
 
+@pytest.mark.filterwarnings("ignore:no member gains anything")
 def test_a_hidden_categorical_cell_is_summed_out_of_the_indicators():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (300, 4)).astype(str), rng.integers(0, 3, 300)
@@ -138,6 +141,7 @@ def test_the_more_numbers_were_fitted_the_less_of_a_gain_is_believed():
         assert_allclose(bias, believed * np.array([0.3, -0.3]) + (1 - believed) * (shares - shares.mean()), rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:no member gains anything")
 def test_bins_of_few_rows_have_seven_rows_on_average():
     rng = np.random.default_rng(0)
     for n, most in ((20, 2), (40, 5), (80, 11), (400, 12)):
