@@ -8,11 +8,8 @@ import pytest
 
 resource = pytest.importorskip("resource", reason="peak memory is asked of the operating system, here by getrusage")
 
-# The table is 30 MB. Before the fit the heap is filled up to its peak, so that every new page shows.
-SCRIPT = """
+MEASURES = """
 import resource, sys
-import numpy as np
-from bayeskit import NaiveBayes, threads
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -20,6 +17,12 @@ def peak():
 def now():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
+"""
+
+# The table is 30 MB. Before the fit the heap is filled up to its peak, so that every new page shows.
+SCRIPT = """
+import numpy as np
+from bayeskit import NaiveBayes, threads
 
 n_rows, n_columns, form = 600_000, 50, sys.argv[1]
 rng = np.random.default_rng(0)
@@ -49,21 +52,13 @@ print((peak() - before) / size)
 def test_a_fit_on_codes_needs_at_most_a_tenth_of_the_table(form):
     if form == "categories":
         pytest.importorskip("pandas", reason="categories come from pandas")
-    run = subprocess.run([sys.executable, "-c", SCRIPT, form], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", MEASURES + SCRIPT, form], capture_output=True, text=True, check=True)
     assert float(run.stdout) <= 0.10
 
 
 AUTOMATIC = """
-import resource, sys
 import numpy as np
 from bayeskit import AutoBayes, threads
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-def now():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
 
 n_rows, n_columns = 2_000_000, 10
 rng = np.random.default_rng(0)
@@ -85,5 +80,7 @@ print((peak() - before) / (n_rows * n_columns))
 def test_the_automatic_classifier_needs_at_most_three_times_the_bytes_that_are_coded():
     # With a threshold of its own glibc gives large arrays back at once, and does not keep them for later ones.
     env = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072"}
-    run = subprocess.run([sys.executable, "-c", AUTOMATIC], capture_output=True, text=True, check=True, env=env)
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURES + AUTOMATIC], capture_output=True, text=True, check=True, env=env
+    )
     assert float(run.stdout) <= 3.0
