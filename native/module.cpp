@@ -59,5 +59,6 @@ NB_MODULE(_native, m) {
     bayeskit::automatic::bind_gaussians(m);
     bayeskit::automatic::bind_pool_loss(m);
     bayeskit::automatic::bind_class_matrix(m);
+    bayeskit::automatic::bind_pool_members(m);
     bayeskit::automatic::bind_log_softmax(m);
 }

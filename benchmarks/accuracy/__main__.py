@@ -3,6 +3,7 @@
 `python -m benchmarks.accuracy run SIDE` works through the tables, smallest first, and keeps each fold in
 build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), peers, more (other
 ensembles, and calibrated peers), catboost, khiops, weka, or defaults; they can run side by side.
+`… run SIDE fresh` does the same on folds that nothing was ever chosen on.
 `python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md,
 and `… since BEFORE.jsonl` says what a change of AutoBayes did to each fold.
 """
@@ -22,7 +23,7 @@ from benchmarks.accuracy.measure import losses
 from benchmarks.accuracy.models import SIDES
 from benchmarks.accuracy.report import write
 from benchmarks.accuracy.since import print_since
-from benchmarks.accuracy.tables import REPEATS, STOPPED, keep, results, work
+from benchmarks.accuracy.tables import FRESH_SEED, REPEATS, STOPPED, keep, results, work
 from benchmarks.accuracy.weka import run_weka
 
 # A fold of these sides may take so many CPU seconds; then it is ended, and the table's other folds are not tried.
@@ -31,13 +32,14 @@ MOST_SECONDS = {"catboost": 600}
 MOST_ROWS = {"sk RandomForest calibrated": 15_000, "sk HistGradientBoosting calibrated": 15_000}
 
 
-def run(side: str) -> None:
+def run(side: str, fresh: bool = False) -> None:
     """Work through the first repeat of all tables, then the second, and so on, smallest tables first."""
     makers: dict[str, Any] = SIDES[side]()
-    done = {(row["table"], row["model"], row["fold"]) for row in results(side)}
-    stopped = {(row["table"], row["model"]) for row in results(side) if row.get("refused") == STOPPED}
+    kept = f"{side}-fresh" if fresh else side
+    done = {(row["table"], row["model"], row["fold"]) for row in results(kept)}
+    stopped = {(row["table"], row["model"]) for row in results(kept) if row.get("refused") == STOPPED}
     for repeat in range(REPEATS):
-        for table, X, y, splits in work():
+        for table, X, y, splits in work(FRESH_SEED if fresh else 0):
             labels = sorted(y.unique().tolist())
             for model, maker in makers.items():
                 if len(X) > MOST_ROWS.get(model, len(X)):
@@ -50,7 +52,7 @@ def run(side: str) -> None:
                     made = maker() if side == "ours" else maker(X)
                     row = {"table": table, "model": model, "fold": fold, "rows": len(X)}
                     row |= measured(side, made, X, y, *splits[fold], labels)
-                    keep(side, row)
+                    keep(kept, row)
                     if row.get("refused") == STOPPED:
                         stopped.add((table, model))
                 if waiting:
@@ -100,8 +102,8 @@ def main(arguments: list[str]) -> None:
         run_weka()
     elif arguments == ["run", "defaults"]:
         run_defaults()
-    elif arguments in [["run", side] for side in SIDES]:
-        run(arguments[1])
+    elif arguments[:2] in [["run", side] for side in SIDES] and arguments[2:] in ([], ["fresh"]):
+        run(arguments[1], fresh=arguments[2:] == ["fresh"])
     else:
         sys.exit(__doc__)
 

@@ -19,6 +19,7 @@ RESULTS = ROOT / "build" / "accuracy"
 
 ADULT_TRAINING_ROWS = 32561
 REPEATS = 5
+FRESH_SEED = 300  # of the folds that nothing was ever chosen on; those of the report are 0 to 4
 MANY_ROWS = 100_000
 STOPPED = "stopped: the CPU time of a fold was over"
 ORIGINAL = "adult (original split)"
@@ -32,22 +33,22 @@ def load(name: str, schema: dict[str, Any]) -> tuple[pd.DataFrame, pd.Series]:
     return frame, frame.pop("class")
 
 
-def folds(y: pd.Series) -> list[tuple[Any, Any]]:
+def folds(y: pd.Series, first_seed: int) -> list[tuple[Any, Any]]:
     """Five times three stratified folds, the same for every model; above 100 000 rows three."""
     splits: list[tuple[Any, Any]] = []
-    for seed in range(REPEATS if len(y) <= MANY_ROWS else 1):
+    for seed in range(first_seed, first_seed + (REPEATS if len(y) <= MANY_ROWS else 1)):
         splits += StratifiedKFold(3, shuffle=True, random_state=seed).split(y, y)
     return splits
 
 
-def work() -> Iterator[tuple[str, pd.DataFrame, pd.Series, list[tuple[Any, Any]]]]:
+def work(first_seed: int = 0) -> Iterator[tuple[str, pd.DataFrame, pd.Series, list[tuple[Any, Any]]]]:
     """Each table with its splits, smallest first, and adult with the split that others report."""
     schemas = json.loads((DATA / "schema.json").read_text())
     for name in sorted((k for k in schemas if k.startswith("tabular/")), key=lambda k: schemas[k]["n_rows"]):
         X, y = load(name, schemas[name])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a class of one or two rows cannot be in every fold
-            yield Path(name).name.split(".")[0], X, y, folds(y)
+            yield Path(name).name.split(".")[0], X, y, folds(y, first_seed)
         if name == "tabular/adult.csv.gz":
             rows = np.arange(len(X))
             yield ORIGINAL, X, y, [(rows[:ADULT_TRAINING_ROWS], rows[ADULT_TRAINING_ROWS:])]

@@ -15,5 +15,6 @@ void bind_gaussian_rows(nanobind::module_& m);
 void bind_gaussians(nanobind::module_& m);
 void bind_pool_loss(nanobind::module_& m);
 void bind_class_matrix(nanobind::module_& m);
+void bind_pool_members(nanobind::module_& m);
 void bind_log_softmax(nanobind::module_& m);
 }  // namespace bayeskit::automatic

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
 
+#include "base/helpers.hpp"
 #include "base/interrupt.hpp"
 
 namespace bayeskit {
@@ -41,15 +39,8 @@ void parallel_chunks(int64_t n_chunks, int n_threads, Work&& work) {
             if (!error) error = std::current_exception();
         }
     };
-    std::vector<std::thread> helpers;
-    helpers.reserve(used - 1);
-    try {
-        for (int thread = 1; thread < used; ++thread) helpers.emplace_back(run, thread);
-    } catch (const std::system_error&) {
-        // The system gives no more threads: those that there are do all of the work.
-    }
-    run(0);
-    for (auto& helper : helpers) helper.join();
+    with_helpers(
+        used - 1, [](void* work, int thread) { (*static_cast<decltype(run)*>(work))(thread); }, &run);
     if (error) std::rethrow_exception(error);
 }
 

@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
+from scipy.special import log_softmax as scipy_log_softmax
 
-from bayeskit._kernels import fit_class_matrix, fit_pool, log_softmax, pool_log_posterior, pool_loss
+from bayeskit._kernels import (
+    fit_class_matrix,
+    fit_pool,
+    log_softmax,
+    pool_curvature,
+    pool_log_posterior,
+    pool_loss,
+    pool_members,
+)
 
 
 def pool(seed=0, rows=60, members=4, k=3):
@@ -89,3 +98,37 @@ def test_scores_become_log_probabilities(rows, k):
     found = log_softmax(scores, -np.inf, 1)
     assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
     assert_array_equal(log_softmax(scores, -20.0, 3), np.maximum(found, -20.0))
+
+
+def test_the_curvature_of_the_loss():
+    scores, _, weight = pool(rows=300)
+    parameters = np.random.default_rng(1).normal(size=7)
+    p = np.exp(pool_log_posterior(scores, parameters[:4], parameters[4:], 1)).T
+    mean = np.einsum("cr,mcr->mr", p, scores)
+    of_weights = (np.einsum("cr,mcr->mr", p, scores.astype(float) ** 2) - mean**2) @ weight
+    found = pool_curvature(scores, weight, parameters, 1)
+    assert_allclose(found, np.concatenate([of_weights, (p * (1 - p)) @ weight]), rtol=1e-10)
+    assert_array_equal(found, pool_curvature(scores, weight, parameters, 3))
+
+
+@pytest.mark.parametrize(("rows", "k", "identity"), [(0, 2, True), (1, 1, True), (65, 2, True), (700, 5, False)])
+def test_the_pool_of_members(rows, k, identity):
+    rng = np.random.default_rng(k)
+    members = [rng.normal(0, 5, (rows, k)) for _ in range(3)]
+    w, b = rng.random(3), rng.normal(size=k)
+    matrix = np.eye(k, k + 1) if identity else rng.normal(size=(k, k + 1))
+    centre = np.arange(k) != 1
+    z = sum(weight * scores for weight, scores in zip(w, members, strict=True)) + b
+    turned = (z - z[:, centre].mean(axis=1, keepdims=True)) @ matrix[:, :-1].T + matrix[:, -1]
+    found = pool_members(members, w, b, matrix, centre, 1)
+    assert_allclose(found, scipy_log_softmax(turned, axis=1), rtol=1e-12, atol=1e-12)
+    assert_array_equal(found, pool_members(members, w, b, matrix, centre, 3))
+
+
+def test_members_of_different_shapes_are_refused():
+    one, other = np.zeros((3, 2)), np.zeros((4, 2))
+    both = np.ones(2, dtype=bool)
+    with pytest.raises(ValueError, match="the members differ in shape"):
+        pool_members([one, other], np.ones(2), np.zeros(2), np.eye(2, 3), both, 1)
+    with pytest.raises(ValueError, match="no class is in the centre"):
+        pool_members([one], np.ones(1), np.zeros(2), np.eye(2, 3), ~both, 1)

@@ -98,3 +98,50 @@ def test_ctrl_c_is_seen_between_rows_with_many_hidden_cells(method):
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < (10 if SANITIZED else 0.5)
+
+
+def test_many_threads_of_the_caller_share_the_helpers():
+    done = run(
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        given = wide(n_columns=8, n_levels=6, n_rows=20_000)
+        alone = super_parent_losses(*given, 1)
+        with ThreadPoolExecutor(6) as callers:
+            found = list(callers.map(lambda _: super_parent_losses(*given, 4), range(60)))
+        print(all(np.array_equal(each, alone) for each in found))
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_both_sides_of_a_fork_have_helpers_of_their_own():
+    # Python warns of a fork while the process has other threads: idle helpers leave before.
+    done = run(
+        """
+        import os, threading
+
+        given = wide(n_columns=8, n_levels=6, n_rows=20_000)
+        alone = super_parent_losses(*given, 1)
+        n_alone = len(os.listdir("/proc/self/task")) if os.path.exists("/proc/self/task") else None
+        for _ in range(20):
+            assert np.array_equal(super_parent_losses(*given, 3), alone)
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if np.array_equal(super_parent_losses(*given, 3), alone) else 3)
+            assert n_alone is None or len(os.listdir("/proc/self/task")) <= n_alone
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        # A fork in the middle of the work of another thread
+        for _ in range(20):
+            other = threading.Thread(target=super_parent_losses, args=(*given, 3))
+            other.start()
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if np.array_equal(super_parent_losses(*given, 3), alone) else 3)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            other.join()
+        print("done")
+        """
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

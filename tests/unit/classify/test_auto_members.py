@@ -17,10 +17,9 @@ from bayeskit.classify.auto.member_weights import (
     _cautious,
     _n_fitted,
     _sharpness,
-    turned,
     weigh_members,
 )
-from bayeskit.classify.auto.pool import pooled
+from bayeskit.classify.auto.pool import pool_of_members
 from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
 
@@ -124,7 +123,7 @@ def test_a_weight_counts_as_fitted_by_the_second_derivative_of_the_loss_beside_t
         away = step * (np.arange(2) == m)
         bend = (loss(found[:2] + away) - 2 * loss(found[:2]) + loss(found[:2] - away)) / step**2
         expected += bend / (bend + PENALTY)
-    assert_allclose(_n_fitted(scores, pooled(scores, found), sample), expected, rtol=1e-5)
+    assert_allclose(_n_fitted(scores, found, sample), expected, rtol=1e-5)
 
 
 def test_the_more_numbers_were_fitted_the_less_of_a_gain_is_believed():
@@ -174,7 +173,7 @@ def test_the_matrix_of_classes_takes_back_a_confusion_that_no_weight_can():
     best = -truth[of_true].mean()
     assert -member[of_true].mean() > best + 0.05
     assert found.losses[-1] < best + 0.01
-    again = log_softmax(turned(found.weight[0] * member + found.bias, found.class_matrix))
+    again = pool_of_members([member], found.weight, found.bias, found.class_matrix, np.ones(3, dtype=bool))
     assert -again[of_true].mean() < best + 0.01
 
 

@@ -14,8 +14,7 @@ from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
-from bayeskit.classify.auto.member_weights import turned
-from bayeskit.classify.auto.pool import LEAST_LOG
+from bayeskit.classify.auto.pool import LEAST_LOG, pool_of_members
 from bayeskit.classify.auto.training_rows import log_prior, log_softmax
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
@@ -143,17 +142,16 @@ class AutoBeliefs:
 
     def pooled(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """Return log P(c | x) of the pool, before the floor."""
-        total = self._member_bias + np.zeros((codes.shape[1], 1))
-        for weight, scores in zip(self.plan.member_weight, self.members(codes, columns), strict=True):
-            total = total + weight * scores
-        return log_softmax(turned(total, self._class_matrix, self._centre) + (self.log_prior - self._shares))
+        matrix = self._class_matrix.copy()
+        matrix[:, -1] += self.log_prior - self._shares
+        members = self.members(codes, columns)
+        return pool_of_members(members, self.plan.member_weight, self._member_bias, matrix, self._centre)
 
     def log_odds(self, scores: NDArray[np.float64], a: int, b: int) -> NDArray[np.float64]:
         """Return what each line of scores (n_lines, n_classes) adds to the log-odds of class a to class b."""
-        matrix = self._class_matrix.copy()
-        matrix[:, -1] = 0.0
-        lines = turned(scores, matrix, self._centre)
-        return lines[:, a] - lines[:, b]
+        centred = scores - scores[:, self._centre].mean(axis=1, keepdims=True)
+        parts: NDArray[np.float64] = centred @ (self._class_matrix[a, :-1] - self._class_matrix[b, :-1])
+        return parts
 
     def bias(self, a: int, b: int) -> float:
         """Return the part of the log-odds that is the same for every row."""

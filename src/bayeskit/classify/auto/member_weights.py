@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_class_matrix, n_threads
-from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, fit_pool, pooled
+from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, curvature, fit_pool, pool_of_members, pooled
 from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
 # Strengths of the penalties that keep weights near 1 / M, powers near 1, and the matrix of classes near the identity.
@@ -28,15 +28,6 @@ class MemberWeights:
     bias: NDArray[np.float64]  # (n_classes,)
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
     losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
-
-
-def turned(
-    scores: NDArray[np.float64], class_matrix: NDArray[np.float64], centre: NDArray[np.bool_] | slice = slice(None)
-) -> NDArray[np.float64]:
-    """Return A z + a, where z are scores (n_rows, n_classes) less their mean over the classes of the centre."""
-    centred = scores - scores[:, centre].mean(axis=1, keepdims=True)
-    product: NDArray[np.float64] = np.einsum("rd,cd->rc", centred, class_matrix[:, :-1]) + class_matrix[:, -1]
-    return product
 
 
 def weigh_members(
@@ -65,7 +56,7 @@ def weigh_members(
         n_fitted += own
     tempered = scores * power[:, None, None].astype(np.float32)
     found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), PENALTY)
-    n_fitted += _n_fitted(tempered, pooled(tempered, found), sample)
+    n_fitted += _n_fitted(tempered, found, sample)
     found[:n] *= power
     by_pool = pooled(scores, found)
     of_all, own = _best_power(_as_scores([by_pool]), sample)
@@ -76,7 +67,7 @@ def weigh_members(
     if k >= FEWEST_CLASSES and ROWS_PER_NUMBER * k * k <= sample.weight.sum():
         z = np.ascontiguousarray((left_out - left_out.mean(axis=1, keepdims=True)).T)
         class_matrix = fit_class_matrix(z, sample.y, sample.weight, MATRIX_PENALTY, COARSE, n_threads(z.size * k))
-        left_out = log_softmax(turned(left_out, class_matrix))
+        left_out = pool_of_members([left_out], np.ones(1), np.zeros(k), class_matrix, np.ones(k, dtype=np.bool_))
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
     found *= _sharpness(of_all, of_half)
@@ -91,7 +82,7 @@ def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]
 def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> tuple[float, float]:
     """Return the power s with which P^s / Z has the least log-loss, and how far the rows chose it (from 0 to 1)."""
     found = fit_pool(scores, sample.y, sample.weight, np.ones(1), PENALTY, tolerance=COARSE)
-    return float(np.clip(found[0], LEAST_POWER, MOST_POWER)), _n_fitted(scores, pooled(scores, found), sample)
+    return float(np.clip(found[0], LEAST_POWER, MOST_POWER)), _n_fitted(scores, found, sample)
 
 
 def _sharpness(by_all: float, by_half: float) -> float:
@@ -103,15 +94,12 @@ def _sharpness(by_all: float, by_half: float) -> float:
     return float(np.exp(np.clip(0.5 * np.log(by_all / by_half), 0.0, MOST_SHARPENED)))
 
 
-def _n_fitted(scores: NDArray[np.float32], log_posterior: NDArray[np.float64], sample: TrainingRows) -> float:
+def _n_fitted(scores: NDArray[np.float32], found: NDArray[np.float64], sample: TrainingRows) -> float:
     """Return how many of the weights of scores (n, n_classes, n_rows) the rows chose, and not the penalty.
 
     A weight counts as h / (h + penalty), where h is the second derivative of the log-loss, Σ_r Var_c F(c).
     """
-    p = np.exp(log_posterior).T  # (n_classes, n_rows)
-    mean = np.einsum("cr,mcr->mr", p, scores)
-    square = np.einsum("cr,mcr,mcr->mr", p, scores, scores)
-    bend = np.einsum("mr,r->m", np.maximum(square - mean**2, 0.0), sample.weight)
+    bend = curvature(scores, sample.weight, found)
     return float((bend / (bend + PENALTY)).sum())
 
 

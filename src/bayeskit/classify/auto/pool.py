@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_pool as solve
-from bayeskit._kernels import n_threads, pool_log_posterior
+from bayeskit._kernels import n_threads, pool_curvature, pool_log_posterior, pool_members
 
 # Members' log-probabilities below this are cut off: no member may rule a class out alone.
 LEAST_LOG = float(np.log(1e-6))
@@ -44,6 +44,28 @@ def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[n
     """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
     n = len(scores)
     return pool_log_posterior(scores, found[:n], found[n:], _threads(scores))
+
+
+def curvature(
+    scores: NDArray[np.float32], weight: NDArray[np.float64], found: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the second derivative of the log-loss by each weight w, Σ_r Var_c F(c), of shape (n_members,)."""
+    return pool_curvature(scores, weight, found, _threads(scores))[: len(scores)]
+
+
+def pool_of_members(
+    members: list[NDArray[np.float64]],
+    w: NDArray[np.float64],
+    b: NDArray[np.float64],
+    matrix: NDArray[np.float64],
+    centre: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return log P(c | x) ∝ A z + a, of shape (n_rows, n_classes), where z = Σ w F + b.
+
+    ``members`` are the F (n_rows, n_classes) and ``matrix`` is A with a as its last column; z is less its mean over the
+    classes of the ``centre``.
+    """
+    return pool_members(members, w, b, matrix, centre, n_threads((len(members) + len(b) + 16) * members[0].size))
 
 
 def _threads(scores: NDArray[np.float32]) -> int:
