@@ -1,7 +1,8 @@
 """AUTO.md: AutoBayes beside all peers, on the same folds, and the picture of their ranks.
 
 The folds of AutoBayes are in build/accuracy/auto.jsonl, those of the peers in peers.jsonl, more.jsonl and
-catboost.jsonl. Of a peer whose folds are not at hand the means of ACCURACY.md are read, which are of the same folds.
+catboost.jsonl; those of the same sides that nothing was chosen on are in …-fresh.jsonl. Of a peer whose folds are not at
+hand the means of ACCURACY.md are read, which are of the same folds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from benchmarks.accuracy.words import CHOSEN_ON, INTRO, SMALL, WHY
 
 PAGE = REPORT.with_name("AUTO.md")
 PICTURE = REPORT.parents[1] / "docs" / "_static" / "auto-ranks.png"
+SIDES = ["auto", "peers", "more", "catboost"]
 OURS = "AutoBayes"
 PEERS = [
     "sk RandomForest",
@@ -66,11 +68,11 @@ def mean_of(folds: list[dict[str, float]]) -> dict[str, float]:
     return {measure: float(np.mean([fold[measure] for fold in folds])) for measure in MEASURES}
 
 
-def gathered() -> Study:
+def gathered(sides: list[str], means: dict[tuple[str, str], dict[str, float]]) -> Study:
     found: dict[tuple[str, str], Folds] = {}
     rows: dict[str, int] = {}
     stopped, refused = set(), set()
-    for side in ("auto", "peers", "more", "catboost"):
+    for side in sides:
         for row in results(side):
             key = row["table"], row["model"]
             rows[row["table"]] = row["rows"]
@@ -78,7 +80,7 @@ def gathered() -> Study:
                 (stopped if row["refused"] == STOPPED else refused).add(key)
             else:
                 found.setdefault(key, {})[row["fold"]] = row
-    return Study(found, read_means(), rows, stopped, refused)
+    return Study(found, means, rows, stopped, refused)
 
 
 def read_means() -> dict[tuple[str, str], dict[str, float]]:
@@ -191,11 +193,14 @@ def each(study: Study, tables: list[str]) -> str:
 
 def write_automatic() -> None:
     """Write AUTO.md, and the picture of the ranks."""
-    study = gathered()
+    study = gathered(SIDES, read_means())
+    fresh = gathered([f"{side}-fresh" for side in [*SIDES, "khiops"]], {})
     tables = sorted({t for t, m in study.folds if m == OURS and t != ORIGINAL}, key=lambda name: study.rows[name])
     unseen = [table for table in tables if table not in CHOSEN_ON and study.rows[table] > SMALL]
     chosen = [table for table in tables if table not in unseen]
     parts = [INTRO, compared(study, tables, "All tables"), draw_ranks(study.pair, [OURS, *PEERS], tables, PICTURE)]
+    parts += [compared(fresh, tables, "Folds that nothing was chosen on")]
+    parts += [compared(fresh, unseen, "Folds and tables that nothing was chosen on")]
     parts += [compared(study, unseen, "Tables that nothing was chosen on")]
     parts += [compared(study, chosen, "Tables that the design was chosen on")]
     parts += [behind(study, tables), adult(study), coverage(study, tables), each(study, tables)]

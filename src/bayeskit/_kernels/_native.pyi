@@ -569,6 +569,20 @@ Doubles = NDArray[np.float64]
 def group_rows(
     columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles | None, with_groups: bool, n_threads: int
 ) -> tuple[NDArray[np.int32], Doubles, NDArray[np.int64]]: ...
+def cut_numbers(
+    columns: list[NDArray[Any]], order: NDArray[np.int32], weight: Doubles, most_bins: int, n_threads: int
+) -> list[Doubles]: ...
+def scale_numbers(
+    columns: list[NDArray[Any]], order: NDArray[np.int32], weight: Doubles, most_points: int, n_threads: int
+) -> tuple[Doubles, Doubles, Doubles, NDArray[np.int64]]: ...
+def encode_levels(
+    columns: list[NDArray[Any]],
+    order: NDArray[np.int32] | None,
+    edges: list[Doubles],
+    places: list[Bytes],
+    ordered: NDArray[np.bool_],
+    n_threads: int,
+) -> Bytes: ...
 def pair_gains(
     codes: Bytes,
     y: NDArray[np.uint32],

@@ -132,12 +132,15 @@ class AutoBeliefs:
 
     def posterior(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        return self.floored(np.exp(self.pooled(codes, columns)))
+        pooled = self.pooled(codes, columns)
+        return self.floored(np.exp(pooled, out=pooled))
 
     def floored(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return (N P + π) / (N + 1), where π are the shares of the classes."""
         n = self.counts.n_rows
-        mixed: NDArray[np.float64] = (n * posterior + FLOOR * np.exp(self.log_prior)) / (n + FLOOR)
+        mixed: NDArray[np.float64] = n * posterior
+        mixed += FLOOR * np.exp(self.log_prior)
+        mixed /= n + FLOOR
         return mixed
 
     def pooled(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit._kernels import n_threads, scale_numbers
 from bayeskit.classify.auto.gaussians import GaussianPlan
-from bayeskit.classify.auto.levels import Levels, for_columns
+from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.training_rows import TrainingRows
 
 MOST_POINTS = 256  # of the curve that turns numbers into normal scores
@@ -90,36 +91,17 @@ def _with_indicators(
 
 def _scale_numbers(rows: TrainingRows, features: NDArray[np.int64]) -> tuple[GaussianPlan, GaussianPlan]:
     """Return how numbers are standardised, and how they become normal scores."""
-    p, few = len(features), rows.first(MOST_ROWS_TO_SCALE)
-    median, unit, center, scale = np.zeros(p), np.ones(p), np.zeros(p), np.ones(p)
-
-    def scale_column(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        numbers = few.numbers(int(features[k]))
-        known = ~np.isnan(numbers)
-        values, position = np.unique(numbers[known], return_inverse=True)
-        often = np.bincount(position, weights=few.weight[known])
-        reached = np.cumsum(often)
-        median[k] = values[np.searchsorted(reached, reached[-1] / 2)]
-        missing = float(few.weight[~known].sum())
-        if missing:  # a missing cell stands at the median, there too
-            often[np.searchsorted(values, median[k])] += missing
-            reached = np.cumsum(often)
-        unit[k] = max(float(np.abs(values).max()), 1e-300)
-        small = values / unit[k]
-        # Not as a product of matrices, for which NumPy may start threads that cost more than they do.
-        center[k] = (often * small).sum() / reached[-1]
-        deviation = float(np.sqrt((often * (small - center[k]) ** 2).sum() / reached[-1]))
-        scale[k] = max(deviation, np.finfo(np.float64).tiny)
-        points = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_POINTS)).astype(np.int64))
-        return values[points], (reached[points] - often[points] / 2) / reached[-1]
-
-    curve_x, curve_z = zip(*for_columns(scale_column, p, p * few.n_rows), strict=True)
+    few = rows.order[:MOST_ROWS_TO_SCALE]
+    columns = [rows.columns[int(j)] for j in features]
+    threads = n_threads(len(features) * len(few) * 16)  # they are sorted
+    (median, unit, center, scale), curve_x, share, curve_at = scale_numbers(
+        columns, few, rows.weight[: len(few)], MOST_POINTS, threads
+    )
     from scipy.special import ndtri  # a saved model has its curve, and scipy.special takes .1 s to import
 
-    empty, none, numbers = np.empty(0), np.zeros(p + 1, dtype=np.int64), np.full(p, -1)
-    curve_at = np.concatenate([[0], np.cumsum([len(x) for x in curve_x])]).astype(np.int64)
-    curve = np.concatenate(curve_x), ndtri(np.concatenate(curve_z)), curve_at
+    empty, none, numbers = np.empty(0), np.zeros(len(features) + 1, dtype=np.int64), np.full(len(features), -1)
+    scales = median, unit, center, scale
     return (
-        GaussianPlan(features, numbers, median, unit, center, scale, empty, empty, none, 1.0),
-        GaussianPlan(features, numbers, median, unit, center, scale, *curve, 1.0),
+        GaussianPlan(features, numbers, *scales, empty, empty, none, 1.0),
+        GaussianPlan(features, numbers, *scales, curve_x, ndtri(share), curve_at, 1.0),
     )

@@ -76,7 +76,10 @@ def weigh_members(
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
-    return np.stack([np.maximum(each, LEAST_LOG).T.astype(np.float32) for each in log_posteriors])
+    scores = np.empty((len(log_posteriors), *log_posteriors[0].shape[::-1]), dtype=np.float32)
+    for each, out in zip(log_posteriors, scores, strict=True):
+        np.maximum(each.T, LEAST_LOG, out=out, casting="same_kind")
+    return scores
 
 
 def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> tuple[float, float]:

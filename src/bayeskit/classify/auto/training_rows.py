@@ -39,10 +39,6 @@ class TrainingRows:
         """The number of threads that is worth starting for this table: its cells are read several times, by class."""
         return n_threads(self.codes.size * 8 * self.n_classes)
 
-    def numbers(self, feature: int, begin: int = 0, end: int | None = None) -> NDArray[np.float64]:
-        """Return a part of a numeric column."""
-        return np.asarray(self.columns[feature][self.order[begin:end]], dtype=np.float64)
-
     def first(self, n: int) -> TrainingRows:
         """Return the first rows, which are a random sample: rows are in the order of their hashes."""
         return self if n >= self.n_rows else self.part(0, n)
