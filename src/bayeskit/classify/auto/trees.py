@@ -19,7 +19,7 @@ GRID = np.array([0.02, 0.06, 0.2, 0.6, 2.0, 6.0, 20.0])
 # The strength is chosen on this many rows, and the structure of a tree comes from this many at the most.
 ROWS_TO_CHOOSE, MOST_STRUCTURE_ROWS = 500, 20_000
 MOST_TESTS = 100
-TREES_AT_ONCE = 12
+TREES_AT_ONCE = 14  # between two looks at the clock
 
 
 @dataclass(frozen=True)
