@@ -1,7 +1,7 @@
 """AUTO.md: AutoBayes beside all peers, on the same folds, and the picture of their ranks.
 
 The folds of AutoBayes are in build/accuracy/auto.jsonl, those of the peers in peers.jsonl, more.jsonl and
-catboost.jsonl; those of the same sides that nothing was chosen on are in …-fresh.jsonl. Of a peer whose folds are not at
+catboost.jsonl; folds that nothing was chosen on are in auto-fresh.jsonl and so on. Of a peer whose folds are not at
 hand the means of ACCURACY.md are read, which are of the same folds.
 """
 
