@@ -100,11 +100,11 @@ def read_means() -> dict[tuple[str, str], dict[str, float]]:
     return {key: value for key, value in means.items() if len(value) == len(MEASURES)}
 
 
-def compared(study: Study, tables: list[str], title: str) -> str:
+def compared(study: Study, tables: list[str], title: str, *, with_time: bool = True) -> str:
     text = f"\n## {title}: {len(tables)} tables\n\n"
     head = ["peer", "tables", "folds", "error %", "ours", "log-loss", "ours", "ECE", "ours"]
-    text += line([*head, "we win by error", "by log-loss", "by ECE", "CPU s", "ours", "ratio"])
-    text += line(["---", *["--:"] * 14])
+    head += ["we win by error", "by log-loss", "by ECE", *(["CPU s", "ours", "ratio"] if with_time else [])]
+    text += line(head) + line(["---", *["--:"] * (len(head) - 1)])
     for peer in PEERS:
         pairs = {table: pair for table in tables if (pair := study.pair(table, peer))}
         if not pairs:
@@ -114,8 +114,10 @@ def compared(study: Study, tables: list[str], title: str) -> str:
         for measure in ("error", "log_loss", "calibration"):
             cells += [shown(measure, theirs[measure]), f"**{shown(measure, ours[measure])}**"]
         cells += [wins(list(pairs.values()), measure) for measure in LEAST]
-        ratio = theirs["cpu"] / ours["cpu"]
-        text += line([peer, *cells, shown("cpu", theirs["cpu"]), shown("cpu", ours["cpu"]), f"{ratio:.2f}"])
+        if with_time:
+            ratio = theirs["cpu"] / ours["cpu"]
+            cells += [shown("cpu", theirs["cpu"]), shown("cpu", ours["cpu"]), f"{ratio:.2f}"]
+        text += line([peer, *cells])
     return text
 
 
@@ -199,8 +201,8 @@ def write_automatic() -> None:
     unseen = [table for table in tables if table not in CHOSEN_ON and study.rows[table] > SMALL]
     chosen = [table for table in tables if table not in unseen]
     parts = [INTRO, compared(study, tables, "All tables"), draw_ranks(study.pair, [OURS, *PEERS], tables, PICTURE)]
-    parts += [compared(fresh, tables, "Folds that nothing was chosen on")]
-    parts += [compared(fresh, unseen, "Folds and tables that nothing was chosen on")]
+    parts += [compared(fresh, tables, "Folds that nothing was chosen on", with_time=False)]
+    parts += [compared(fresh, unseen, "Folds and tables that nothing was chosen on", with_time=False)]
     parts += [compared(study, unseen, "Tables that nothing was chosen on")]
     parts += [compared(study, chosen, "Tables that the design was chosen on")]
     parts += [behind(study, tables), adult(study), coverage(study, tables), each(study, tables)]
