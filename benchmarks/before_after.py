@@ -60,7 +60,7 @@ def naive() -> Timed:
 def seminaive() -> Timed:
     import numpy as np
 
-    from bayeskit import AODE, KDB, TAN, Discretiser
+    from bayeskit import AODE, KDB, TAN, Discretizer
 
     rng = np.random.default_rng(0)
     n, d = 100_000, 30
@@ -83,7 +83,7 @@ def seminaive() -> Timed:
             yield f"{name} leave-one-out", lambda model=model: model.leave_one_out(X, y)  # type: ignore[misc]
     Z = rng.normal(size=(300_000, 8))
     labels = (Z[:, 0] > 0).astype(int) + (Z[:, 1] + rng.normal(size=len(Z)) > 0)
-    yield "MDL bins, 300,000 × 8", lambda: Discretiser().fit(Z, labels)
+    yield "MDL bins, 300,000 × 8", lambda: Discretizer().fit(Z, labels)
 
 
 def decide() -> Timed:

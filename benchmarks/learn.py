@@ -145,9 +145,9 @@ def tables(r: bool) -> list[str]:
         column[rng.random(len(column)) < 0.1] = 255
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        em = cpu_seconds(lambda: net.fit(hidden, missing="em", max_steps=10, tolerance=0.0), 3)
+        em = cpu_seconds(lambda: net.fit(hidden, missing="em", max_iter=10, tol=0.0), 3)
         thousand = [column[:1000] for column in hidden]
-        few = cpu_seconds(lambda: net.fit(thousand, missing="em", max_steps=6, tolerance=0.0), 3)
+        few = cpu_seconds(lambda: net.fit(thousand, missing="em", max_iter=6, tol=0.0), 3)
     lines.append(f"| EM, alarm, 1e4 rows, 10 % of the cells missing, 10 steps | {seconds(em)} | 1 s | | |")
     if find_spec("pyagrum"):
         their = _pyagrum_em(net, thousand)

@@ -34,7 +34,7 @@ def table(rng: np.random.Generator) -> tuple[NDArray[np.uint8], NDArray[np.int64
 
 def ours(X: NDArray[np.uint8], y: NDArray[np.int64]) -> dict[str, Times]:
     makers: dict[str, tuple[Callable[[], Any], int]] = {
-        "TAN": (lambda: bayeskit.TAN(edges="all", kinds="categorical"), 7),
+        "TAN": (lambda: bayeskit.TAN(kinds="categorical"), 7),
         "AODE": (lambda: bayeskit.AODE(kinds="categorical"), 7),
         "KDB k = 2": (lambda: bayeskit.KDB(2, kinds="categorical"), 7),
         "selective KDB k = 2": (lambda: bayeskit.KDB(2, select=True, kinds="categorical"), 2),
@@ -118,13 +118,13 @@ def pgmpy(X: NDArray[np.uint8], y: NDArray[np.int64]) -> dict[str, Times]:
 def bins(rng: np.random.Generator) -> list[str]:
     X = rng.normal(size=(1_000_000, 10))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] + rng.normal(size=len(X)) > 0)
-    whole = cpu_seconds(lambda: bayeskit.Discretiser().fit(X, y), 3)
+    whole = cpu_seconds(lambda: bayeskit.Discretizer().fit(X, y), 3)
     lines = [f"| MDL bins, 1e6 × 10, 3 classes | {seconds(whole)} | | | ≤ 0.9 s |"]
     if find_spec("skbn") is not None:
         import skbn
 
         part, labels = X[:20_000, :2], y[:20_000]
-        small = cpu_seconds(lambda: bayeskit.Discretiser().fit(part, labels), 5)
+        small = cpu_seconds(lambda: bayeskit.Discretizer().fit(part, labels), 5)
         theirs = cpu_seconds(lambda: skbn.MDLPDiscretizer().fit(part, labels), 1)
         lines.append(
             f"| MDL bins, 2e4 × 2 | {seconds(small)} | scikit-bayes {seconds(theirs)} | {theirs / small:.0f} × | |"
@@ -141,7 +141,7 @@ def two_threads(X: NDArray[np.uint8], y: NDArray[np.int64], rng: np.random.Gener
         "A2DE fit": lambda: bayeskit.AODE(order=2, kinds="categorical").fit(X, y),
         "selective KDB k = 2 fit": lambda: bayeskit.KDB(2, select=True, kinds="categorical").fit(X, y),
         "AODE predict, 1e5 rows": lambda: aode.predict_proba(X),
-        "MDL bins, 3e5 × 8": lambda: bayeskit.Discretiser().fit(numbers, labels),
+        "MDL bins, 3e5 × 8": lambda: bayeskit.Discretizer().fit(numbers, labels),
     }
     lines = ["| wall time | one thread | two threads | gain |", "|---|--:|--:|--:|"]
     for name, work in tasks.items():

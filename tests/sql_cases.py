@@ -80,9 +80,9 @@ def cases():
     yield "naive mixed", NaiveBayes(kinds=KINDS).fit(mixed, mixed_label), mixed
     yield "naive bins", NaiveBayes(numeric="equal-frequency").fit(mixed, mixed_label), mixed
     yield "gaussian", GaussianNB().fit(numbers.to_pandas().fillna(1.0), mixed_label), numbers
-    yield "tan text", TAN(edges="all").fit(text, text_label), wild
-    yield "tan text, unseen smoothed", TAN(edges="all", unseen="smooth", smoothing=0.1).fit(text, text_label), wild
-    yield "tan bins", TAN(edges="all", kinds={"code": "categorical"}).fit(mixed, mixed_label), mixed
+    yield "tan text", TAN().fit(text, text_label), wild
+    yield "tan text, unseen smoothed", TAN(unseen="smooth", smoothing=0.1).fit(text, text_label), wild
+    yield "tan bins", TAN(kinds={"code": "categorical"}).fit(mixed, mixed_label), mixed
     yield "ode", ODE(parents={"flag": "code", "height": "flag"}).fit(mixed, mixed_label), mixed
     yield "kdb 2", KDB(k=2).fit(few, mixed_label), few
     small = pa.table({f"c{j}": text[name].slice(0, 300) for j, name in enumerate(text.column_names)})

@@ -20,7 +20,7 @@ SEED = 100  # the report has seeds 0 to 4
 DEFAULT = bayeskit.TAN().smoothing
 SMOOTHING = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 MODELS: dict[str, Callable[[float], Any]] = {
-    "TAN": lambda λ: bayeskit.TAN(edges="all", smoothing=λ),
+    "TAN": lambda λ: bayeskit.TAN(smoothing=λ),
     "KDB 1": lambda λ: bayeskit.KDB(1, smoothing=λ),
     "KDB 2": lambda λ: bayeskit.KDB(2, smoothing=λ),
     "sel. KDB": lambda λ: bayeskit.KDB(2, select=True, smoothing=λ),

@@ -51,9 +51,9 @@ TABLES = [
 MODELS: dict[str, Callable[[], Any]] = {
     "NaiveBayes": NaiveBayes,
     "naive Bayes, MDL bins": lambda: NaiveBayes(numeric="mdl", smoothing=0.25),
-    "TAN, all edges": lambda: TAN(edges="all"),
-    "TAN, all edges, back-off": lambda: TAN(edges="all", smoothing="back-off"),
-    "TAN": TAN,
+    "TAN, all edges": lambda: TAN(),
+    "TAN, all edges, back-off": lambda: TAN(smoothing="back-off"),
+    "TAN": lambda: TAN(edges="penalized"),
 }
 
 

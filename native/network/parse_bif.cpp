@@ -280,7 +280,7 @@ class Reader : private Tokens {
         if (std::fabs(sum - 1.0) <= tolerance_) return;
         char shown[64];
         std::snprintf(shown, sizeof shown, "%.10g, not to 1 within %g", sum, tolerance_);
-        throw Fault{row_at, row_words(variable, r) + " sums to " + shown + (normalise_ ? "." : "; correct it or pass normalise=True.")};
+        throw Fault{row_at, row_words(variable, r) + " sums to " + shown + (normalise_ ? "." : "; correct it or pass normalize=True.")};
     }
 };
 

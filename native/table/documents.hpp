@@ -60,7 +60,7 @@ struct Reader {
         nb::object found = callable(nb::handle(text));
         for (nb::handle token : found) {
             if (!PyUnicode_Check(token.ptr()))
-                throw nb::type_error(("the tokeniser must give strings; got " +
+                throw nb::type_error(("the tokenizer must give strings; got " +
                                       std::string(Py_TYPE(token.ptr())->tp_name) + ".").c_str());
             const Text read = Text::of(token.ptr());
             const uint32_t begin = out.bytes.size();

@@ -47,7 +47,7 @@ def test_all_of_them_are_there():
         "LeastSquares",
         "LogisticRegression",
         "MDLTree",
-        "NearestNeighbours",
+        "KNeighbors",
         "SigmoidUnit",
     }
 

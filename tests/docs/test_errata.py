@@ -92,7 +92,7 @@ def test_ems_mean_divides_by_the_expected_number_of_rows():
     z, before = expect(start)
     right, printed = z.T @ x / z.sum(axis=0), z.T @ x / len(x)
     assert expect(right)[1] > before > expect(printed)[1]
-    found = expectation_maximisation(start, expect, lambda z: z.T @ x / z.sum(axis=0), tolerance=1e-12)
+    found = expectation_maximisation(start, expect, lambda z: z.T @ x / z.sum(axis=0), tol=1e-12)
     assert_allclose(found.parameters, [2.5, 7.5], atol=1e-3)
 
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from bayeskit import AODE, SPODE, TAN
 from bayeskit.datasets import load_tennis
 from bayeskit.estimate.information import conditional_mutual_information, mutual_information
-from bayeskit.table.discretise import learn_mdl_edges
+from bayeskit.table.discretize import learn_mdl_edges
 
 EXACT = 1e-12
 

@@ -13,11 +13,11 @@ FAITHFUL = Path(__file__).parents[3] / "shared/data/samples/faithful.csv"
 
 
 @pytest.mark.skipif(not FAITHFUL.exists(), reason=f"{FAITHFUL} is not there")
-@pytest.mark.parametrize("regularisation", [0.0, 1e-6])
-def test_two_gaussians_of_old_faithful(regularisation):
+@pytest.mark.parametrize("regularization", [0.0, 1e-6])
+def test_two_gaussians_of_old_faithful(regularization):
     with FAITHFUL.open(encoding="utf-8") as file:
         rows = np.array([[float(x) for x in row[-2:]] for row in list(csv.reader(file))[1:]])
-    model = GaussianMixture(2, tol=1e-13, regularisation=regularisation).fit(rows)
+    model = GaussianMixture(2, tol=1e-13, regularization=regularization).fit(rows)
     assert_allclose(model.weights_, [0.644127, 0.355873], atol=5e-7)
     assert_allclose(model.means_, [[4.289662, 79.968115], [2.036388, 54.478516]], atol=6e-7)
     assert_allclose(model.log_likelihood_, -1130.263960, atol=1e-6)

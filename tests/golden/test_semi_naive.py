@@ -60,7 +60,7 @@ def test_aode_sums_two_missing_cells_out():
 
 
 def test_tan_finds_the_tree_of_the_melons():
-    model = TAN(edges="all").fit(*melons())
+    model = TAN().fit(*melons())
     information = {
         frozenset(pair): model.information_[COLUMNS.index(pair[0]), COLUMNS.index(pair[1])]
         for pair in model.structure_.arcs
@@ -94,7 +94,7 @@ def test_aode_on_car_gives_bnclassifys_value():
 
 @needs_car
 def test_tan_on_car_has_the_edges_of_the_full_tree():
-    model = TAN(edges="all").fit(car(), target="class")
+    model = TAN().fit(car(), target="class")
     names = model.schema_.names
     expected = {
         ("buying", "maint"): 0.071999,
@@ -110,5 +110,5 @@ def test_tan_on_car_has_the_edges_of_the_full_tree():
 
 @needs_car
 def test_conditional_mutual_information_of_car_is_bnclassifys():
-    model = TAN(edges="all").fit(car(), target="class")
+    model = TAN().fit(car(), target="class")
     assert_allclose(conditional_mutual_information(model.counts_.table((0, 1))), 0.07199921, atol=6e-9)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit._kernels import mdl_edges
-from bayeskit.table.discretise import learn_mdl_edges
+from bayeskit.table.discretize import learn_mdl_edges
 
 # Two cuts whose entropies differ by less than this, in nats times rows, are a tie; the lower one is taken.
 TIE = 1e-9

@@ -1,4 +1,4 @@
-"""The tokeniser: its word-break classes, the word rules, scikit-learn's pattern, n-grams."""
+"""The tokenizer: its word-break classes, the word rules, scikit-learn's pattern, n-grams."""
 
 import importlib.util
 import random
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayeskit import Tokeniser
+from bayeskit import Tokenizer
 
 ROOT = Path(__file__).parents[2]
-WORDS = Tokeniser(lowercase=False)
+WORDS = Tokenizer(lowercase=False)
 # Signs of every class of the word rules, and some to which none applies.
 SIGNS = (
     "aZé1٣'\".,:;_ -!\n\tא\u05d1\u0301\u00ad\u200d\u30ab\u4e2d\u3042\u0e01\U0001f1e6\U0001f1eb"
@@ -55,35 +55,35 @@ def test_words_are_those_of_unicode(text, tokens):
 
 def test_punctuation_becomes_tokens_when_asked_for():
     tokens = ["well", ".", ".", ".", "(", "no", ")", ",", "___", "是", "！"]
-    assert Tokeniser(punctuation=True).split("Well... (no), ___ 是！") == tokens
+    assert Tokenizer(punctuation=True).split("Well... (no), ___ 是！") == tokens
 
 
 def test_ideographs_one_by_one():
-    assert Tokeniser(ideographs="characters").split("朴素Bayes") == ["朴", "素", "bayes"]
+    assert Tokenizer(ideographs="characters").split("朴素Bayes") == ["朴", "素", "bayes"]
 
 
 def test_full_case_folding():
-    assert Tokeniser().split("STRASSE Straße ΣΊΣΥΦΟΣ") == ["strasse", "strasse", "σίσυφοσ"]
+    assert Tokenizer().split("STRASSE Straße ΣΊΣΥΦΟΣ") == ["strasse", "strasse", "σίσυφοσ"]
 
 
 def test_a_normal_form_makes_equal_letters_equal():
-    assert Tokeniser().split("caf\u00e9") != Tokeniser().split("cafe\u0301")
-    assert Tokeniser(normalise="NFC").split("cafe\u0301") == ["caf\u00e9"]
-    assert Tokeniser(normalise="NFKC").split("ＦＵＬＬ") == ["full"]
+    assert Tokenizer().split("caf\u00e9") != Tokenizer().split("cafe\u0301")
+    assert Tokenizer(unicode_form="NFC").split("cafe\u0301") == ["caf\u00e9"]
+    assert Tokenizer(unicode_form="NFKC").split("ＦＵＬＬ") == ["full"]
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=300))
 def test_ascii_64_signs_at_a_time_gives_what_the_rules_give_sign_by_sign(text):
     # A letter beyond ASCII, apart from the rest, sends the whole text along the other way.
-    for tokeniser in (WORDS, Tokeniser(punctuation=True), Tokeniser("sklearn")):
-        assert tokeniser.split(text + " éé") == [*tokeniser.split(text), "éé"]
-        places = [(begin, end) for _, begin, end in tokeniser.spans(text)]
-        assert places == [(begin, end) for _, begin, end in tokeniser.spans(text + " éé")][:-1]
+    for tokenizer in (WORDS, Tokenizer(punctuation=True), Tokenizer("sklearn")):
+        assert tokenizer.split(text + " éé") == [*tokenizer.split(text), "éé"]
+        places = [(begin, end) for _, begin, end in tokenizer.spans(text)]
+        assert places == [(begin, end) for _, begin, end in tokenizer.spans(text + " éé")][:-1]
 
 
 @given(st.text(max_size=80))
 def test_scikit_learns_pattern_finds_the_same(text):
-    assert Tokeniser("sklearn").split(text) == re.findall(r"(?u)\b\w\w+\b", text.lower())
+    assert Tokenizer("sklearn").split(text) == re.findall(r"(?u)\b\w\w+\b", text.lower())
 
 
 @settings(max_examples=50)
@@ -92,7 +92,7 @@ def test_character_ngrams_are_scikit_learns(text, low, more):
     from sklearn.feature_extraction.text import CountVectorizer
 
     peer = CountVectorizer(analyzer="char", ngram_range=(low, low + more), lowercase=False).build_analyzer()
-    assert sorted(Tokeniser("characters", (low, low + more), lowercase=False).split(text)) == sorted(peer(text))
+    assert sorted(Tokenizer("characters", (low, low + more), lowercase=False).split(text)) == sorted(peer(text))
 
 
 @settings(max_examples=50)
@@ -101,7 +101,7 @@ def test_word_ngrams_are_scikit_learns(text, low, more):
     from sklearn.feature_extraction.text import CountVectorizer
 
     peer = CountVectorizer(ngram_range=(low, low + more)).build_analyzer()
-    assert sorted(Tokeniser("sklearn", (low, low + more)).split(text)) == sorted(peer(text))
+    assert sorted(Tokenizer("sklearn", (low, low + more)).split(text)) == sorted(peer(text))
 
 
 @given(st.text(st.sampled_from(SIGNS) | st.characters(), max_size=40))
@@ -109,14 +109,14 @@ def test_a_place_holds_the_token(text):
     for token, begin, end in WORDS.spans(text):
         seen = [sign for sign in text[begin:end] if unicodedata.category(sign) != "Cf" or sign in "\u200c\u200d"]
         assert token == "".join(sign for sign in seen if sign not in "\ufe0e\ufe0f")
-    for token, begin, end in Tokeniser().spans(text):
-        assert token in Tokeniser().split(text[begin:end]) or "\u0345" in text  # this mark folds to a letter
+    for token, begin, end in Tokenizer().spans(text):
+        assert token in Tokenizer().split(text[begin:end]) or "\u0345" in text  # this mark folds to a letter
 
 
 def test_a_function_gives_the_tokens():
-    assert Tokeniser(str.split).split("One two") == ["one", "two"]
-    assert Tokeniser(str.split, (2, 2), lowercase=False).split("One two three") == ["One two", "two three"]
-    assert Tokeniser(str.split).spans("One  two") == [("one", 0, 3), ("two", 5, 8)]
+    assert Tokenizer(str.split).split("One two") == ["one", "two"]
+    assert Tokenizer(str.split, (2, 2), lowercase=False).split("One two three") == ["One two", "two three"]
+    assert Tokenizer(str.split).spans("One  two") == [("one", 0, 3), ("two", 5, 8)]
 
 
 def test_the_table_is_what_its_script_writes():
@@ -178,7 +178,7 @@ def test_words_end_where_perl_says():
     texts = [text for text in texts if not re.search("['\".,:; \u2019\u00b7]\u0301*\u200d", text)]
     sent = "".join(text + "\x01" for text in texts).encode()
     out = subprocess.run(["perl", "-e", script], input=sent, capture_output=True, check=True).stdout.decode()
-    reader = Tokeniser(lowercase=False, punctuation=True, ideographs="characters")
+    reader = Tokenizer(lowercase=False, punctuation=True, ideographs="characters")
     marks = ("Zs", "Mn", "Cf")
     for text, cut in zip(texts, out.split("\x01"), strict=False):
         wanted = [piece for piece in cut.split("\x02") if piece and unicodedata.category(piece[0]) not in marks]

@@ -145,7 +145,7 @@ def test_training_with_missing_cells_climbs_the_likelihood_of_the_known_ones():
     X = rng.normal(size=(150, 3)) @ np.array([[1.0, 0.8, 0.2], [0, 0.6, 0.5], [0, 0, 0.7]])
     X[:75] += 4
     X[rng.random(X.shape) < 0.25] = np.nan
-    model = GaussianMixture(2, tol=1e-13, max_iter=5000, regularisation=0).fit(X)
+    model = GaussianMixture(2, tol=1e-13, max_iter=5000, regularization=0).fit(X)
     best = model.score_samples(X).sum()
     assert_allclose(best, model.log_likelihood_, rtol=1e-12)
     own = model._own

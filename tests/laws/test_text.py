@@ -37,14 +37,14 @@ def count(rows, **options):
 
 @given(CORPUS, MAKE)
 def test_counts_are_what_a_plain_loop_counts(rows, options):
-    from bayeskit import Tokeniser
+    from bayeskit import Tokenizer
 
     counts = count(rows, **options)
     if "hashing" in options:
         return
     token, document = Counter(), Counter()
     for text, label in [*rows, ("xx", "no")]:
-        words = Tokeniser(**options).split(text)
+        words = Tokenizer(**options).split(text)
         token.update((word, label) for word in words)
         document.update((word, label) for word in set(words))
     assert table(counts)[0] == {cell: (n, document[cell]) for cell, n in token.items()}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bayeskit import AODE, TAN, Discretiser
+from bayeskit import AODE, TAN, Discretizer
 
 ROWS, COLUMNS = 400, 6
 
@@ -62,6 +62,6 @@ def test_mdl_bins_are_those_of_scikit_bayes(seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, 500)
     X = np.round(y[:, None] + rng.normal(size=(500, 4)), 2)
-    peer, ours = skbayes.MDLPDiscretizer().fit(X, y), Discretiser().fit(X, y)
+    peer, ours = skbayes.MDLPDiscretizer().fit(X, y), Discretizer().fit(X, y)
     for j, edges in enumerate(ours.edges_):
         assert_allclose(edges, peer.cut_points_[j], rtol=1e-12)

@@ -8,7 +8,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import bayeskit
-from bayeskit import TextClassifier, Tokeniser
+from bayeskit import TextClassifier, Tokenizer
 from texts import LABELS, SHARED, TEXTS, corpus
 
 # Without the shared texts one name is left, so that the skipped test says what is not there.
@@ -68,7 +68,7 @@ def test_counts_of_tokens_are_those_of_count_vectorizer(name):
 @pytest.mark.parametrize("name", CORPORA)
 def test_tokens_are_those_of_the_default_pattern(name):
     texts, _, _ = corpus(name)
-    analyse, ours = CountVectorizer().build_analyzer(), Tokeniser("sklearn")
+    analyse, ours = CountVectorizer().build_analyzer(), Tokenizer("sklearn")
     assert all(ours.split(text) == analyse(text) for text in texts[:: max(1, len(texts) // 500)])
 
 

@@ -152,15 +152,15 @@ class BayesClassifier(Classifier, Learner):
         return np.asarray(log_joint[np.arange(len(log_joint)), column])
 
     def aic(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
-        """Return log-likelihood − free parameters: higher is better, as in bnlearn."""
+        """Return −2 log L + 2 · free parameters: smaller is better, as in scikit-learn."""
         model = self._now()
-        return float(model._log_likelihoods(X, y, target).sum()) - float(model.n_parameters_)
+        return 2.0 * (float(model.n_parameters_) - float(model._log_likelihoods(X, y, target).sum()))
 
     def bic(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
-        """Return log-likelihood − ½ ln N · free parameters: higher is better, as in bnlearn."""
+        """Return −2 log L + ln N · free parameters: smaller is better, as in scikit-learn."""
         model = self._now()
         rows = model._log_likelihoods(X, y, target)
-        return float(rows.sum()) - 0.5 * float(np.log(len(rows))) * float(model.n_parameters_)
+        return float(np.log(len(rows))) * float(model.n_parameters_) - 2.0 * float(rows.sum())
 
     def explain(
         self, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeskit.classify.nearest_neighbours import NearestNeighbours
+from bayeskit.classify.k_neighbors import KNeighbors
 from bayeskit.errors import BayeskitError
 
 
@@ -53,7 +53,7 @@ def bayes_error(
     Parameters
     ----------
     X, y, target, kinds
-        The table and its labels, as in :meth:`NearestNeighbours.fit`.
+        The table and its labels, as in :meth:`KNeighbors.fit`.
     n_bootstrap : int, default 1000
         The number of bootstrap samples for the intervals.
     confidence : float, default 0.95
@@ -72,7 +72,7 @@ def bayes_error(
         raise BayeskitError(
             f"confidence must be between 0 and 1 and n_bootstrap at least 1; got {confidence!r} and {n_bootstrap!r}."
         )
-    model = NearestNeighbours(1, kinds=kinds).fit(X, y, target=target)
+    model = KNeighbors(1, kinds=kinds).fit(X, y, target=target)
     n_classes = len(model.classes_)
     if n_classes < 2:
         raise BayeskitError(f"all rows are of the class {model.classes_[0]!r}, so no classifier can be wrong.")

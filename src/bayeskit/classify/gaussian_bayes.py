@@ -63,9 +63,9 @@ class GaussianBayes(LeavesOneOut, Draws):
     class_weight : dict or "balanced", optional
         The weight of each class, for P(c) and for a matrix that classes share. Counts stay unweighted; the weights
         apply when they become probabilities.
-    tolerance : float, default 1e-9
+    tol : float, default 1e-9
         EM stops when a step improves the log-likelihood per row by less than this.
-    max_steps : int, default 1000
+    max_iter : int, default 1000
         The largest number of EM steps.
     max_memory : number of bytes or str, default "1 GiB"
         The largest memory for the moments: there is a matrix for each class and each pattern of missing cells.
@@ -106,8 +106,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         "variance": one_of("ml", "unbiased"),
         "prior": a_plain_prior,
         "class_weight": a_class_weight,
-        "tolerance": at_least(0),
-        "max_steps": at_least(1, whole=True),
+        "tol": at_least(0),
+        "max_iter": at_least(1, whole=True),
         "max_memory": an_amount_of_memory,
     }
     _statistic = GaussianCounts
@@ -125,8 +125,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         variance: str = "ml",
         prior: Any = "data",
         class_weight: Any = None,
-        tolerance: float = 1e-9,
-        max_steps: int = 1000,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
         max_memory: Memory = "1 GiB",
     ) -> None:
         self.covariance = covariance
@@ -134,8 +134,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         self.variance = variance
         self.prior = prior
         self.class_weight = class_weight
-        self.tolerance = tolerance
-        self.max_steps = max_steps
+        self.tol = tol
+        self.max_iter = max_iter
         self.max_memory = max_memory
 
     @classmethod
@@ -190,8 +190,8 @@ class GaussianBayes(LeavesOneOut, Draws):
             self.covariance,
             self.variance,  # type: ignore[arg-type]
             self.shrinkage,
-            tolerance=self.tolerance,
-            max_steps=self.max_steps,
+            tol=self.tol,
+            max_iter=self.max_iter,
         )
 
     def _log_posterior_left_out(

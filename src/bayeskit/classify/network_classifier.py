@@ -44,7 +44,7 @@ from bayeskit.network import dag
 from bayeskit.network.learn.data import DiscreteRows
 from bayeskit.network.learn.search import METHODS, OPTIONS, learn_structure
 from bayeskit.network.network import BayesianNetwork
-from bayeskit.table.discretise import METHODS as BINS
+from bayeskit.table.discretize import METHODS as BINS
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable

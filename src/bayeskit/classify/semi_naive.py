@@ -43,7 +43,7 @@ from bayeskit.learn.parameters import (
 )
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.table.column import missing_code
-from bayeskit.table.discretise import METHODS
+from bayeskit.table.discretize import METHODS
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 

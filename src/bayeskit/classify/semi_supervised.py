@@ -153,9 +153,8 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             start,
             expect,
             believed,
-            tolerance=self.tol * float(share.sum() + weight.sum()),
-            max_steps=self.max_iter,
-            names=("max_iter", "tol"),
+            tol=self.tol * float(share.sum() + weight.sum()),
+            max_iter=self.max_iter,
         )
         self.history_ = LearningHistory.of_em("em", result)
         return result.parameters

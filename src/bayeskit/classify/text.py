@@ -26,7 +26,7 @@ from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.corpus_files import TextSource
-from bayeskit.table.tokeniser import FORMS, IDEOGRAPHS, UNITS, Tokeniser, read_documents
+from bayeskit.table.tokenizer import FORMS, IDEOGRAPHS, UNITS, Tokenizer, read_documents
 
 
 class TextClassifier(Classifier, TextQuestions):
@@ -55,13 +55,13 @@ class TextClassifier(Classifier, TextQuestions):
     class_weight : dict or "balanced", optional
         The weight of each class. Counts stay unweighted; the weights apply when they become probabilities. Which words
         are kept does not depend on them.
-    tokens, ngram_range, lowercase, punctuation, ideographs, normalise
-        How texts become tokens, as in `Tokeniser`: by default the words of Unicode, case folded, Chinese in overlapping
+    tokens, ngram_range, lowercase, punctuation, ideographs, unicode_form
+        How texts become tokens, as in `Tokenizer`: by default the words of Unicode, case folded, Chinese in overlapping
         pairs of characters.
     hashing : int, optional
         Hash tokens into this many buckets instead of keeping a vocabulary.
     hash_seed : int, default 0
-        Seed of the hash. Hashed models merge with others of the same size, seed and tokeniser only.
+        Seed of the hash. Hashed models merge with others of the same size, seed and tokenizer only.
     drop_frequent : int, default 0
         The number of most frequent words to leave out.
     min_count : float, default 1
@@ -123,7 +123,7 @@ class TextClassifier(Classifier, TextQuestions):
             ),
         ),
         "ideographs": one_of(*IDEOGRAPHS),
-        "normalise": (f"one of {', '.join(map(repr, FORMS))}, or None", lambda form: form is None or form in FORMS),
+        "unicode_form": (f"one of {', '.join(map(repr, FORMS))}, or None", lambda form: form is None or form in FORMS),
         "hashing": (
             "a whole number from 1 to 2**31, or None",
             lambda n: n is None or (isinstance(n, int | np.integer) and not isinstance(n, bool) and 1 <= n <= 2**31),
@@ -149,7 +149,7 @@ class TextClassifier(Classifier, TextQuestions):
         lowercase: bool = True,
         punctuation: bool = False,
         ideographs: str = "bigrams",
-        normalise: str | None = None,
+        unicode_form: str | None = None,
         hashing: int | None = None,
         hash_seed: int = 0,
         drop_frequent: int = 0,
@@ -169,7 +169,7 @@ class TextClassifier(Classifier, TextQuestions):
         self.lowercase = lowercase
         self.punctuation = punctuation
         self.ideographs = ideographs
-        self.normalise = normalise
+        self.unicode_form = unicode_form
         self.hashing = hashing
         self.hash_seed = hash_seed
         self.drop_frequent = drop_frequent
@@ -209,13 +209,13 @@ class TextClassifier(Classifier, TextQuestions):
         return LabelledTexts(X, y, sample_weight, target, type(self).__name__)
 
     def _count_rows(self, rows: Any, schema: Any, before: Any) -> TokenCounts:
-        tokeniser = self._tokeniser()
+        tokenizer = self._tokenizer()
         transform = Transform(bool(self.tf), bool(self.length))
         if self.idf and self.length:
             # The lengths of vectors depend on the idf, which depends on all documents: they are gone through twice.
             frozen = before.transform.frozen if before is not None else None
-            transform = Transform(transform.tf, True, frozen or _frozen(rows, tokeniser))
-        counts = TokenCounts.of_batches(rows, tokeniser, transform, weighted=rows.weighted)
+            transform = Transform(transform.tf, True, frozen or _frozen(rows, tokenizer))
+        counts = TokenCounts.of_batches(rows, tokenizer, transform, weighted=rows.weighted)
         if not counts.n_words and before is None:
             raise _no_token(counts)
         return counts
@@ -239,7 +239,7 @@ class TextClassifier(Classifier, TextQuestions):
         plain = bool(self.idf and self.length) and frozen is None
         transform = None if plain else Transform(bool(self.tf), bool(self.length), frozen)
         texts = TextBatches(readers, plan.schema.names[0], plan.target, plan.weight)
-        counts = TokenCounts.of_batches(texts, self._tokeniser(), transform, weighted=plan.weight is not None)
+        counts = TokenCounts.of_batches(texts, self._tokenizer(), transform, weighted=plan.weight is not None)
         return Part(counts if texts.n_labelled else None, texts.n_unlabelled)
 
     def _refuse_odd_choices(self) -> None:
@@ -250,14 +250,14 @@ class TextClassifier(Classifier, TextQuestions):
         if self.norm and self.model != "complement":
             raise BayeskitError(f"norm=True is for model='complement'; got model={self.model!r}.")
 
-    def _tokeniser(self) -> Tokeniser:
-        return Tokeniser(
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer(
             self.tokens,
             (int(self.ngram_range[0]), int(self.ngram_range[1])),
             bool(self.lowercase),
             bool(self.punctuation),
             self.ideographs,
-            self.normalise,
+            self.unicode_form,
             None if self.hashing is None else int(self.hashing),
             int(self.hash_seed),
         )
@@ -403,9 +403,9 @@ class TextClassifier(Classifier, TextQuestions):
         return tags
 
 
-def _frozen(batches: LabelledTexts, tokeniser: Tokeniser) -> FrozenIdf:
+def _frozen(batches: LabelledTexts, tokenizer: Tokenizer) -> FrozenIdf:
     return _frozen_of(
-        TokenCounts.of_batches(((texts, y, classes, None) for texts, y, classes, _ in batches), tokeniser)
+        TokenCounts.of_batches(((texts, y, classes, None) for texts, y, classes, _ in batches), tokenizer)
     )
 
 
@@ -417,5 +417,5 @@ def _frozen_of(plain: TokenCounts) -> FrozenIdf:
 def _no_token(counts: TokenCounts) -> TableError:
     return TableError(
         f"none of the {int(counts.n_class.sum())} documents has a token; nothing but the prior can be "
-        "learned. Look at the tokens with Tokeniser().split(text)."
+        "learned. Look at the tokens with Tokenizer().split(text)."
     )

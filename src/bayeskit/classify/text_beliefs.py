@@ -28,7 +28,7 @@ class TextBeliefs:
         data, offsets = self.counts.bytes_of(self.table.words)
         t = self.table
         scorer = TokenScorer(
-            self.counts.tokeniser.reader,
+            self.counts.tokenizer.reader,
             *(data, offsets, t.row, t.column, t.scale, t.indptr, t.codes, t.cells, t.bias, t.others, t.binary),
         )
         object.__setattr__(self, "scorer", scorer)
@@ -39,11 +39,11 @@ class TextBeliefs:
         return np.concatenate(parts)
 
     def _batches(self, texts: list[str]) -> Iterator[tuple[slice, list[str]]]:
-        tokeniser = self.counts.tokeniser
+        tokenizer = self.counts.tokenizer
         together = 512 if n_threads() == 1 else 8192  # few documents keep few copies, many keep the threads busy
         for begin in range(0, len(texts), together):
             part = slice(begin, min(begin + together, len(texts)))
-            yield part, [tokeniser.prepare(text) for text in texts[part]]
+            yield part, [tokenizer.prepare(text) for text in texts[part]]
 
     def _part(self, documents: list[str], wanted: Score, first: int) -> NDArray[Any]:
         threads = n_threads(sum(map(len, documents)))
@@ -57,7 +57,7 @@ class TextBeliefs:
 
     def words_of(self, text: str, a: int, b: int) -> tuple[Word, ...]:
         """Return the tokens of a text with the term of each in the log-odds of class a over class b."""
-        spans = self.counts.tokeniser.spans(text)
+        spans = self.counts.tokenizer.spans(text)
         found = self.scorer.find([token for token, _, _ in spans])  # type: ignore[attr-defined]
         rows = self.scorer.rows(found)  # type: ignore[attr-defined]
         with np.errstate(invalid="ignore"):

@@ -94,9 +94,9 @@ def _documents(
     model: TextClassifier, texts: Any, transform: Transform
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], float]]:
     """Yield of each text: its known words, how often each occurs, what each added, and how many tokens are unknown."""
-    scorer, tokeniser = model._beliefs.scorer, model.counts_.tokeniser
+    scorer, tokenizer = model._beliefs.scorer, model.counts_.tokenizer
     for text in texts:
-        tokens = Counter(tokeniser.split(text))
+        tokens = Counter(tokenizer.split(text))
         place = np.asarray(scorer.find(list(tokens)), dtype=np.int64)
         times = np.array(list(tokens.values()), dtype=np.float64)
         added = np.log1p(times) if transform.tf else times

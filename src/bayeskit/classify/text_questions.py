@@ -46,7 +46,7 @@ class TextQuestions(Learner):
             raise TableError(f"explain takes one text; got {type(text).__name__}.")
         self._refuse_unfitted()
         beliefs: TextBeliefs = self._beliefs
-        text = beliefs.counts.tokeniser.normal(text)
+        text = beliefs.counts.tokenizer.normal(text)
         log_joint = beliefs.score([text], Score.LOG_JOINT)[0]
         a, b = self._pair(log_joint, classes)
         shifted = np.exp(log_joint - log_joint.max())

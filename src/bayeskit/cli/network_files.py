@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-def read_network(path: Path, normalise: bool = False) -> BayesianNetwork:
+def read_network(path: Path, normalize: bool = False) -> BayesianNetwork:
     """Read a network file or a model file (.bayes) that holds a network."""
     from bayeskit.network import BayesianNetwork
 
     if path.suffix != ".bayes":
-        return BayesianNetwork.read(path, normalise=normalise)
+        return BayesianNetwork.read(path, normalize=normalize)
     from bayeskit.errors import NetworkError
     from bayeskit.io.model_files import load
 

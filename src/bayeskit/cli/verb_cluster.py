@@ -106,7 +106,7 @@ def _say(found: Clustering, output: Path, save: Path | None, json: bool) -> None
         screen.say("left out: " + ", ".join(f"{note.name} ({note.why})" for note in left))
     if len(tried) > 1:
         chosen = ", ".join(f"{each['clusters']}: {each['bic']:.1f}" for each in tried)
-        screen.say(f"{model.n_components_} clusters by BIC (higher is better): {chosen}")
+        screen.say(f"{model.n_components_} clusters by BIC (smaller is better): {chosen}")
     sizes: list[Any] = (model.labels_ == c for c in range(model.n_components_))  # type: ignore[assignment]
     rows = [
         (

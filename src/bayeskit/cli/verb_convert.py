@@ -15,7 +15,7 @@ from bayeskit.cli.screen import say_json
 def convert(
     source: Network,
     target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
-    normalise: Annotated[bool, typer.Option("--normalise", help="Divide each row of a table by its sum.")] = False,
+    normalize: Annotated[bool, typer.Option("--normalize", help="Divide each row of a table by its sum.")] = False,
     json: Json = False,
 ) -> None:
     """Convert a network file into another format.
@@ -25,7 +25,7 @@ def convert(
     Example: bayeskit convert alarm.bif alarm.net
     """
     refuse_overwriting(target, (source,))
-    net = read_network(source, normalise)
+    net = read_network(source, normalize)
     write_network(net, target)
     if json:
         say_json({"file": str(target), "variables": len(net.names), "arcs": len(net.arcs)})

@@ -53,7 +53,7 @@ class Hypotheses:
         P(h), which must sum to 1; uniform by default.
     likelihood : function (h, d) → float, optional
         P(d | h) of an example d under a hypothesis h.
-    normalise : bool, default False
+    normalize : bool, default False
         Divide the prior by its sum.
 
     Attributes
@@ -88,7 +88,7 @@ class Hypotheses:
         prior: Any = None,
         likelihood: Likelihood | None = None,
         *,
-        normalise: bool = False,
+        normalize: bool = False,
     ) -> None:
         named = isinstance(hypotheses, Mapping)
         if not named and likelihood is None:
@@ -101,7 +101,7 @@ class Hypotheses:
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise BayeskitError(f"the hypothesis {twice!r} appears twice; names must be unique.")
-        self.prior = read_prior(prior, self.names, normalise=normalise)
+        self.prior = read_prior(prior, self.names, normalize=normalize)
         self._likelihood = likelihood
         self._contents: list[Any] = (
             contents

@@ -68,7 +68,7 @@ def log_prior(prior: Prior, space: ConjunctionSpace) -> NDArray[np.float64]:
             return np.append(found, empty)
         if callable(prior):
             given = [prior(hypothesis) for hypothesis in space]
-            return np.log(read_prior(given, range(space.size), normalise=True))
+            return np.log(read_prior(given, range(space.size), normalize=True))
         return np.log(read_prior(prior, range(space.size)))
 
 

@@ -34,7 +34,7 @@ def check_probabilities(values: NDArray[np.float64], what: str, names: Sequence[
     return values
 
 
-def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> NDArray[np.float64]:
+def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool = False) -> NDArray[np.float64]:
     """Return P(h) of each name; uniform without a prior.
 
     Parameters
@@ -43,14 +43,14 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> 
         Probabilities that sum to 1.
     names : sequence
         What the prior is over.
-    normalise : bool
+    normalize : bool
         Divide by the sum instead of raising an error when it is not 1; any non-negative numbers are then accepted.
 
     Examples
     --------
     >>> read_prior({"cancer": 0.008, "healthy": 0.992}, ["cancer", "healthy"])
     array([0.008, 0.992])
-    >>> read_prior([1, 3], ["a", "b"], normalise=True)
+    >>> read_prior([1, 3], ["a", "b"], normalize=True)
     array([0.25, 0.75])
     """
     if not len(names):
@@ -70,7 +70,7 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> 
             f"prior must have one number for each of {len(names)} hypotheses; got an array of shape {values.shape}."
         )
     total = float(values.sum())
-    if normalise:
+    if normalize:
         if not (np.isfinite(values).all() and (values >= 0.0).all() and total > 0.0):
             raise BayeskitError(
                 f"prior must hold finite numbers of at least 0, and one above 0; got {values.tolist()}."
@@ -79,7 +79,7 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalise: bool = False) -> 
     check_probabilities(values, "the prior", names)
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise BayeskitError(
-            f"the prior sums to {total:.12g} and must sum to 1. Pass normalise=True to divide them by their sum."
+            f"the prior sums to {total:.12g} and must sum to 1. Pass normalize=True to divide them by their sum."
         )
     return values
 

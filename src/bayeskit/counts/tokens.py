@@ -15,7 +15,7 @@ from bayeskit.counts.table import read_classes, union_classes
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema, Variable
-from bayeskit.table.tokeniser import UNITS, Tokeniser
+from bayeskit.table.tokenizer import UNITS, Tokenizer
 
 Weight = NDArray[np.float64] | None
 # Texts, their class codes, the classes, and weights.
@@ -71,12 +71,12 @@ class TokenCounts:
 
     Examples
     --------
-    >>> a = TokenCounts.of(["to be or not to be"], np.array([0]), np.array(["hamlet"]), Tokeniser())
+    >>> a = TokenCounts.of(["to be or not to be"], np.array([0]), np.array(["hamlet"]), Tokenizer())
     >>> a.words, a.n_token, a.n_document
     (['to', 'be', 'or', 'not'], array([2, 2, 1, 1]), array([1, 1, 1, 1]))
     """
 
-    tokeniser: Tokeniser
+    tokenizer: Tokenizer
     transform: Transform
     classes: NDArray[Any]  # (n_classes,), rising
     n_class: NDArray[Any]  # (n_classes,) documents, or their weight
@@ -103,7 +103,7 @@ class TokenCounts:
         """The tokens in order of first appearance; with hashing, the buckets that are not empty."""
         data, ends = self.bytes.tobytes(), self.offsets.tolist()
         pieces = [data[ends[k] : ends[k + 1]] for k in range(self.n_words)]
-        if self.tokeniser.hashing:
+        if self.tokenizer.hashing:
             return [f"bucket {int.from_bytes(piece, 'little')}" for piece in pieces]
         return [piece.decode("utf-8", "surrogatepass") for piece in pieces]
 
@@ -121,24 +121,24 @@ class TokenCounts:
         texts: Sequence[str],
         y: NDArray[Any],
         classes: NDArray[Any],
-        tokeniser: Tokeniser,
+        tokenizer: Tokenizer,
         weight: Weight = None,
         transform: Transform | None = None,
     ) -> TokenCounts:
         """Count documents; ``y`` holds each one's position among the classes."""
-        return cls.of_batches([(texts, y, classes, weight)], tokeniser, transform, weighted=weight is not None)
+        return cls.of_batches([(texts, y, classes, weight)], tokenizer, transform, weighted=weight is not None)
 
     @classmethod
     def of_batches(
         cls,
         batches: Iterable[Batch],
-        tokeniser: Tokeniser,
+        tokenizer: Tokenizer,
         transform: Transform | None = None,
         *,
         weighted: bool = False,
     ) -> TokenCounts:
         """Count batch after batch of (texts, class codes, classes, weights); no batch is kept, and classes may grow."""
-        tally = TokenTally(tokeniser, transform, weighted=weighted)
+        tally = TokenTally(tokenizer, transform, weighted=weighted)
         for batch in batches:
             tally.add(*batch)
         return tally.counts()
@@ -149,12 +149,12 @@ class TokenCounts:
         self._refuse_other(other)
         classes = union_classes(self.classes, other.classes)
         a, b = self._as(classes, other), other._as(classes, self)
-        counter = TokenCounter(self.tokeniser.reader, a.n_token.dtype.kind == "f", len(classes))
+        counter = TokenCounter(self.tokenizer.reader, a.n_token.dtype.kind == "f", len(classes))
         for part in (a, b):
             counter.absorb(*part._arrays(), len(classes), 1)
         declared = self.declared_classes or other.declared_classes
         arrays = counter.arrays(list(range(len(classes))))
-        return TokenCounts(self.tokeniser, self.transform, classes, a.n_class + b.n_class, *arrays, declared)
+        return TokenCounts(self.tokenizer, self.transform, classes, a.n_class + b.n_class, *arrays, declared)
 
     def __sub__(self, other: TokenCounts) -> TokenCounts:
         self._refuse_other(other)
@@ -169,7 +169,7 @@ class TokenCounts:
                 "cannot subtract documents that were never counted: the count of a class would become negative."
             )
         n_class = np.where(n_class <= slack, 0, n_class)
-        counter = TokenCounter(self.tokeniser.reader, a.n_token.dtype.kind == "f", len(self.classes))
+        counter = TokenCounter(self.tokenizer.reader, a.n_token.dtype.kind == "f", len(self.classes))
         counter.absorb(*a._arrays(), len(self.classes), 1)
         wrong = counter.absorb(*b._arrays(), len(self.classes), -1)
         if wrong >= 0:
@@ -177,7 +177,7 @@ class TokenCounts:
                 f"cannot take away documents that were never counted: {other.words[wrong]!r} was not counted so often."
             )
         arrays = counter.arrays(list(range(len(self.classes))))
-        rest = TokenCounts(self.tokeniser, self.transform, self.classes, n_class, *arrays, self.declared_classes)
+        rest = TokenCounts(self.tokenizer, self.transform, self.classes, n_class, *arrays, self.declared_classes)
         return rest.narrow()
 
     def weighted(self, factor: NDArray[Any]) -> TokenCounts:
@@ -219,8 +219,8 @@ class TokenCounts:
         return self.bytes, self.offsets, self.indptr, self.codes, self.n_token, self.n_document
 
     def _refuse_other(self, other: TokenCounts) -> None:
-        if self.tokeniser != other.tokeniser:
-            ours, theirs = vars(self.tokeniser), vars(other.tokeniser)
+        if self.tokenizer != other.tokenizer:
+            ours, theirs = vars(self.tokenizer), vars(other.tokenizer)
             name = next(name for name in ours if ours[name] != theirs[name])
             raise MergeError(
                 f"tokens were made with {name}={ours[name]!r} on one side and {name}={theirs[name]!r} on the other; "
@@ -236,13 +236,13 @@ class TokenCounts:
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
-        if not isinstance(self.tokeniser.tokens, str):
+        if not isinstance(self.tokenizer.tokens, str):
             raise ModelFileError(
-                "the tokeniser is a Python function, and a model file never holds code; save such a model with pickle."
+                "the tokenizer is a Python function, and a model file never holds code; save such a model with pickle."
             )
         text = self.classes.dtype.kind in "OU"
         meta = {
-            "tokeniser": {**vars(self.tokeniser), "ngram_range": list(self.tokeniser.ngram_range)},
+            "tokenizer": {**vars(self.tokenizer), "ngram_range": list(self.tokenizer.ngram_range)},
             "transform": [self.transform.tf, self.transform.length],
             "classes": self.classes.tolist() if text else None,
             "text_dtype": self.classes.dtype.str if text else None,
@@ -259,7 +259,7 @@ class TokenCounts:
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> TokenCounts:
         """Read what :meth:`to_parts` gave; every size is checked."""
-        tokeniser = _tokeniser(expect_field(meta, "tokeniser", dict))
+        tokenizer = _tokenizer(expect_field(meta, "tokenizer", dict))
         classes = read_classes(meta, arrays)
         kind = np.float64 if arrays["n_token"].dtype.kind == "f" else np.int64
         weighted = np.float64 if arrays["n_class"].dtype.kind == "f" else np.int64
@@ -278,15 +278,15 @@ class TokenCounts:
         transform = Transform(bool(tf), bool(length), _frozen(arrays) if "idf" in arrays else None)
         declared = expect_field(meta, "declared_classes", bool)
         parts = (data, offsets, indptr, codes, n_token, n_document)
-        return cls(tokeniser, transform, classes, n_class, *parts, declared)
+        return cls(tokenizer, transform, classes, n_class, *parts, declared)
 
 
 class TokenTally:
     """Counts that grow in place, batch by batch."""
 
-    def __init__(self, tokeniser: Tokeniser, transform: Transform | None = None, *, weighted: bool = False) -> None:
-        self._tokeniser, self._how = tokeniser, transform or Transform()
-        self._counter = TokenCounter(tokeniser.reader, weighted or not self._how.is_plain, 1)
+    def __init__(self, tokenizer: Tokenizer, transform: Transform | None = None, *, weighted: bool = False) -> None:
+        self._tokenizer, self._how = tokenizer, transform or Transform()
+        self._counter = TokenCounter(tokenizer.reader, weighted or not self._how.is_plain, 1)
         self._idf: tuple[NDArray[np.float64] | None, float] = (None, 0.0)
         if self._how.frozen is not None:
             frozen = self._how.frozen
@@ -305,7 +305,7 @@ class TokenTally:
         new = np.zeros(len(code_of) - len(self._n_class), dtype=self._n_class.dtype)
         self._n_class = np.concatenate([self._n_class, new]) + count_classes(codes, weight, len(code_of))
         (idf, later), how = self._idf, self._how
-        for part, documents in self._tokeniser.batches(texts):
+        for part, documents in self._tokenizer.batches(texts):
             own = None if weight is None else weight[part]
             self._counter.count(documents, codes[part], own, len(code_of), how.tf, idf, later, how.length)
 
@@ -313,7 +313,7 @@ class TokenTally:
         """Return the counts so far."""
         order = np.array([self._code_of[label] for label in self._classes.tolist()], dtype=np.int64)
         arrays = self._counter.arrays(np.argsort(order).tolist() or [0])
-        return TokenCounts(self._tokeniser, self._how, self._classes, self._n_class[order], *arrays)
+        return TokenCounts(self._tokenizer, self._how, self._classes, self._n_class[order], *arrays)
 
 
 def _words(arrays: dict[str, NDArray[Any]], data: str, offsets: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -335,9 +335,9 @@ def _frozen(arrays: dict[str, NDArray[Any]]) -> FrozenIdf:
     return FrozenIdf(data, offsets, idf[:-1], float(idf[-1]))
 
 
-def _tokeniser(fields: dict[str, Any]) -> Tokeniser:
+def _tokenizer(fields: dict[str, Any]) -> Tokenizer:
     low, high = (int(n) for n in fields["ngram_range"])
-    tokeniser = Tokeniser(**{**fields, "ngram_range": (low, high)})
-    if tokeniser.tokens not in UNITS or not 1 <= low <= high:
-        raise ModelFileError("the tokeniser is unknown to this version of bayeskit.")
-    return tokeniser
+    tokenizer = Tokenizer(**{**fields, "ngram_range": (low, high)})
+    if tokenizer.tokens not in UNITS or not 1 <= low <= high:
+        raise ModelFileError("the tokenizer is unknown to this version of bayeskit.")
+    return tokenizer

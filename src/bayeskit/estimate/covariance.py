@@ -67,8 +67,8 @@ def estimate_gaussians(
     variance: Variance = "ml",
     shrinkage: float = 0.0,
     *,
-    tolerance: float = 1e-9,
-    max_steps: int = 1000,
+    tol: float = 1e-9,
+    max_iter: int = 1000,
 ) -> Gaussians:
     r"""Estimate mean and covariance of each class.
 
@@ -89,9 +89,9 @@ def estimate_gaussians(
         The divisor.
     shrinkage : float
         α, from 0 to 1.
-    tolerance : float
+    tol : float
         EM stops when a step improves the log-likelihood per row by less than this.
-    max_steps : int
+    max_iter : int
         The largest number of EM steps.
     """
     columns = _by_column(counts)
@@ -113,7 +113,7 @@ def estimate_gaussians(
         together = [list(range(n_classes))] if covariance == "tied" else [[c] for c in range(n_classes)]
         matrices = start.copy()
         for own in together:
-            found = _climb([groups[c] for c in own], rest[own], start[own], variance, floor, tolerance, max_steps)
+            found = _climb([groups[c] for c in own], rest[own], start[own], variance, floor, tol, max_iter)
             rest[own], matrices[own] = found.parameters
             histories += () if found.history is None else (found.history,)
     ranks = np.zeros(n_classes, dtype=np.int64)
@@ -178,8 +178,8 @@ def _climb(
     start: Matrix,
     variance: Variance,
     floor: _Floor,
-    tolerance: float,
-    max_steps: int,
+    tol: float,
+    max_iter: int,
 ) -> _Climbed:
     """Return means, as differences like those of the groups, and covariances of classes that share one matrix."""
     total = sum(group.weight for groups in classes for group in groups)
@@ -208,7 +208,7 @@ def _climb(
         return mean, floor.raised(matrix)[0]
 
     first = np.average(start, axis=0, weights=[max(sum(g.weight for g in own), 1e-300) for own in classes])
-    result = expectation_maximisation((origin, first), expect, raised, tolerance=tolerance, max_steps=max_steps)
+    result = expectation_maximisation((origin, first), expect, raised, tol=tol, max_iter=max_iter)
     mean, matrix = result.parameters
     return _Climbed((mean, np.broadcast_to(matrix * widened, start.shape).copy()), result.history)
 

@@ -45,14 +45,13 @@ def expectation_maximisation(
     expect: Callable[[Parameters], tuple[Statistics, float]],
     maximise: Callable[[Statistics], Parameters],
     *,
-    tolerance: float = 1e-6,
-    max_steps: int = 200,
+    tol: float = 1e-6,
+    max_iter: int = 200,
     restarts: bool = False,
     progress: Callable[[int, float], None] | None = None,
     mend: Callable[[Parameters, Statistics], Parameters | None] | None = None,
-    names: tuple[str, str] = ("max_steps", "tolerance"),
 ) -> EMResult[Parameters]:
-    """Alternate expected counts and estimates until the objective improves by no more than ``tolerance``.
+    """Alternate expected counts and estimates until the objective improves by no more than ``tol``.
 
     Parameters
     ----------
@@ -63,9 +62,9 @@ def expectation_maximisation(
         with a prior the penalised log-likelihood; it never decreases.
     maximise : callable
         Statistics → parameters.
-    tolerance : float
+    tol : float
         Stop when a step improves the objective by less than this.
-    max_steps : int
+    max_iter : int
         The largest number of steps; stopping there gives a warning that says what to try.
     restarts : bool
         Whether ``start`` is a collection of starts.
@@ -75,19 +74,17 @@ def expectation_maximisation(
     mend : callable, optional
         Parameters and their expected statistics → other parameters where a component has become empty, None
         otherwise. The objective may decrease there, so a new history begins.
-    names : pair of str
-        The user's names of ``max_steps`` and ``tolerance``, for the warning.
 
     Returns
     -------
     EMResult
     """
-    if max_steps < 1:
-        raise BayeskitError(f"max_steps must be at least 1; got {max_steps}.")
-    if tolerance < 0:
-        raise BayeskitError(f"tolerance must not be negative; got {tolerance}.")
+    if max_iter < 1:
+        raise BayeskitError(f"max_iter must be at least 1; got {max_iter}.")
+    if tol < 0:
+        raise BayeskitError(f"tol must not be negative; got {tol}.")
     starts: Iterable[Parameters] = start if restarts else [start]  # type: ignore[assignment, list-item]
-    runs = [_climb(each, expect, maximise, tolerance, max_steps, progress, mend) for each in starts]
+    runs = [_climb(each, expect, maximise, tol, max_iter, progress, mend) for each in starts]
     if not runs:
         raise BayeskitError("EM needs at least one start; got none.")
     ends = tuple(history.objective[-1] for _, history in runs)
@@ -95,8 +92,8 @@ def expectation_maximisation(
     if not history.converged:
         gain = history.objective[-1] - history.objective[-2]
         warn_caller(
-            f"EM stopped after {max_steps} steps, the last of which still improved the objective by {gain:.3g}; "
-            f"raise {names[0]} or {names[1]}, or try other starts."
+            f"EM stopped after {max_iter} steps, the last of which still improved the objective by {gain:.3g}; "
+            "raise max_iter or tol, or try other starts."
         )
     return EMResult(parameters, history, ends)
 
@@ -105,14 +102,14 @@ def _climb(
     parameters: Parameters,
     expect: Callable[[Parameters], tuple[Statistics, float]],
     maximise: Callable[[Statistics], Parameters],
-    tolerance: float,
-    max_steps: int,
+    tol: float,
+    max_iter: int,
     progress: Callable[[int, float], None] | None,
     mend: Callable[[Parameters, Statistics], Parameters | None] | None,
 ) -> tuple[Parameters, History]:
     statistics, objective = expect(parameters)
     path, mended = [objective], 0
-    for step in range(1, max_steps + 1):
+    for step in range(1, max_iter + 1):
         better = None if mend is None else mend(parameters, statistics)
         if better is not None:
             mended += 1
@@ -124,7 +121,7 @@ def _climb(
         if progress is not None:
             progress(step, objective)
         gain = path[-1] - path[-2]
-        if gain <= tolerance and (mend is None or mend(parameters, statistics) is None):
-            reason = f"a step improved the objective by {gain:.3g}, no more than {tolerance:g}"
+        if gain <= tol and (mend is None or mend(parameters, statistics) is None):
+            reason = f"a step improved the objective by {gain:.3g}, no more than {tol:g}"
             return parameters, History(tuple(path), reason, True, mended)
-    return parameters, History(tuple(path), f"the limit of {max_steps} steps was reached", False, mended)
+    return parameters, History(tuple(path), f"the limit of {max_iter} steps was reached", False, mended)

@@ -149,7 +149,7 @@ def cells_of(counts: TokenCounts, words: NDArray[np.int64], values: NDArray[Any]
         chosen: Any = slice(None)
     else:
         chosen = np.repeat(counts.indptr[words] - indptr[:-1], sizes) + np.arange(indptr[-1])
-    size = counts.tokeniser.hashing or len(words)
+    size = counts.tokenizer.hashing or len(words)
     numbers = values[chosen].astype(np.float64)
     return TokenCells(words, indptr, counts.codes[chosen], numbers, len(counts.classes), size)
 

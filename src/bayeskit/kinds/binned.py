@@ -11,7 +11,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds.categorical import CodedKind
 from bayeskit.kinds.kind import Cells, FitContext, Grid
 from bayeskit.table.column import Column
-from bayeskit.table.discretise import METHODS, learn_edges, learn_mdl_edges
+from bayeskit.table.discretize import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.encode import as_numbers, refuse_infinite
 from bayeskit.table.schema import Variable
 

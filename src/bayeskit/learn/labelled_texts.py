@@ -12,7 +12,7 @@ from bayeskit.counts.tokens import Batch
 from bayeskit.errors import TableError
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.tokeniser import read_documents
+from bayeskit.table.tokenizer import read_documents
 
 
 class LabelledTexts:

@@ -52,7 +52,7 @@ class MixtureModel(Clusterer, TableModel):
         "n_init": at_least(1, whole=True),
         "tol": at_least(0),
         "max_iter": at_least(1, whole=True),
-        "regularisation": at_least(0),
+        "regularization": at_least(0),
     }
 
     n_components: int | str
@@ -69,7 +69,7 @@ class MixtureModel(Clusterer, TableModel):
     def _choose(self, n_rows: int, total: float, climb: Callable[[int], tuple[EMResult[Any], float, int]]) -> Any:
         """Fit one number of components, or several and keep the best by the criterion.
 
-        The numbers 1, 2, … are tried up to ``max_components``, or until three in a row have not raised the criterion.
+        The numbers 1, 2, … are tried up to ``max_components``, or until three in a row have not lowered the criterion.
         """
         if self.n_components != "auto":
             k = int(self.n_components)
@@ -94,7 +94,7 @@ class MixtureModel(Clusterer, TableModel):
             tried.append(candidate(k, log, free, total))
             value = getattr(tried[-1], self.criterion)
             since += 1
-            if best is None or value > best[0]:
+            if best is None or value < best[0]:
                 best, since = (value, result), 0
             if since == 3:
                 break
@@ -194,13 +194,13 @@ class MixtureModel(Clusterer, TableModel):
         """The number of free parameters."""
 
     def aic(self, X: Any) -> float:
-        """Return log-likelihood − free parameters: higher is better, −½ times scikit-learn's number."""
-        return float(self.score_samples(X).sum()) - self.n_parameters_
+        """Return −2 log L + 2 · free parameters: smaller is better, as in scikit-learn."""
+        return 2.0 * (self.n_parameters_ - float(self.score_samples(X).sum()))
 
     def bic(self, X: Any) -> float:
-        """Return log-likelihood − ½ ln N · free parameters: higher is better, −½ times scikit-learn's number."""
+        """Return −2 log L + ln N · free parameters: smaller is better, as in scikit-learn."""
         rows = self.score_samples(X)
-        return float(rows.sum()) - 0.5 * float(np.log(len(rows))) * self.n_parameters_
+        return float(np.log(len(rows))) * self.n_parameters_ - 2.0 * float(rows.sum())
 
     def explain(
         self, row: Any, clusters: tuple[int, int] | None = None, order: Sequence[str] | None = None
@@ -268,16 +268,16 @@ class MixtureModel(Clusterer, TableModel):
 def warn_of_spikes(
     variance: NDArray[np.float64], total: NDArray[np.float64], floor: NDArray[np.float64], names: list[str], advice: str
 ) -> None:
-    """Warn where only the regularisation (d,) keeps a variance (k, d) above zero, given expected rows (k,)."""
+    """Warn where only the regularization (d,) keeps a variance (k, d) above zero, given expected rows (k,)."""
     c, j = np.nonzero((variance * total[:, None] <= 2 * floor) & (floor > 0))
     if len(c):
         more = f", and {len(c) - 1} more such" if len(c) > 1 else ""
         warn_caller(
             f"cluster {c[0]} has one value of column {names[j[0]]!r} throughout{more}: its density there, and with it "
-            f"the likelihood, grows without bound as regularisation falls. {advice}"
+            f"the likelihood, grows without bound as regularization falls. {advice}"
         )
 
 
 def candidate(k: int, log: float, free: int, total: float) -> Candidate:
     """Return a number of components with its criteria, for rows of this total weight."""
-    return Candidate(k, log, free, log - 0.5 * float(np.log(total)) * free, log - free)
+    return Candidate(k, log, free, float(np.log(total)) * free - 2.0 * log, 2.0 * (free - log))

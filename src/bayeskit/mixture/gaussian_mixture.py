@@ -65,7 +65,7 @@ class GaussianMixture(MixtureModel):
         Stop when a step improves the objective by less than this per row.
     max_iter : int, default 500
         The largest number of steps; reaching it gives a warning.
-    regularisation : float, default 1e-6
+    regularization : float, default 1e-6
         Λ = this times the variance of each column is added to the scatter of each component, which keeps covariances
         from becoming singular. The objective has the penalty −½ Σ tr(Λ Σ⁻¹); 0 is maximum likelihood.
     random_state : int, generator or None, default 0
@@ -128,7 +128,7 @@ class GaussianMixture(MixtureModel):
         n_init: int = 3,
         tol: float = 1e-6,
         max_iter: int = 500,
-        regularisation: float = 1e-6,
+        regularization: float = 1e-6,
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
@@ -141,7 +141,7 @@ class GaussianMixture(MixtureModel):
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class GaussianMixture(MixtureModel):
             variance = found.spread.diagonal(axis1=1, axis2=2) if found.spread.ndim == 3 else found.spread
             names, advice = (
                 [schema.names[j] for j in used.tolist()],
-                "Lower n_components, raise regularisation, or leave",
+                "Lower n_components, raise regularization, or leave",
             )
             warn_of_spikes(variance, found.weight * rows.total, estimator.floor, names, f"{advice} the column out.")
         self._put(schema, used, rows.centre, fill, found)
@@ -231,7 +231,7 @@ class GaussianMixture(MixtureModel):
     def _estimator(self, rows: MixtureRows) -> MStep:
         # Without a sigma, k-means measures its objective in units of the spread of the table.
         variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
-        return MStep(self.covariance, self.regularisation * rows.deviation**2, variance)
+        return MStep(self.covariance, self.regularization * rows.deviation**2, variance)
 
     def _climb(self, rows: MixtureRows, estimator: MStep, k: int, base: int) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
@@ -248,7 +248,7 @@ class GaussianMixture(MixtureModel):
             if singular >= 0:
                 raise BayeskitError(
                     f"the covariance of component {singular} of {k} became singular: its rows lie in a subspace, or "
-                    "are one row. Raise regularisation, lower n_components, or choose covariance='diagonal' or 'tied'."
+                    "are one row. Raise regularization, lower n_components, or choose covariance='diagonal' or 'tied'."
                 )
             if not np.isfinite(objective):
                 raise BayeskitError("the likelihood is not finite; scale the columns to values nearer to 1.")
@@ -270,11 +270,10 @@ class GaussianMixture(MixtureModel):
             self._starts(rows, estimator, k, base, expect),
             expect,
             estimator.maximise,
-            tolerance=self.tol * rows.total,
-            max_steps=self.max_iter,
+            tol=self.tol * rows.total,
+            max_iter=self.max_iter,
             restarts=True,
             mend=mend,
-            names=("max_iter", "tol"),
         )
         log = result.history.objective[-1] - estimator.penalty(result.parameters)
         return result, log, estimator.n_parameters(k, len(rows.columns))

@@ -99,7 +99,7 @@ class LatentClass(MixtureModel):
         Stop when a step improves the objective by less than this per row.
     max_iter : int, default 1000
         The largest number of steps; reaching it gives a warning.
-    regularisation : float, default 1e-6
+    regularization : float, default 1e-6
         This times the variance of a numeric column is added to its scatter in each class, as in
         :class:`~bayeskit.GaussianMixture`.
     random_state : int, generator or None, default 0
@@ -141,7 +141,7 @@ class LatentClass(MixtureModel):
         n_init: int = 3,
         tol: float = 1e-6,
         max_iter: int = 1000,
-        regularisation: float = 1e-6,
+        regularization: float = 1e-6,
         random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
@@ -152,7 +152,7 @@ class LatentClass(MixtureModel):
         self.n_init = n_init
         self.tol = tol
         self.max_iter = max_iter
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ class _Fitting:
         self.rows = layout.rows(self.columns, weight)
         self.margin = counts.values.n_value[:, 0].astype(np.float64)  # (n_cells,)
         self.offsets = layout.offsets
-        self.floor = model.regularisation * deviation**2  # (n_numeric,)
+        self.floor = model.regularization * deviation**2  # (n_numeric,)
 
     def climb(self, k: int, base: int) -> tuple[EMResult[Classes], float, int]:
         threads = n_threads(len(self.columns[0]) * len(self.columns) * k)
@@ -324,10 +324,9 @@ class _Fitting:
             self.starts(k, base),
             expect,
             self.maximise,
-            tolerance=self.model.tol * self.total,
-            max_steps=self.model.max_iter,
+            tol=self.model.tol * self.total,
+            max_iter=self.model.max_iter,
             restarts=True,
-            names=("max_iter", "tol"),
         )
         log = result.history.objective[-1] - self.penalty(result.parameters)
         return result, log, free_parameters(self.layout, k)

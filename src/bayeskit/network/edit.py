@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Editing:
     """The changes of a network; each returns a new one, and the tables that stay are the same arrays."""
 
-    def with_table(self, name: str, table: Any, *, normalise: bool = False) -> BayesianNetwork:
+    def with_table(self, name: str, table: Any, *, normalize: bool = False) -> BayesianNetwork:
         """Return the network with another table for a variable.
 
         Parameters
@@ -32,7 +32,7 @@ class Editing:
             The variable.
         table : array, dict or frame
             As in the constructor; parents and states stay.
-        normalise : bool, default False
+        normalize : bool, default False
             Divide each row by its sum.
 
         Examples
@@ -45,7 +45,7 @@ class Editing:
         yes   0.1  0.9
         """
         net = cast("BayesianNetwork", self)
-        return _with_cpd(net, net.index(name), net.parents[net.index(name)], table, normalise)
+        return _with_cpd(net, net.index(name), net.parents[net.index(name)], table, normalize)
 
     def with_arc(self, parent: str, child: str, table: Any = None) -> BayesianNetwork:
         """Return the network with one more arc; the parent comes after the child's other parents.
@@ -211,11 +211,11 @@ class Editing:
         )
 
 
-def _with_cpd(net: BayesianNetwork, i: int, above: tuple[int, ...], table: Any, normalise: bool) -> BayesianNetwork:
+def _with_cpd(net: BayesianNetwork, i: int, above: tuple[int, ...], table: Any, normalize: bool) -> BayesianNetwork:
     states = dict(zip(net.names, net.states, strict=True))
     table = read_cpd_table(net.names[i], [net.names[p] for p in above], states, table)
     parents = (*net.parents[:i], above, *net.parents[i + 1 :])
-    cpd = check_table(net.names, net.states, parents, i, table, normalise)
+    cpd = check_table(net.names, net.states, parents, i, table, normalize)
     return net._like(net.names, net.states, parents, (*net.cpds[:i], cpd, *net.cpds[i + 1 :]), net.schema, net.target)
 
 

@@ -21,17 +21,17 @@ class Exchange:
     """Reading and writing of network files, model files and ``networkx`` graphs."""
 
     @classmethod
-    def read(cls, path: str | PathLike[str], *, normalise: bool = False) -> BayesianNetwork:
+    def read(cls, path: str | PathLike[str], *, normalize: bool = False) -> BayesianNetwork:
         """Read a network from BIF, XMLBIF, Hugin NET, UAI or DOT; the extension decides, and .gz is unpacked.
 
         Parameters
         ----------
         path : path
             ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.uai``, ``.dot`` or ``.gv``, also with ``.gz``.
-        normalise : bool, default False
+        normalize : bool, default False
             Divide each row by its sum, for files whose rows do not sum to 1.
         """
-        parts = formats.read(path, normalise)
+        parts = formats.read(path, normalize)
         net = cast("BayesianNetwork", cls.__new__(cls))
         net.names = tuple(parts.names)
         net.states = tuple(parts.states)

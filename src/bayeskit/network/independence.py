@@ -40,9 +40,7 @@ class Independence:
         return self.reason
 
 
-def independence(
-    net: BayesianNetwork, left: list[int], right: list[int], known: list[int], tolerance: float
-) -> Independence:
+def independence(net: BayesianNetwork, left: list[int], right: list[int], known: list[int], tol: float) -> Independence:
     """Compare the joint table of two sets given a third with the product of its margins."""
     if dag.open_trail(net.parents, left, right, known) is None:
         return Independence(True, 0.0, "independent: the graph alone d-separates them.")
@@ -55,7 +53,7 @@ def independence(
     product = given.sum(axis=1)[:, None, :] * given.sum(axis=0)[None, :, :]
     difference = abs(given - product)
     worst = float(difference.max(initial=0.0))
-    if worst <= tolerance:
+    if worst <= tol:
         reason = f"independent: P(x, y | z) and P(x | z) P(y | z) differ by {worst:.2g} at the most."
         return Independence(True, worst, reason)
     # Rounded, so that ties are settled by order and not by the last bit.

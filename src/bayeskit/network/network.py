@@ -60,7 +60,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         for each parent and a column for each own state. Without tables every row is uniform.
     random_tables : int, optional
         Without tables: rows drawn from the flat Dirichlet distribution instead; the number is the seed.
-    normalise : bool, default False
+    normalize : bool, default False
         Divide each row by its sum. Otherwise a row whose sum differs from 1 by more than 1e-5 is an error, and the
         numbers are kept unchanged.
     target : str, optional
@@ -109,7 +109,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         states: Mapping[str, Sequence[Any]] | None = None,
         tables: Mapping[str, Any] | None = None,
         random_tables: int | None = None,
-        normalise: bool = False,
+        normalize: bool = False,
         target: str | None = None,
     ) -> None:
         if tables is not None and random_tables is not None:
@@ -139,7 +139,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
             [known[name] for name in names],
             [[place[p] for p in parent_names[name]] for name in names],
             read,
-            normalise,
+            normalize,
             target=target,
         )
 
@@ -151,7 +151,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         parents: Sequence[Sequence[int]],
         tables: Sequence[Any],
         *,
-        normalise: bool = False,
+        normalize: bool = False,
         schema: Schema | None = None,
         target: str | None = None,
     ) -> BayesianNetwork:
@@ -166,7 +166,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         (('A', 'B'),)
         """
         net = cls.__new__(cls)
-        net._fill(names, states, parents, tables, normalise, schema=schema, target=target)
+        net._fill(names, states, parents, tables, normalize, schema=schema, target=target)
         return net
 
     def _fill(
@@ -175,7 +175,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         states: Sequence[Sequence[str]],
         parents: Sequence[Sequence[int]],
         tables: Sequence[Any],
-        normalise: bool,
+        normalize: bool,
         *,
         schema: Schema | None = None,
         target: str | None = None,
@@ -189,7 +189,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
             )
         self._fill_graph(names, states, parents)
         self.cpds = tuple(
-            check_table(self.names, self.states, self.parents, i, table, normalise) for i, table in enumerate(tables)
+            check_table(self.names, self.states, self.parents, i, table, normalize) for i, table in enumerate(tables)
         )
         if schema is not None:
             self.schema = check_schema(schema, self.names, self.states)
@@ -296,12 +296,12 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         y: str | Iterable[str],
         given: str | Iterable[str] = (),
         *,
-        tolerance: float = 1e-9,
+        tol: float = 1e-9,
     ) -> Independence:
         """Return whether the numbers make x and y independent given some variables: P(x, y | z) = P(x | z) P(y | z).
 
         Where the graph d-separates them the answer is yes without using the numbers; otherwise the numbers may still
-        agree within the tolerance.
+        agree within the tol.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         >>> net.independent("B", "C", given="A")
         independent: P(x, y | z) and P(x | z) P(y | z) differ by 0 at the most.
         """
-        return independence(self, *self._apart(x, y, given), tolerance)
+        return independence(self, *self._apart(x, y, given), tol)
 
     def log_probability(self, table: Any) -> NDArray[np.float64]:
         """Return log P(row) for each row of a table; every variable needs a column and no cell may be missing.
@@ -350,7 +350,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
 
     @cached_property
     def _log_tables(self) -> NDArray[np.float64]:
-        # Rows that miss 1 by the tolerance are divided by their sum, as inference does.
+        # Rows that miss 1 by the tol are divided by their sum, as inference does.
         rows = [(table / table.sum(axis=-1, keepdims=True)).reshape(-1) for table in self.tables]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.concatenate(rows)))
@@ -372,7 +372,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
             (self.names[p], self.names[i]): found[i][k] for i, own in enumerate(self.parents) for k, p in enumerate(own)
         }
 
-    def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
+    def equals(self, other: BayesianNetwork, tol: float = 0.0) -> bool:
         """Return whether two networks have the same variables, states, parents and numbers; order does not matter.
 
         Variables and parents may come in another order; the states of a variable must not.
@@ -386,7 +386,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
             if self.states[i] != other.states[j] or set(above) != set(theirs):
                 return False
             axes = [*(theirs.index(p) for p in above), len(above)]
-            if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tolerance:
+            if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tol:
                 return False
         return True
 

@@ -22,7 +22,7 @@ def reliability_curve(
     *,
     bins: int = 10,
     label: str | None = None,
-    colour: str = BLUE,
+    color: str = BLUE,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how often an event happened against the probability it was given, and return the Axes.
@@ -61,7 +61,7 @@ def reliability_curve(
         ax.bar(edges[:-1], share, width=1 / bins, align="edge", color="#dddddd", edgecolor="white", zorder=0)
     ax.errorbar(
         given, seen, yerr=np.stack([seen - low, high - seen]),
-        color=colour, marker="o", ms=5, lw=1.5, elinewidth=1, capsize=2,
+        color=color, marker="o", ms=5, lw=1.5, elinewidth=1, capsize=2,
         label=f"{name}calibration error {error:.3f}", clip_on=False,
     )  # fmt: skip
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability given", ylabel="share that happened", aspect="equal")

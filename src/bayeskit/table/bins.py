@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeskit.errors import BayeskitError, TableError
-from bayeskit.table.discretise import METHODS, learn_edges, learn_mdl_edges
+from bayeskit.table.discretize import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.schema import bin_names
 
 
-class Discretiser(TransformerMixin, BaseEstimator):
+class Discretizer(TransformerMixin, BaseEstimator):
     """Put numeric columns into bins, learned on the rows of ``fit`` only.
 
     Bin b of a column holds ``edges_[j][b - 1] <= x < edges_[j][b]``. A missing cell (NaN) stays missing.
@@ -37,7 +37,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> X = [[1.0], [2.0], [3.0], [4.0], [7.0], [8.0], [9.0], [10.0]]
-    >>> bins = Discretiser().fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    >>> bins = Discretizer().fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
     >>> bins.bin_names_
     [('(-inf, 5.5)', '[5.5, inf)')]
     >>> bins.transform([[5.0], [5.5], [float("nan")]]).ravel()
@@ -60,7 +60,7 @@ class Discretiser(TransformerMixin, BaseEstimator):
         if self.method == "mdl":
             if y is None:
                 raise TableError(
-                    "Discretiser(method='mdl') requires y to be passed, but the target y is None; bins by "
+                    "Discretizer(method='mdl') requires y to be passed, but the target y is None; bins by "
                     "'equal-width' or 'equal-frequency' need none."
                 )
             labels, codes = read_labels(y, len(X))

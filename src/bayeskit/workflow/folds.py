@@ -13,7 +13,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds import words
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.table.column import Coded, Column, Numbers
-from bayeskit.table.discretise import METHODS
+from bayeskit.table.discretize import METHODS
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import Source
 

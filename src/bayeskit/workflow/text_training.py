@@ -77,8 +77,8 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
                 f"{str(source.path)!r} is a directory; to learn texts it needs one folder of files per class."
             )
         raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
-    tokeniser = template._tokeniser()
-    tallies = (TokenTally(tokeniser), TokenTally(tokeniser))
+    tokenizer = template._tokenizer()
+    tallies = (TokenTally(tokenizer), TokenTally(tokenizer))
     for texts, labels, held in _parts(source):
         for tally, rows in zip(tallies, (np.flatnonzero(~held), np.flatnonzero(held)), strict=True):
             if len(rows):

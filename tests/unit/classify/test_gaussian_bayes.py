@@ -69,7 +69,7 @@ def test_a_unit_changes_no_posterior(scale):
 @pytest.mark.parametrize("covariance", ["full", "tied"])
 def test_em_climbs_to_where_no_small_change_is_better(covariance):
     table = with_holes()
-    model = GaussianBayes(covariance=covariance, tolerance=1e-11).fit(table, Y)
+    model = GaussianBayes(covariance=covariance, tol=1e-11).fit(table, Y)
     for history in model.em_histories_:
         assert history.converged
         assert (np.diff(history.objective) >= -1e-12).all()
@@ -101,7 +101,7 @@ def test_em_equals_em_over_rows():
             extra[np.ix_(h, h)] += matrix[np.ix_(h, h)] - slopes @ matrix[np.ix_(o, h)]
         mean = filled.mean(axis=0)
         matrix = ((filled - mean).T @ (filled - mean) + extra) / len(table)
-    model = GaussianBayes(tolerance=0.0, max_steps=100)
+    model = GaussianBayes(tol=0.0, max_iter=100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(with_holes(), Y)
@@ -200,8 +200,8 @@ def test_risk_and_explanations_use_the_joint_density():
         ({"shrinkage": float("nan")}, "a number from 0 to 1"),
         ({"variance": "n"}, "one of 'ml' or 'unbiased'"),
         ({"prior": [0.5, 0.5]}, "Number of priors"),
-        ({"max_steps": 0}, "at least 1"),
-        ({"tolerance": -1}, "at least 0"),
+        ({"max_iter": 0}, "at least 1"),
+        ({"tol": -1}, "at least 0"),
         ({"max_memory": "much"}, "a number of bytes"),
     ],
 )
@@ -226,4 +226,4 @@ def test_bad_cells_are_refused_by_name():
 
 def test_em_that_does_not_end_says_so():
     with pytest.warns(bayeskit.errors.BayeskitWarning, match="EM stopped after 2 steps"):
-        GaussianBayes(max_steps=2, covariance="tied").fit(with_holes(), Y).predict(X)
+        GaussianBayes(max_iter=2, covariance="tied").fit(with_holes(), Y).predict(X)

@@ -176,8 +176,8 @@ def test_scores_agree_with_each_other():
 def test_aic_and_bic_are_log_likelihood_less_a_price_per_parameter():
     model = NaiveBayes().fit(TENNIS, target="play")
     base = model.log_likelihood(TENNIS, target="play")
-    assert_allclose(model.aic(TENNIS, target="play"), base - model.n_parameters_, rtol=1e-14)
-    assert_allclose(model.bic(TENNIS, target="play"), base - 0.5 * np.log(14) * model.n_parameters_, rtol=1e-14)
+    assert_allclose(model.aic(TENNIS, target="play"), 2 * (model.n_parameters_ - base), rtol=1e-14)
+    assert_allclose(model.bic(TENNIS, target="play"), np.log(14) * model.n_parameters_ - 2 * base, rtol=1e-14)
 
 
 def test_log_posteriors_of_a_number_far_out_still_sum_to_one():

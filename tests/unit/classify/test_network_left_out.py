@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayeskit import TAN, BayesianNetwork, MEstimate, NearestNeighbours, NetworkClassifier, load
+from bayeskit import TAN, BayesianNetwork, KNeighbors, MEstimate, NetworkClassifier, load
 from bayeskit.datasets import load_asia, load_heart
 from bayeskit.errors import BayeskitError, TableError
 
@@ -92,5 +92,5 @@ def test_neighbours_leave_each_row_out_as_scikit_learn_does(weights):
     X[2:4] = X[:2]
     peer = KNeighborsClassifier(weights=weights)
     expected = cross_val_predict(peer, X, y, cv=LeaveOneOut(), method="predict_proba")
-    found = NearestNeighbours(weights=weights).fit(X, y).leave_one_out()
+    found = KNeighbors(weights=weights).fit(X, y).leave_one_out()
     assert_allclose(np.exp(found.log_posterior), expected, rtol=1e-9, atol=1e-12)

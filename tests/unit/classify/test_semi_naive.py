@@ -14,7 +14,7 @@ from bayeskit.datasets import load_penguins, load_tennis
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError, TooLargeError
 from common.registry import classifiers
 
-EVERY = [ODE(), SPODE(), TAN(edges="all"), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
+EVERY = [ODE(), SPODE(), TAN(), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
 names = pytest.mark.parametrize("model", EVERY, ids=str)
 
 
@@ -211,14 +211,14 @@ def test_special_cases_are_the_same_model():
     naive = NaiveBayes(smoothing=0.25).fit(X, y).predict_proba(X)
     for model in (ODE(), KDB(0)):
         assert_allclose(model.fit(X, y).predict_proba(X), naive, rtol=1e-12)
-    tree = TAN(edges="all").fit(X, y)
+    tree = TAN().fit(X, y)
     given = ODE({child: parent for parent, child in tree.structure_.arcs}).fit(X, y)
     assert_allclose(given.predict_proba(X), tree.predict_proba(X), rtol=1e-12)
 
 
 def test_the_root_sets_the_direction_and_nothing_else():
     X, y = tennis()
-    trees = [TAN(root, edges="all").fit(X, y).structure_ for root in range(4)]
+    trees = [TAN(root).fit(X, y).structure_ for root in range(4)]
     assert len({frozenset(map(frozenset, tree.arcs)) for tree in trees}) == 1
     for root, tree in enumerate(trees):
         assert tree.parents[root] == ()

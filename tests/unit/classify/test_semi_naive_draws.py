@@ -21,12 +21,12 @@ TABLE = {
 }
 MODELS = {
     "ODE": ODE({"b": "a"}),
-    "TAN": TAN(edges="all"),
+    "TAN": TAN(),
     "KDB": KDB(k=2),
     "SPODE": SPODE("b"),
     "AODE": AODE(min_count=0),
     "A2DE": AODE(min_count=0, order=2),
-    "unseen": TAN(edges="all", unseen="smooth"),
+    "unseen": TAN(unseen="smooth"),
     "unseen AODE": AODE(min_count=0, unseen="smooth"),
 }
 

@@ -70,12 +70,12 @@ def test_jieba_or_any_function_tokenises():
     model = TextClassifier(tokens=jieba.lcut).fit(["我喜欢这部电影", "这部电影很难看"], ["good", "bad"])
     assert model.predict(["喜欢"]) == ["good"]
     assert "电影" in model.vocabulary_
-    with pytest.raises(ModelFileError, match="the tokeniser is a Python function"):
+    with pytest.raises(ModelFileError, match="the tokenizer is a Python function"):
         model.save("nowhere.bayes")
 
 
 def test_a_function_that_gives_no_strings_is_refused():
-    with pytest.raises(TypeError, match="the tokeniser must give strings; got int"):
+    with pytest.raises(TypeError, match="the tokenizer must give strings; got int"):
         TextClassifier(tokens=lambda text: [1]).fit(["a"], ["b"])
 
 
@@ -143,7 +143,7 @@ def test_enough_buckets_give_the_multinomial_model_over_them():
     )
 
 
-def test_hashed_models_merge_with_equal_size_seed_and_tokeniser_only():
+def test_hashed_models_merge_with_equal_size_seed_and_tokenizer_only():
     for name, other in (("hashing", 64), ("hash_seed", 7), ("tokens", "sklearn")):
         options = {"hashing": 32, "hash_seed": 1, "tokens": "words"}
         with pytest.raises(MergeError, match=f"tokens were made with {name}="):
@@ -356,7 +356,7 @@ def test_a_text_is_shown_with_its_words_marked():
 
 
 def test_a_text_is_explained_in_its_normal_form():
-    model = TextClassifier(normalise="NFC").fit(["caf\u00e9", "bar"], ["x", "y"])
+    model = TextClassifier(unicode_form="NFC").fit(["caf\u00e9", "bar"], ["x", "y"])
     found = model.explain("Cafe\u0301!", classes=("x", "y"))
     assert found.marked() == "Caf\u00e9⁺!"
 

@@ -36,7 +36,7 @@ def test_convert_normalises_on_request(tmp_path, capsys):
     source.write_text("variable x { type discrete [ 2 ] { a, b }; } probability ( x ) { table 1, 3; }")
     assert run(["convert", str(source), str(target)]) == 1
     assert "sums to 4, not to 1 within 1e-05" in capsys.readouterr().err
-    assert run(["convert", "--normalise", str(source), str(target)]) == 0
+    assert run(["convert", "--normalize", str(source), str(target)]) == 0
     assert BayesianNetwork.read(target).tables[0].tolist() == [0.25, 0.75]
 
 

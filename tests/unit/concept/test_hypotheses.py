@@ -57,7 +57,7 @@ def test_one_at_a_time_equals_all_at_once(examples, cut):
 def test_the_posterior_is_likelihood_times_prior_over_their_sum(weights, random):
     prior = np.array(weights) / sum(weights)
     p = np.array([random.uniform(0.05, 0.95) for _ in weights])
-    coins = Hypotheses({k: {"H": q, "T": 1 - q} for k, q in enumerate(p)}, prior=prior, normalise=True)
+    coins = Hypotheses({k: {"H": q, "T": 1 - q} for k, q in enumerate(p)}, prior=prior, normalize=True)
     after = coins.update("H", "T", "H")
     joint = prior * p**2 * (1 - p)
     assert_allclose(after.posteriors[-1], joint / joint.sum(), rtol=1e-9)
@@ -144,11 +144,11 @@ def test_a_set_does_not_change():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Hypotheses(CANDY, prior=[0.5, 0.5, 0.5, 0, 0]), "the prior sums to 1.5.*normalise=True"),
+        (lambda: Hypotheses(CANDY, prior=[0.5, 0.5, 0.5, 0, 0]), "the prior sums to 1.5.*normalize=True"),
         (lambda: Hypotheses(CANDY, prior=[0.5, 0.5]), "one number for each of 5 hypotheses"),
         (lambda: Hypotheses(CANDY, prior={"h1": 1.0}), "'h2' has no prior"),
         (lambda: Hypotheses(CANDY, prior=[1.5, -0.5, 0, 0, 0]), "the prior of 'h1' must be a probability"),
-        (lambda: Hypotheses(CANDY, prior=[0] * 5, normalise=True), "one above 0"),
+        (lambda: Hypotheses(CANDY, prior=[0] * 5, normalize=True), "one above 0"),
         (lambda: Hypotheses({}), "there is no hypothesis"),
         (lambda: Hypotheses(["a", "b"]), "needs likelihood="),
         (lambda: Hypotheses({"a": {"H": 0.6, "T": 0.6}}), "the outcomes of 'a' sum to 1.2"),

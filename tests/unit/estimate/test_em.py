@@ -46,13 +46,13 @@ def test_the_expected_counts_are_the_published_ones():
 
 def test_ten_steps_end_where_the_paper_ends():
     with pytest.warns(BayeskitWarning, match="stopped after 10 steps"):
-        result = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tolerance=0.0, max_steps=10)
+        result = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tol=0.0, max_iter=10)
     assert_allclose(result.parameters, [0.80, 0.52], atol=0.005)
     assert result.history.n_steps == 10
 
 
 def test_it_ends_at_the_maximum_that_a_direct_search_finds():
-    found = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tolerance=1e-13, max_steps=1000)
+    found = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tol=1e-13, max_iter=1000)
     direct = minimize(lambda t: -expect(t)[1], [0.75, 0.55], bounds=[(0.01, 0.99)] * 2, tol=1e-14)
     assert_allclose(found.parameters, direct.x, atol=1e-5)
     assert_allclose(found.history.objective[-1], -direct.fun, rtol=1e-10)
@@ -61,7 +61,7 @@ def test_it_ends_at_the_maximum_that_a_direct_search_finds():
 @given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 @settings(max_examples=60, deadline=None)
 def test_no_step_lowers_the_objective(a, b):
-    result = expectation_maximisation(np.array([a, b]), expect, maximise, tolerance=1e-12, max_steps=2000)
+    result = expectation_maximisation(np.array([a, b]), expect, maximise, tol=1e-12, max_iter=2000)
     steps = np.diff(result.history.objective)
     assert (steps >= -1e-10).all()  # rounding of a sum of five logarithms
     assert result.history.converged
@@ -77,7 +77,7 @@ def test_of_several_starts_the_best_end_is_kept():
 
 
 def test_the_history_says_why_it_stopped():
-    result = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tolerance=0.1)
+    result = expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tol=0.1)
     assert result.history.converged
     assert "no more than 0.1" in result.history.reason
     assert len(result.history.objective) == result.history.n_steps + 1
@@ -86,7 +86,7 @@ def test_the_history_says_why_it_stopped():
 def test_progress_is_told_each_step_and_may_stop_the_work():
     seen = []
     expectation_maximisation(
-        np.array([0.6, 0.5]), expect, maximise, tolerance=1e-3, progress=lambda step, value: seen.append((step, value))
+        np.array([0.6, 0.5]), expect, maximise, tol=1e-3, progress=lambda step, value: seen.append((step, value))
     )
     assert [step for step, _ in seen] == list(range(1, len(seen) + 1))
 
@@ -100,8 +100,8 @@ def test_progress_is_told_each_step_and_may_stop_the_work():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_steps": 0}, "max_steps must be at least 1; got 0"),
-        ({"tolerance": -1.0}, "tolerance must not be negative; got -1.0"),
+        ({"max_iter": 0}, "max_iter must be at least 1; got 0"),
+        ({"tol": -1.0}, "tol must not be negative; got -1.0"),
     ],
 )
 def test_bad_settings_are_refused_before_the_first_step(arguments, message):

@@ -38,7 +38,7 @@ def test_another_table_is_another_network_that_shares_the_rest(net):
         assert new.cpds[i] is net.cpds[i]
     with pytest.raises(NetworkError, match=r"sums to 1\.1"):
         net.with_table("rain", [0.5, 0.6])
-    assert net.with_table("rain", [1, 3], normalise=True)["rain"].array.tolist() == [0.25, 0.75]
+    assert net.with_table("rain", [1, 3], normalize=True)["rain"].array.tolist() == [0.25, 0.75]
 
 
 def test_a_new_arc_changes_no_probability_until_it_gets_a_table(net):

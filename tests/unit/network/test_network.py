@@ -203,12 +203,12 @@ REFUSED = [
     (
         "A->B",
         {"tables": {"A": [0.5, 0.5], "B": [[0.5, 0.5], [0.5, 0.6]]}},
-        "the row P(B | A=yes) sums to 1.1, not to 1 within 1e-05; correct it or pass normalise=True.",
+        "the row P(B | A=yes) sums to 1.1, not to 1 within 1e-05; correct it or pass normalize=True.",
     ),
     ("A", {"tables": {"A": [0.5, 0.6]}}, "the table P(A) sums to 1.1, not to 1 within 1e-05"),
     ("A", {"tables": {"A": [-0.5, 1.5]}}, "the table P(A) holds [-0.5, 1.5]; probabilities are 0 or more."),
     ("A", {"tables": {"A": [float("nan"), 1.0]}}, "the table P(A) holds [nan, 1.0]"),
-    ("A", {"tables": {"A": [0.0, 0.0]}, "normalise": True}, "the table P(A) is all zero, so it cannot be normalised."),
+    ("A", {"tables": {"A": [0.0, 0.0]}, "normalize": True}, "the table P(A) is all zero, so it cannot be normalised."),
     ("A", {"tables": {"A": ["x", "y"]}}, "the table of 'A' is not an array of numbers"),
     (
         "A->B",
@@ -253,7 +253,7 @@ def test_a_table_too_large_to_hold_is_refused_before_it_is_made():
 
 
 def test_normalise_divides_each_row_by_its_sum():
-    net = BayesianNetwork("A->B", tables={"A": [1, 3], "B": [[1, 1], [0, 5]]}, normalise=True)
+    net = BayesianNetwork("A->B", tables={"A": [1, 3], "B": [[1, 1], [0, 5]]}, normalize=True)
     assert_array_equal(net.tables[0], [0.25, 0.75])
     assert_array_equal(net.tables[1], [[0.5, 0.5], [0, 1]])
 

@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from bayeskit import LogisticRegression, MDLTree, NaiveBayes, NearestNeighbours, scan
+from bayeskit import KNeighbors, LogisticRegression, MDLTree, NaiveBayes, scan
 from bayeskit.errors import TableError
 
 ROWS = 1000
@@ -187,7 +187,7 @@ def test_a_database_that_goes_away_is_said_in_its_words_and_nothing_is_learned()
     assert model.class_count_.tolist() == [1]
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), NearestNeighbours(), MDLTree()], ids=str)
+@pytest.mark.parametrize("model", [LogisticRegression(), KNeighbors(), MDLTree()], ids=str)
 def test_a_model_that_needs_all_rows_at_once_says_so_of_a_scan(model):
     days = scan(pa.table({"wind": ["weak", "strong"], "play": ["yes", "no"]}))
     with pytest.raises(TypeError, match="a pyarrow table is a scan, and this needs all rows at once"):

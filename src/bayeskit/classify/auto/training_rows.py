@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import group_rows, n_threads
-from bayeskit._kernels import log_softmax as normalise
+from bayeskit._kernels import log_softmax as normalize
 from bayeskit.classify.auto.levels import Levels
 
 
@@ -84,7 +84,7 @@ def coded_rows(
 
 def log_softmax(scores: NDArray[Any], least: float = -np.inf) -> NDArray[np.float64]:
     """Return scores (n_rows, n_classes) minus the log of the sum of their exponentials, row by row, cut off below."""
-    return normalise(np.ascontiguousarray(scores, dtype=np.float64), least, n_threads(scores.size * 16))
+    return normalize(np.ascontiguousarray(scores, dtype=np.float64), least, n_threads(scores.size * 16))
 
 
 def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:

@@ -74,7 +74,7 @@ def check_table(
     parents: Sequence[Sequence[int]],
     i: int,
     table: Any,
-    normalise: bool,
+    normalize: bool,
 ) -> TableCPD:
     """Return the table of variable i in its shape; anything but a distribution is an error."""
     shape = tuple(len(states[p]) for p in (*parents[i], i))
@@ -95,7 +95,7 @@ def check_table(
             f"{_row_name(names, states, parents, i, k)} holds {rows[k].tolist()}; probabilities are 0 or more."
         )
     sums = rows.sum(axis=1)
-    if normalise:
+    if normalize:
         if not (sums > 0).all():
             k = int(np.argmin(sums))
             raise NetworkError(f"{_row_name(names, states, parents, i, k)} is all zero, so it cannot be normalised.")
@@ -104,7 +104,7 @@ def check_table(
         k = int(np.argmax(abs(sums - 1.0) > TOLERANCE))
         raise NetworkError(
             f"{_row_name(names, states, parents, i, k)} sums to {sums[k]:.10g}, not to 1 within {TOLERANCE:g}; "
-            "correct it or pass normalise=True."
+            "correct it or pass normalize=True."
         )
     return TableCPD(array)
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["is_network_file", "read", "write"]
 
 
-def read(path: str | os.PathLike[str], normalise: bool = False) -> Parts:
+def read(path: str | os.PathLike[str], normalize: bool = False) -> Parts:
     """Read the parts of a network; names, numbers, rows and arcs are checked."""
     kind, packed = format_of(path)
     source = load_text(path, packed)
-    return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalise))
+    return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalize))
 
 
 def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:

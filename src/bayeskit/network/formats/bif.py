@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r'(?!/[/*])[^\s{}()\[\],;|"]+')
 
 
-def read(source: FileText, normalise: bool) -> Parts:
+def read(source: FileText, normalize: bool) -> Parts:
     """Read BIF; tables may be rows, ``default`` rows, or one ``table`` in which the child's states change slowest."""
     data = source.text.encode()
-    found = parse_bif(data, normalise, TOLERANCE)
+    found = parse_bif(data, normalize, TOLERANCE)
     if len(found) == 2:
         (line, column), message = found
         refuse(source.name, line, column, message)

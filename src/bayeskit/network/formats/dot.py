@@ -163,7 +163,7 @@ class _Reader(Scanner):
                 return
         self.fault("the HTML string is not closed.", start)
 
-    def parts(self, normalise: bool) -> Parts:
+    def parts(self, normalize: bool) -> Parts:
         names = list(self.names)
         places = {name: i for i, name in enumerate(names)}
         states = [self.states_of(name) for name in names]
@@ -188,7 +188,7 @@ class _Reader(Scanner):
                 tables.append(default_table(name, shape, None))
                 continue
             at, text = self.attributes[name]["table"]
-            tables.append(checked_rows(self.source, at, name, numbers(self.source, text, at + 1), shape, normalise))
+            tables.append(checked_rows(self.source, at, name, numbers(self.source, text, at + 1), shape, normalize))
         return Parts(names, states, parents, tables, [self.names[name] for name in names])
 
     def states_of(self, name: str) -> tuple[str, ...]:
@@ -211,11 +211,11 @@ class _Reader(Scanner):
         return ordered
 
 
-def read(source: FileText, normalise: bool) -> Parts:
+def read(source: FileText, normalize: bool) -> Parts:
     """Read DOT; without tables of ours every row is uniform, and states are "no" and "yes"."""
     reader = _Reader(source)
     reader.read()
-    return reader.parts(normalise)
+    return reader.parts(normalize)
 
 
 def write(net: BayesianNetwork) -> str:

@@ -24,9 +24,9 @@ _OURS = "bayeskit_name"
 
 
 class _Reader(Scanner):
-    def __init__(self, source: FileText, normalise: bool) -> None:
+    def __init__(self, source: FileText, normalize: bool) -> None:
         super().__init__(source, _BLANK, _TOKEN)
-        self.normalise = normalise
+        self.normalize = normalize
         self.places: dict[str, int] = {}
         self.names: list[str] = []
         self.taken: set[str] = set()
@@ -139,7 +139,7 @@ class _Reader(Scanner):
             flat = _COMMENT.sub(lambda found: " " * len(found.group()), text).replace("(", " ").replace(")", " ")
             values = numbers(self.source, flat, at)
             shape = (*(cards[p] for p in above), cards[i])
-            tables.append(checked_rows(self.source, at, name, values, shape, self.normalise))
+            tables.append(checked_rows(self.source, at, name, values, shape, self.normalize))
         starts = [self.potentials[i][0] for i in range(len(self.names))]
         return Parts(self.names, self.states, [tuple(self.potentials[i][1]) for i in range(len(cards))], tables, starts)
 
@@ -148,9 +148,9 @@ def _unquoted(text: str) -> str:
     return text.strip().strip('"')
 
 
-def read(source: FileText, normalise: bool) -> Parts:
+def read(source: FileText, normalize: bool) -> Parts:
     """Read NET; utilities, decisions, continuous nodes and classes are refused."""
-    reader = _Reader(source, normalise)
+    reader = _Reader(source, normalize)
     reader.read()
     return reader.parts()
 

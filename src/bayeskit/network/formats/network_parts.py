@@ -51,7 +51,7 @@ def refuse(name: str, line: int, column: int, message: str) -> NoReturn:
 
 
 def checked_rows(
-    source: FileText, at: int, variable: str, values: NDArray[np.float64], shape: tuple[int, ...], normalise: bool
+    source: FileText, at: int, variable: str, values: NDArray[np.float64], shape: tuple[int, ...], normalize: bool
 ) -> NDArray[np.float64]:
     """Return the numbers as a table of this shape whose rows sum to 1, or point to the place of the table."""
     if len(shape) > MOST_AXES:
@@ -66,14 +66,14 @@ def checked_rows(
             at, f"the table of {variable!r} holds a number that is not a probability; probabilities are 0 or more."
         )
     sums = rows.sum(axis=1)
-    if normalise and (sums > 0).all():
+    if normalize and (sums > 0).all():
         rows = rows / sums[:, None]
     elif abs(sums - 1.0).max() > TOLERANCE:
         k = int(np.argmax(abs(sums - 1.0) > TOLERANCE))
         source.fault(
             at,
             f"row {k + 1} of the table of {variable!r} sums to {sums[k]:.10g}, not to 1 within {TOLERANCE:g}; "
-            "correct it or pass normalise=True.",
+            "correct it or pass normalize=True.",
         )
     return rows.reshape(shape)
 

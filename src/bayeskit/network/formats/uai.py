@@ -61,7 +61,7 @@ class _Pieces:
         return numbers(self.source, self.text[start : self.at], start)
 
 
-def read(source: FileText, normalise: bool) -> Parts:
+def read(source: FileText, normalize: bool) -> Parts:
     """Read a Bayesian network in UAI, standard or as pyAgrum or pgmpy writes it.
 
     pgmpy writes tables in which the first variable of the scope changes fastest, where the format has the last. A file
@@ -96,7 +96,7 @@ def read(source: FileText, normalise: bool) -> Parts:
             values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
         turned = above[::-1] if from_pyagrum or from_pgmpy else above
         shape = (*(cards[p] for p in turned), cards[child])
-        table = checked_rows(source, place, names[child], values, shape, normalise)
+        table = checked_rows(source, place, names[child], values, shape, normalize)
         if turned != above:
             table = np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)]))
         tables[child] = table

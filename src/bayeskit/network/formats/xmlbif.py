@@ -104,7 +104,7 @@ class _Reader:
         self._text.clear()
 
 
-def read(source: FileText, normalise: bool) -> Parts:
+def read(source: FileText, normalize: bool) -> Parts:
     """Read XMLBIF; the child's states change fastest in a table."""
     reader = _Reader(source)
     reader.read()
@@ -136,7 +136,7 @@ def read(source: FileText, normalise: bool) -> Parts:
         table = _single(source, block, "TABLE")
         shape = (*(len(states[p]) for p in above), len(states[i]))
         values = _numbers(source, table)
-        tables.append(checked_rows(source, table.at, name, values, shape, normalise))
+        tables.append(checked_rows(source, table.at, name, values, shape, normalize))
     order = range(len(places))
     return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.learn.column_kinds import Kinds, learn_schema
 from bayeskit.network.states import state_names
-from bayeskit.table.discretise import METHODS
+from bayeskit.table.discretize import METHODS
 from bayeskit.table.encode import as_codes
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table

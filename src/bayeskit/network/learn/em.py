@@ -18,8 +18,8 @@ def learn_by_em(
     rows: HiddenRows,
     starts: Iterable[Flat],
     *,
-    tolerance: float,
-    max_steps: int,
+    tol: float,
+    max_iter: int,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[Flat, LearningHistory]:
     """Return the tables of the best start, and its history.
@@ -41,8 +41,8 @@ def learn_by_em(
         starts,
         rows.expect,
         maximise,
-        tolerance=tolerance * rows.total,
-        max_steps=max_steps,
+        tol=tol * rows.total,
+        max_iter=max_iter,
         restarts=True,
         progress=progress,
     )

@@ -53,21 +53,21 @@ def learn_by_gradient(
     rows: HiddenRows,
     starts: Iterable[Flat],
     *,
-    tolerance: float,
-    max_steps: int,
+    tol: float,
+    max_iter: int,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[Flat, LearningHistory]:
     """Return the tables of the best start, and its history; the rate adapts so that no step lowers the objective."""
-    if max_steps < 1 or tolerance < 0:
-        raise BayeskitError(f"max_steps must be at least 1 and tolerance at least 0; got {max_steps}, {tolerance}.")
-    runs = [_climb(rows, start, tolerance * rows.total, max_steps, progress) for start in starts]
+    if max_iter < 1 or tol < 0:
+        raise BayeskitError(f"max_iter must be at least 1 and tol at least 0; got {max_iter}, {tol}.")
+    runs = [_climb(rows, start, tol * rows.total, max_iter, progress) for start in starts]
     if not runs:
         raise BayeskitError("gradient ascent needs at least one start; got none.")
     tables, history = max(runs, key=lambda run: run[1].objective[-1])
     ends = tuple(own.objective[-1] for _, own in runs)
     if not history.converged:
         warnings.warn(
-            f"gradient ascent stopped after {max_steps} steps; raise max_steps or tolerance, or use missing='em', "
+            f"gradient ascent stopped after {max_iter} steps; raise max_iter or tol, or use missing='em', "
             "which needs fewer steps.",
             BayeskitWarning,
             stacklevel=4,
@@ -76,11 +76,11 @@ def learn_by_gradient(
 
 
 def _climb(
-    rows: HiddenRows, tables: Flat, tolerance: float, max_steps: int, progress: Callable[[int, float], None] | None
+    rows: HiddenRows, tables: Flat, tol: float, max_iter: int, progress: Callable[[int, float], None] | None
 ) -> tuple[Flat, LearningHistory]:
     counts, objective = rows.expect(tables)
     path, rate = [objective], 0.5
-    for step in range(1, max_steps + 1):
+    for step in range(1, max_iter + 1):
         found = _step(rows, tables, counts, path[-1], rate)
         if found is None:
             return tables, LearningHistory("gradient", tuple(path), "no step improves the objective", True)
@@ -89,11 +89,11 @@ def _climb(
         if progress is not None:
             progress(step, objective)
         # One short step says little: the last five together must have gained nothing.
-        if len(path) > 5 and path[-1] - path[-6] <= 5 * tolerance:
-            reason = f"five steps improved the objective by {path[-1] - path[-6]:.3g}, no more than {5 * tolerance:.3g}"
+        if len(path) > 5 and path[-1] - path[-6] <= 5 * tol:
+            reason = f"five steps improved the objective by {path[-1] - path[-6]:.3g}, no more than {5 * tol:.3g}"
             return tables, LearningHistory("gradient", tuple(path), reason, True)
         rate *= _LONGER
-    return tables, LearningHistory("gradient", tuple(path), f"the limit of {max_steps} steps was reached", False)
+    return tables, LearningHistory("gradient", tuple(path), f"the limit of {max_iter} steps was reached", False)
 
 
 def _step(

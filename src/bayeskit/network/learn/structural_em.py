@@ -80,7 +80,7 @@ def _fitted(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> tup
     """Return the tables by EM, and log-likelihood of the known cells − ½ ln N · free parameters."""
     hidden = _hidden(rows, arcs, smoothing, limit)
     starts = hidden.starts(1, None, np.random.default_rng(0))
-    tables, _ = learn_by_em(hidden, starts, tolerance=1e-5, max_steps=1000)
+    tables, _ = learn_by_em(hidden, starts, tol=1e-5, max_iter=1000)
     log = hidden.kernel.expect(tables, 1)[1]
     free = sum(np.prod(shape) // shape[-1] * (shape[-1] - 1) for shape in hidden.flat.shapes)
     return tables, float(log - 0.5 * np.log(hidden.total) * free)

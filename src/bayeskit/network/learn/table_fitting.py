@@ -68,10 +68,10 @@ class LearnsTables:
         missing: Missing = "available-case",
         unseen: Literal["error", "ignore"] = "error",
         start: Literal["data", "tables"] = "data",
-        restarts: int = 1,
+        n_init: int = 1,
         random_state: int = 0,
-        tolerance: float = 1e-6,
-        max_steps: int = 500,
+        tol: float = 1e-6,
+        max_iter: int = 500,
         progress: Callable[[int, float], None] | None = None,
         max_memory: Memory = "4 GiB",
     ) -> BayesianNetwork:
@@ -96,13 +96,13 @@ class LearnsTables:
             What to do with a value that is not a state: raise an error, or treat the cell as missing.
         start : {"data", "tables"}
             Where "em" and "gradient" begin: at the tables that the known cells give, or at those of this network.
-        restarts : int, default 1
+        n_init : int, default 1
             The number of starts of "em" and "gradient"; all but the first are random, and the best result is kept.
         random_state : int
             The seed of the starts.
-        tolerance : float
+        tol : float
             They stop when a step improves the objective by less than this per row.
-        max_steps : int
+        max_iter : int
             The largest number of steps.
         progress : callable, optional
             Called with the number of the step and the objective.
@@ -124,13 +124,13 @@ class LearnsTables:
         if missing == "available-case":
             counts = count_families_of(net, table, sample_weight, unseen, limit)
             return from_counts(net, counts, smoothing)
-        if start not in ("data", "tables") or restarts < 1:
-            raise NetworkError(f"start must be 'data' or 'tables' and restarts at least 1; got {start!r}, {restarts}.")
+        if start not in ("data", "tables") or n_init < 1:
+            raise NetworkError(f"start must be 'data' or 'tables' and n_init at least 1; got {start!r}, {n_init}.")
         rows = hidden_rows(net, table, sample_weight, smoothing, unseen, limit)
         own = rows.flat.join(net.tables) if start == "tables" else None
-        starts = rows.starts(restarts, own, np.random.default_rng(random_state))
+        starts = rows.starts(n_init, own, np.random.default_rng(random_state))
         learn = learn_by_em if missing == "em" else learn_by_gradient
-        flat, history = learn(rows, starts, tolerance=tolerance, max_steps=max_steps, progress=progress)
+        flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
     def partial_fit(

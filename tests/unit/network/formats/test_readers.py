@@ -69,7 +69,7 @@ BAD_BIF = [
     ),
     (
         "probability ( light-on ) { table .5 .6 0; }",
-        "line 6, column 28: the table of 'light-on' sums to 1.1, not to 1 within 1e-05; correct it or pass normalise",
+        "line 6, column 28: the table of 'light-on' sums to 1.1, not to 1 within 1e-05; correct it or pass normalize",
     ),
     ("probability ( light-on ) { table .5 .5; }", "the table has 2 numbers and needs 3."),
     ("probability ( light-on ) { table 1 0 0 0; }", "line 6, column 40: the table has more than 3 numbers."),
@@ -103,7 +103,7 @@ def test_a_cycle_in_a_file_is_shown_at_its_table(tmp_path):
 
 def test_normalise_lets_rows_be_weights(tmp_path):
     text = BIF.replace(".15 .85", "3 9") + "probability ( light-on ) { table 1 2 5; }"
-    net = read(tmp_path, "a.bif", text, normalise=True)
+    net = read(tmp_path, "a.bif", text, normalize=True)
     assert_array_equal(net.tables[0], [0.25, 0.75])
     assert_array_equal(net.tables[1], [0.125, 0.25, 0.625])
 

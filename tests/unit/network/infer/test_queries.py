@@ -100,7 +100,7 @@ def test_thousands_of_observations_do_not_underflow():
     rows[..., 1] = 1 - rows[..., 0]
     names = ["class"] + [f"x{i}" for i in range(n)]
     net = BayesianNetwork.from_tables(
-        names, [["a", "b"]] * (n + 1), [()] + [(0,)] * n, [np.array([0.3, 0.7]), *rows], normalise=True
+        names, [["a", "b"]] * (n + 1), [()] + [(0,)] * n, [np.array([0.3, 0.7]), *rows], normalize=True
     )
     log = np.log([0.3, 0.7]) + np.log(rows[:, :, 0]).sum(axis=0)
     expected = np.exp(log - np.logaddexp(*log))

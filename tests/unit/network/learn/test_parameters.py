@@ -75,7 +75,7 @@ def test_batches_merged_and_unlearned_parts_give_the_counts_of_one_fit():
 
 def test_a_whole_weight_is_a_repetition_and_no_weight_a_removal():
     weighted = sprinkler().fit(ROWS, [2, 0, 1, 1, 1])
-    assert weighted.equals(sprinkler().fit(part(ROWS, [0, 0, 2, 3, 4])), tolerance=1e-12)
+    assert weighted.equals(sprinkler().fit(part(ROWS, [0, 0, 2, 3, 4])), tol=1e-12)
 
 
 def test_a_family_is_counted_in_the_rows_that_know_it():

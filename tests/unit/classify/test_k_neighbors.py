@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayeskit import NearestNeighbours, bayes_error
+from bayeskit import KNeighbors, bayes_error
 from bayeskit.errors import BayeskitError, BayeskitWarning
 
 cells = st.tuples(
@@ -36,7 +36,7 @@ def test_distances_are_those_of_each_pair_of_cells(rows, asked):
     known = [number for _, number, _ in rows if number is not None]
     spans = (None, (max(known) - min(known)) or 1.0)
     table = {"text": [row[0] for row in rows], "number": [row[1] for row in rows]}
-    model = NearestNeighbours(len(rows)).fit(table, [row[2] for row in rows])
+    model = KNeighbors(len(rows)).fit(table, [row[2] for row in rows])
     question = {"text": [row[0] for row in asked], "number": [row[1] for row in asked]}
     values = {row[0] for row in rows}
     distance, place = model.kneighbors(question)
@@ -55,7 +55,7 @@ def test_numbers_of_one_range_are_answered_as_scikit_learn_does(weights):
     X[:2] = [[0, 0, 0], [1, 1, 1]]  # ranges of 1
     y = np.where(X[:, 0] + 0.3 * rng.random(200) > 0.6, "b", "a")
     asked = rng.random((50, 3))
-    mine = NearestNeighbours(7, weights=weights).fit(X, y)
+    mine = KNeighbors(7, weights=weights).fit(X, y)
     theirs = KNeighborsClassifier(7, weights=weights).fit(X, y)
     assert_allclose(mine.predict_proba(asked), theirs.predict_proba(asked), rtol=1e-12, atol=1e-15)
     assert_array_equal(mine.predict(asked), theirs.predict(asked))
@@ -63,14 +63,14 @@ def test_numbers_of_one_range_are_answered_as_scikit_learn_does(weights):
 
 def test_rows_of_the_fit_are_not_their_own_neighbours():
     X = np.array([[0.0], [0.1], [1.0]])
-    assert NearestNeighbours(1).fit(X, [0, 0, 1]).kneighbors()[1].ravel().tolist() == [1, 0, 1]
+    assert KNeighbors(1).fit(X, [0, 0, 1]).kneighbors()[1].ravel().tolist() == [1, 0, 1]
     missing = np.vstack([X, [[np.nan]]])
-    assert 3 not in NearestNeighbours(1).fit(missing, [0, 0, 1, 1]).kneighbors()[1].ravel()[3:]
+    assert 3 not in KNeighbors(1).fit(missing, [0, 0, 1, 1]).kneighbors()[1].ravel()[3:]
 
 
 def test_numbers_at_the_end_of_the_doubles_have_finite_distances():
     X = np.array([[-1.7e308], [1.7e308], [0.0]])
-    distance, _ = NearestNeighbours(2).fit(X, [0, 1, 1]).kneighbors()
+    distance, _ = KNeighbors(2).fit(X, [0, 1, 1]).kneighbors()
     assert np.isfinite(distance).all()
 
 
@@ -90,15 +90,15 @@ def test_the_bounds_are_those_of_cover_and_hart():
 def test_bad_input_is_refused_by_name():
     X = [[0.0], [1.0]]
     with pytest.raises(BayeskitError, match="n_neighbors"):
-        NearestNeighbours(0).fit(X, [0, 1])
+        KNeighbors(0).fit(X, [0, 1])
     with pytest.raises(BayeskitError, match="all rows are of the class"):
         bayes_error(X, [1, 1])
     with pytest.raises(BayeskitError, match="confidence must be between 0 and 1"):
         bayes_error(X, [0, 1], confidence=2)
     with pytest.raises(BayeskitError, match="has no other row"):
-        NearestNeighbours().fit([[1.0]], [0]).kneighbors()
+        KNeighbors().fit([[1.0]], [0]).kneighbors()
 
 
 def test_a_column_without_any_value_is_named():
     with pytest.warns(BayeskitWarning, match="column 'b' has no value in any row"):
-        NearestNeighbours(1).fit({"a": [0.0, 1.0], "b": [np.nan, np.nan]}, ["x", "y"])
+        KNeighbors(1).fit({"a": [0.0, 1.0], "b": [np.nan, np.nan]}, ["x", "y"])

@@ -22,7 +22,7 @@ from bayeskit.table.encode import encode, missing_column, refuse_infinite
 from bayeskit.table.schema import Schema
 
 
-class NearestNeighbours(TableClassifier):
+class KNeighbors(TableClassifier):
     """k nearest neighbours over any table: text and numbers mixed, missing cells allowed.
 
     The distance is the heterogeneous Euclidean-overlap metric (HEOM): numbers count by their difference in units of the
@@ -51,9 +51,9 @@ class NearestNeighbours(TableClassifier):
 
     Examples
     --------
-    >>> from bayeskit import NearestNeighbours, datasets
+    >>> from bayeskit import KNeighbors, datasets
     >>> penguins = datasets.load_penguins()
-    >>> model = NearestNeighbours().fit(penguins, target="species")
+    >>> model = KNeighbors().fit(penguins, target="species")
     >>> model.predict({**{name: None for name in model.feature_names_in_}, "island": "Torgersen"}).tolist()
     ['Adelie']
     """
@@ -135,7 +135,7 @@ class NearestNeighbours(TableClassifier):
         n_class = np.bincount(self._y, minlength=len(self.classes_))
         classes = [str(label) for label in self.classes_.tolist()]
         facts = {"classes": classes, "rows": dict(zip(classes, n_class.tolist(), strict=True))}
-        title = f"NearestNeighbours: {len(self.schema_)} features, {len(classes)} classes"
+        title = f"KNeighbors: {len(self.schema_)} features, {len(classes)} classes"
         body = f"{len(self._y):,} training rows; {min(self.n_neighbors, len(self._y))} neighbours per prediction\n"
         return ModelSummary(title, facts, body + listed(tuple(classes), n_class[:, None].astype(float), ("rows",)))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from bayeskit.errors import TableError
-from bayeskit.table.discretise import learn_edges
+from bayeskit.table.discretize import learn_edges
 from bayeskit.table.schema import Variable, bin_names
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30).map(np.array)

@@ -20,7 +20,7 @@ _TOGETHER = 512
 
 
 @dataclass(frozen=True)
-class Tokeniser:
+class Tokenizer:
     """How a text becomes tokens.
 
     Parameters
@@ -40,7 +40,7 @@ class Tokeniser:
         Whether punctuation becomes tokens too, for "words".
     ideographs : {"bigrams", "characters"}, default "bigrams"
         Whether scripts without spaces become overlapping pairs, or single characters, for "words".
-    normalise : {"NFC", "NFD", "NFKC", "NFKD"}, optional
+    unicode_form : {"NFC", "NFD", "NFKC", "NFKD"}, optional
         The Unicode normal form that texts are brought to first: NFC makes é one character however it was typed.
     hashing : int, optional
         Number of buckets that tokens are hashed into, instead of a vocabulary.
@@ -49,13 +49,13 @@ class Tokeniser:
 
     Examples
     --------
-    >>> Tokeniser().split("Don't panic: it's 3.14!")
+    >>> Tokenizer().split("Don't panic: it's 3.14!")
     ["don't", 'panic', "it's", '3.14']
-    >>> Tokeniser().split("朴素贝叶斯 works")
+    >>> Tokenizer().split("朴素贝叶斯 works")
     ['朴素', '素贝', '贝叶', '叶斯', 'works']
-    >>> Tokeniser(punctuation=True).split("Really?!")
+    >>> Tokenizer(punctuation=True).split("Really?!")
     ['really', '?', '!']
-    >>> Tokeniser("characters", ngram_range=(2, 2)).split("Bayes")
+    >>> Tokenizer("characters", ngram_range=(2, 2)).split("Bayes")
     ['ba', 'ay', 'ye', 'es']
     """
 
@@ -64,13 +64,13 @@ class Tokeniser:
     lowercase: bool = True
     punctuation: bool = False
     ideographs: str = "bigrams"
-    normalise: str | None = None
+    unicode_form: str | None = None
     hashing: int | None = None
     hash_seed: int = 0
 
     @property
     def reader(self) -> TextReader:
-        """The kernel's tokeniser."""
+        """The kernel's tokenizer."""
         unit = UNITS.index(self.tokens) if isinstance(self.tokens, str) else 0
         low, high = self.ngram_range
         return TextReader(
@@ -87,7 +87,7 @@ class Tokeniser:
 
     def normal(self, text: str) -> str:
         """Return the text in its normal form, if one is set."""
-        form: Any = self.normalise
+        form: Any = self.unicode_form
         return text if form is None or unicodedata.is_normalized(form, text) else unicodedata.normalize(form, text)
 
     def prepare(self, text: str) -> str:
@@ -109,7 +109,7 @@ class Tokeniser:
         Tokens of a function are searched in the text one after the other; those that are not found get an empty span
         at the current position.
 
-        >>> Tokeniser().spans("Weiß wie Schnee")
+        >>> Tokenizer().spans("Weiß wie Schnee")
         [('weiss', 0, 4), ('wie', 5, 8), ('schnee', 9, 15)]
         """
         text = self.normal(text)
@@ -130,10 +130,10 @@ class Tokeniser:
             yield part, [self.prepare(text) for text in texts[part]]
 
 
-def _places(text: str, tokeniser: Tokeniser) -> list[int]:
+def _places(text: str, tokenizer: Tokenizer) -> list[int]:
     places = []
     for i, sign in enumerate(text):
-        places += [i] * len(tokeniser.prepare(sign))
+        places += [i] * len(tokenizer.prepare(sign))
     return [*places, len(text)]
 
 
