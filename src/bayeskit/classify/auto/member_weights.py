@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class MemberWeights:
     bias: NDArray[np.float64]  # (n_classes,)
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
     losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
+    believed: float  # from 0, the class shares, to 1: how far the pool is believed
 
 
 def weigh_members(
@@ -47,7 +49,7 @@ def weigh_members(
     n, k = len(log_posteriors), sample.n_classes
     as_it_is = np.eye(k, k + 1)
     if k == 1:
-        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1))
+        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0)
     scores = _as_scores(log_posteriors)
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
     power, n_fitted = np.ones(n), 0.0
@@ -71,8 +73,11 @@ def weigh_members(
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
     found *= _sharpness(of_all, of_half)
-    weight, bias = _cautious(found[:n], found[n:], left_out[of_true], n_fitted, sample)
-    return MemberWeights(weight, bias, class_matrix, losses)
+    n_class = np.bincount(sample.y, weights=sample.weight, minlength=k)
+    believed = _believed(left_out[of_true], n_class, n_fitted, sample)
+    shares = log_prior(n_class)
+    bias = believed * found[n:] + (1.0 - believed) * (shares - shares.mean())
+    return MemberWeights(believed * found[:n], bias, class_matrix, losses, believed)
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
@@ -106,25 +111,16 @@ def _n_fitted(scores: NDArray[np.float32], found: NDArray[np.float64], sample: T
     return float((bend / (bend + PENALTY)).sum())
 
 
-def _cautious(
-    weight: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    log_p: NDArray[np.float64],
-    n_fitted: float,
-    sample: TrainingRows,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights and biases nearer to those of the class shares, by how sure it is that the pool beats them.
+def _believed(log_p: NDArray[np.float64], n_class: NDArray[np.float64], n_fitted: float, sample: TrainingRows) -> float:
+    """Return how far the pool is to be believed, by how sure it is that it beats the class shares.
 
     On average, rows left out gain g nats over the shares of their classes, which have seen them as the biases have;
     each number that was fitted to N rows takes 1 / N of it back (Akaike's criterion). With standard error e,
     g² / (g² + e²) of what is left are to be believed.
     """
-    n_class = np.bincount(sample.y, weights=sample.weight, minlength=sample.n_classes)
     total = float(sample.weight.sum())
     gains = log_p - np.log(n_class[sample.y] / total)
     mean = float(np.average(gains, weights=sample.weight))
     gain = max(mean - n_fitted / total, 0.0)
     variance = float(np.average((gains - mean) ** 2, weights=sample.weight)) / total
-    believed = gain**2 / max(gain**2 + variance, np.finfo(np.float64).tiny)
-    shares = log_prior(n_class)
-    return believed * weight, believed * bias + (1.0 - believed) * (shares - shares.mean())
+    return gain**2 / max(gain**2 + variance, float(np.finfo(np.float64).tiny))
