@@ -37,6 +37,9 @@ from bayeskit.table.read import Source, read_values
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
 
+# Below this, rows left out gain less over the class frequencies than the numbers that were fitted to them explain.
+LEAST_BELIEVED = 1.0 / (1.0 + np.e)
+
 
 def _is_seed(value: Any) -> bool:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -208,10 +211,10 @@ class AutoBayes(BayesClassifier):
             warn_caller(
                 f"max_seconds={self.max_seconds:g} were over before all {what} were learned; the model has the rest."
             )
-        if len(classes) > 1 and not counts.plan.member_weight.any():
+        if len(classes) > 1 and counts.plan.believed < LEAST_BELIEVED:
             warn_caller(
-                "no member gains anything over the class frequencies on rows left out, so AutoBayes answers every row "
-                "with these; more rows or other columns may help."
+                "rows left out gain nothing over the class frequencies beyond what chance gives, so the answers of "
+                "AutoBayes stay near these; more rows or other columns may help."
             )
         return counts
 
