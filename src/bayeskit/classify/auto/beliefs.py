@@ -175,7 +175,7 @@ class AutoBeliefs:
         That of the networks has no weights of columns, which were fitted to full rows.
         """
         networks = self.plan.networks.kernel.score(
-            self._networks, codes, np.ones(len(codes)), n_threads(codes.size * 8 * len(self._shares))
+            self._networks, codes, self._varies.astype(np.float64), n_threads(codes.size * 8 * len(self._shares))
         )
         others = [member - empty for member, empty in zip(members[1:], self._nothing_known[1:], strict=True)]
         return [networks, *others]
@@ -211,10 +211,10 @@ class AutoBeliefs:
         """Return log P(c | x) by each member, clipped from below."""
         threads = n_threads(codes.size * 8 * len(self._shares))
         plan, weight = self.plan, self.plan.column_weight
-        networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
+        networks = plan.networks.kernel.score(self._networks, codes, weight[:-1] * self._varies, threads)
         found = [networks + weight[-1] * self._shares + self._column_bias]
         for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
-            beside = columns_beside(gaussian, plan.levels).astype(np.float64)
+            beside = (columns_beside(gaussian, plan.levels) & self._varies).astype(np.float64)
             rest = self._shares + plan.plain.kernel.score(self._plain, codes, beside, threads)
             z = gaussian.transform(columns, codes, threads)
             found.append(rest + _densities(z, beliefs, codes[gaussian.features], threads))
@@ -227,7 +227,8 @@ class AutoBeliefs:
 
     def network_terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the term of each column in the networks, of shape (n_rows, n_features, n_classes)."""
-        return self.plan.networks.kernel.terms(self._networks, codes, n_threads(codes.size * 16))
+        terms = self.plan.networks.kernel.terms(self._networks, codes, n_threads(codes.size * 16))
+        return terms * self._varies[:, None]
 
     def log_evidence(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return log P(x) by the networks, the mean of their probabilities; hidden cells are left out."""
