@@ -127,7 +127,7 @@ def tables(r: bool) -> list[str]:
     """Return the lines on tables: 1e6 complete rows, and EM with a tenth of the cells missing."""
     net = BayesianNetwork.read(NETWORKS / "alarm.bif.gz")
     columns = read_cases(net.schema, net.states, net.sample(1_000_000, random_state=0)).complete()
-    own = cpu_seconds(lambda: net.fit(columns), 5)
+    own = cpu_seconds(lambda: net.fitted(columns), 5)
     lines = ["| task | bayeskit | aim | peer | ratio |", "|---|--:|--:|--:|--:|"]
     task = "tables of alarm, 1e6 rows, from codes"
     if r:
@@ -145,9 +145,9 @@ def tables(r: bool) -> list[str]:
         column[rng.random(len(column)) < 0.1] = 255
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        em = cpu_seconds(lambda: net.fit(hidden, missing="em", max_iter=10, tol=0.0), 3)
+        em = cpu_seconds(lambda: net.fitted(hidden, missing="em", max_iter=10, tol=0.0), 3)
         thousand = [column[:1000] for column in hidden]
-        few = cpu_seconds(lambda: net.fit(thousand, missing="em", max_iter=6, tol=0.0), 3)
+        few = cpu_seconds(lambda: net.fitted(thousand, missing="em", max_iter=6, tol=0.0), 3)
     lines.append(f"| EM, alarm, 1e4 rows, 10 % of the cells missing, 10 steps | {seconds(em)} | 1 s | | |")
     if find_spec("pyagrum"):
         their = _pyagrum_em(net, thousand)

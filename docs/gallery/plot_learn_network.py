@@ -19,7 +19,7 @@ hidden = {name: [None if rng.random() < 1 / 3 else value for value in column] fo
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for way in ("em", "gradient"):
-    asia.fit(hidden, missing=way, start="data").history.plot(axes[0])
+    asia.fitted(hidden, missing=way, start="data").history.plot(axes[0])
 axes[0].set_title("hidden cells", loc="left")
 
 # %%

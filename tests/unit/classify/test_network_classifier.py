@@ -38,7 +38,7 @@ def test_posteriors_are_those_of_the_networks_engine_whatever_is_missing(net, se
         return
     rng = np.random.default_rng(seed)
     target = net.names[int(rng.integers(len(net.names)))]
-    net = net.fit(net.sample(30, random_state=seed % 1000), smoothing=0.5)  # no zeros, so that no row is impossible
+    net = net.fitted(net.sample(30, random_state=seed % 1000), smoothing=0.5)  # no zeros, so that no row is impossible
     model = NetworkClassifier.from_network(net, target)
     table = {
         name: [None if rng.random() < 0.4 else str(rng.choice(net.states[net.index(name)])) for _ in range(6)]
@@ -51,7 +51,7 @@ def test_posteriors_are_those_of_the_networks_engine_whatever_is_missing(net, se
 @pytest.mark.parametrize("target", ["lung", "either", "asia", "dysp"])
 def test_fit_gives_the_tables_of_the_networks_own_fit(target):
     net, table = load_asia(), cases()
-    model, fitted = NetworkClassifier(net, target, smoothing=0.5).fit(table), net.fit(table, smoothing=0.5)
+    model, fitted = NetworkClassifier(net, target, smoothing=0.5).fit(table), net.fitted(table, smoothing=0.5)
     found = model.network_
     assert set(found.arcs) == set(net.arcs)
     assert_allclose(model.predict_proba(PATIENTS), posterior(fitted, PATIENTS, target, model.classes_), rtol=1e-12)

@@ -174,7 +174,7 @@ def learn_structure(
         many are left out; average the likelihood of each family over the rows where it is known, which uses all rows
         but adds arcs where many cells are missing; or structural EM, which is the slowest and the most accurate.
     smoothing : number or object
-        For the tables of the result, as in `BayesianNetwork.fit`.
+        For the tables of the result, as in `BayesianNetwork.fitted`.
     random_state : int
         The seed of restarts and of structural EM.
     progress : callable, optional
@@ -338,14 +338,14 @@ def _result(
     *,
     complete: bool,
 ) -> LearnedStructure:
-    from bayeskit.network.network import BayesianNetwork  # which knows `fit`, and so this folder
+    from bayeskit.network.network import BayesianNetwork  # which knows `fitted`, and so this folder
 
     arcs = _directed(marks) if (marks & marks.T).any() else marks
     parents = parents_of(arcs)
     _refuse_large_families(rows, parents, settings.limit)
     blank = [np.full([rows.cards[p] for p in (*own, i)], 1.0 / rows.cards[i]) for i, own in enumerate(parents)]
     empty = BayesianNetwork.from_tables(rows.names, rows.states, parents, blank, schema=rows.schema)
-    network = empty.fit(
+    network = empty.fitted(
         rows.columns, rows.weight, smoothing=smoothing, missing=tables, unseen="ignore", max_memory=settings.limit
     )
     if settings.method in ("pc", "ges"):

@@ -1,4 +1,4 @@
-"""Tables from data: `fit`, `partial_fit`, `merge` and `unlearn`; a mixin of `BayesianNetwork`."""
+"""Tables from data: `fitted`, `updated`, `merged` and `unlearned`; a mixin of `BayesianNetwork`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LearnsTables:
         """The history of EM or gradient ascent; None for other tables."""
         return None if self._learned is None else self._learned.history
 
-    def fit(
+    def fitted(
         self,
         table: Any,
         sample_weight: Any = None,
@@ -113,7 +113,7 @@ class LearnsTables:
         --------
         >>> from bayeskit import BayesianNetwork
         >>> net = BayesianNetwork("rain->wet")
-        >>> fitted = net.fit({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}, smoothing=0)
+        >>> fitted = net.fitted({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}, smoothing=0)
         >>> fitted.tables[1]
         array([[1. , 0. ],
                [0.5, 0.5]])
@@ -133,7 +133,7 @@ class LearnsTables:
         flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
-    def partial_fit(
+    def updated(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
     ) -> BayesianNetwork:
         """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
@@ -141,35 +141,35 @@ class LearnsTables:
         Examples
         --------
         >>> from bayeskit import BayesianNetwork
-        >>> net = BayesianNetwork("rain").fit({"rain": ["no"]}, smoothing=0)
-        >>> net.partial_fit({"rain": ["yes", "yes", "yes"]}).tables[0]
+        >>> net = BayesianNetwork("rain").fitted({"rain": ["no"]}, smoothing=0)
+        >>> net.updated({"rain": ["yes", "yes", "yes"]}).tables[0]
         array([0.25, 0.75])
         """
-        net, learned = cast("BayesianNetwork", self), self._with_counts("partial_fit")
+        net, learned = cast("BayesianNetwork", self), self._with_counts("updated")
         more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
         return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
 
-    def merge(self, other: BayesianNetwork) -> BayesianNetwork:
+    def merged(self, other: BayesianNetwork) -> BayesianNetwork:
         """Return the network of the rows of both; variables, states and parents must be the same."""
-        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merge"), other._with_counts("merge")
+        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merged"), other._with_counts("merged")
         if (net.names, net.states, net.parents) != (other.names, other.states, other.parents):
             raise MergeError("the two networks differ in variables, states or parents, so their counts do not add.")
         return from_counts(
             net, cast(FamilyCounts, learned.counts) + cast(FamilyCounts, theirs.counts), learned.smoothing
         )
 
-    def unlearn(
+    def unlearned(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
-        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearn")
+        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearned")
         less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
         return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
 
     def _with_counts(self, what: str) -> Learned:
         if self._learned is None or self._learned.counts is None:
             raise NetworkError(
-                f"{what} needs a network that carries its counts: one that fit made with missing='available-case'. "
+                f"{what} needs a network that carries its counts: one that fitted() made with missing='available-case'. "
                 "Tables that were given, or found by EM or gradient ascent, have none."
             )
         return self._learned
