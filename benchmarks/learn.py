@@ -18,7 +18,7 @@ import pandas as pd
 import bayeskit
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.data import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
 from benchmarks.timing import cpu_seconds, seconds, write_section
 
 SHARED = Path(__file__).parents[1].parent / "shared"

@@ -51,7 +51,7 @@ _PUBLIC = {
     "MEstimate": "bayeskit.estimate.smoothing",
     "SemiSupervised": "bayeskit.classify.semi_supervised",
     "Tokenizer": "bayeskit.table.tokenizer",
-    "arc_strength": "bayeskit.network.learn.bootstrap",
+    "arc_strength": "bayeskit.network.learn.arc_strength",
     "bayes_error": "bayeskit.classify.bayes_error",
     "bayes_risk": "bayeskit.decide.bayes_risk",
     "compare": "bayeskit.workflow.compare",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
-from bayeskit.network.learn.data import read_rows
+from bayeskit.network.learn.discrete_rows import read_rows
 from tests.networks import public
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "golden" / "structure"
@@ -72,7 +72,7 @@ def test_tabu_with_restarts_beats_the_mean_of_bnlearn(name):
 
 def test_k2_with_the_true_order_on_alarm():
     net = public("alarm")
-    found = learn_structure(sample("alarm", 10000), "k2", ordering=[net.names[i] for i in net.order])
+    found = learn_structure(sample("alarm", 10000), "k2", ordering=[net.names[i] for i in net.topological_order])
     true, ours = set(net.arcs), set(found.arcs)
     assert len(true - ours) <= 2
     assert len(ours - true) <= 6

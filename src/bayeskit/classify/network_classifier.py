@@ -41,7 +41,7 @@ from bayeskit.learn.parameters import (
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.learn.state import State
 from bayeskit.network import dag
-from bayeskit.network.learn.data import DiscreteRows
+from bayeskit.network.learn.discrete_rows import DiscreteRows
 from bayeskit.network.learn.search import METHODS, OPTIONS, learn_structure
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretize import METHODS as BINS

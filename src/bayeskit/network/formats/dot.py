@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.table import MOST_AXES, default_table
-from bayeskit.network.digraph import digraph
+from bayeskit.network.dot_text import dot_text
 from bayeskit.network.formats.lexer import Scanner, numbers
 from bayeskit.network.formats.network_parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
 
@@ -230,7 +230,7 @@ def write(net: BayesianNetwork) -> str:
             "table": " ".join(map(repr, net.tables[i].reshape(-1).tolist())),
         }
         nodes[name] = {key: value for key, value in attributes.items() if value}
-    return digraph(nodes, net.arcs) + "\n"
+    return dot_text(nodes, net.arcs) + "\n"
 
 
 def _escaped(text: str) -> str:

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.network.infer.answers import Quality
-from bayeskit.network.infer.chains import error_of_mean, split_r_hat
+from bayeskit.network.infer.chain_errors import error_of_mean, split_r_hat
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_apart, warn_if_short
+from bayeskit.network.infer.sampling_effort import (
+    SampledMarginals,
+    SamplingEffort,
+    good_enough,
+    warn_if_apart,
+    warn_if_short,
+)
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine

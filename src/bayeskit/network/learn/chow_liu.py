@@ -11,7 +11,7 @@ from bayeskit.counts.memory import MemoryLimit
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.information import maximum_spanning_tree, pair_gain
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.data import DiscreteRows
+from bayeskit.network.learn.discrete_rows import DiscreteRows
 from bayeskit.network.learn.hill_climb import Arcs
 from bayeskit.network.learn.history import LearningHistory
 from bayeskit.network.learn.table_fitting import count_columns

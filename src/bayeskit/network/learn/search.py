@@ -14,11 +14,10 @@ from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.errors import NetworkError, TooLargeError, warn_caller
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.cpd.table import MAX_NUMBERS
-from bayeskit.network.graph import Graph
 from bayeskit.network.learn.chow_liu import chow_liu
 from bayeskit.network.learn.climb import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints, read_ordering
-from bayeskit.network.learn.data import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
 from bayeskit.network.learn.exact_search import exact_search
 from bayeskit.network.learn.ges import greedy_equivalence_search
 from bayeskit.network.learn.hill_climb import hill_climb
@@ -31,6 +30,7 @@ from bayeskit.network.learn.structural_em import structural_em
 from bayeskit.network.learn.structure_scores import ScoreName, StructureScores
 from bayeskit.network.learn.tabu import tabu_search
 from bayeskit.network.learn.tests_of_independence import DataTests, TestName
+from bayeskit.network.named_graph import NamedGraph
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -116,7 +116,7 @@ def learn_structure(
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int | None = None,
     ordering: Sequence[str] | None = None,
-    start: Graph | None = None,
+    start: NamedGraph | None = None,
     restarts: int = 0,
     perturb: int = 10,
     tabu_length: int = 400,
@@ -282,7 +282,7 @@ def search(rows: DiscreteRows, settings: Settings, start: Marks) -> tuple[Marks,
     return greedy_equivalence_search(scores, limits, on_step=on_step)
 
 
-def _start(start: Graph | None, rows: DiscreteRows, limits: Constraints) -> Marks:
+def _start(start: NamedGraph | None, rows: DiscreteRows, limits: Constraints) -> Marks:
     arcs = limits.required.copy()
     if start is None:
         return arcs

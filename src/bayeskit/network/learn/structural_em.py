@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.climb import parents_of
-from bayeskit.network.learn.data import DiscreteRows
-from bayeskit.network.learn.em import learn_by_em
-from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.discrete_rows import DiscreteRows
+from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.pseudo_counts import as_prior
+from bayeskit.network.learn.table_em import learn_by_em
 
 Arcs = NDArray[np.bool_]
 # A search over complete rows: rows, where to start → graph.

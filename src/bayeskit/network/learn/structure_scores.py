@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from bayeskit._kernels import FamilyScores, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.learn.column_kinds import Kinds
-from bayeskit.network.graph import Graph
-from bayeskit.network.learn.data import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.named_graph import NamedGraph
 
 ScoreName = Literal["bic", "aic", "mdl", "k2", "bdeu", "loglik"]
 SCORES: tuple[str, ...] = get_args(ScoreName)
@@ -78,7 +78,7 @@ class StructureScores:
 
 
 def network_score(
-    graph: Graph,
+    graph: NamedGraph,
     table: Any,
     score: ScoreName = "bic",
     *,

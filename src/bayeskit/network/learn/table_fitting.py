@@ -17,12 +17,12 @@ from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
 from bayeskit.errors import MergeError, NetworkError, TableError
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.em import learn_by_em
-from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.gradient import learn_by_gradient
-from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.history import LearningHistory
 from bayeskit.network.learn.pseudo_counts import as_prior, estimate
+from bayeskit.network.learn.table_em import learn_by_em
+from bayeskit.network.learn.table_gradient import learn_by_gradient
 from bayeskit.network.states import schema_of
 from bayeskit.table.labels import read_weight
 from bayeskit.table.scan.pieces import PieceReader, Scan
@@ -169,7 +169,7 @@ class LearnsTables:
     def _with_counts(self, what: str) -> Learned:
         if self._learned is None or self._learned.counts is None:
             raise NetworkError(
-                f"{what} needs a network that carries its counts: one that fitted() made with missing='available-case'. "
+                f"{what} needs a network with counts: one that fitted() made with missing='available-case'. "
                 "Tables that were given, or found by EM or gradient ascent, have none."
             )
         return self._learned

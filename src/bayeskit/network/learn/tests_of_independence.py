@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from bayeskit._kernels import IndependenceTests, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.learn.data import DiscreteRows
+from bayeskit.network.learn.discrete_rows import DiscreteRows
 
 TestName = Literal["g2", "chi2", "mi"]
 TESTS: tuple[str, ...] = get_args(TestName)
@@ -47,7 +47,7 @@ class DataTests:
 
     Examples
     --------
-    >>> from bayeskit.network.learn.data import read_rows
+    >>> from bayeskit.network.learn.discrete_rows import read_rows
     >>> rows = read_rows({"x": list("aabb"), "y": list("cdcd")})
     >>> DataTests(rows, "g2", 0.05).p_value(0, 1, [])
     1.0

@@ -10,7 +10,7 @@ from bayeskit import BayesianNetwork
 from bayeskit.datasets import load_asia
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.gradient import to_simplex
+from bayeskit.network.learn.table_gradient import to_simplex
 from tests.networks import networks, public
 
 

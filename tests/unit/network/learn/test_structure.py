@@ -11,9 +11,9 @@ from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_stru
 from bayeskit.datasets import load_asia
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network import dag
-from bayeskit.network.learn.bootstrap import ArcStrength
+from bayeskit.network.learn.arc_strength import ArcStrength
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.data import read_rows
+from bayeskit.network.learn.discrete_rows import read_rows
 from bayeskit.network.learn.k2 import k2_search
 from bayeskit.network.learn.pc import pc_stable
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
@@ -345,13 +345,13 @@ def test_an_interruption_of_the_bootstrap_keeps_the_networks_so_far():
 
 
 def _interrupted_at_once(rows):
-    from bayeskit.network.learn import bootstrap
+    from bayeskit.network.learn import arc_strength as module
 
     def search(*_):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "search", search)
+        patch.setattr(module, "search", search)
         arc_strength(rows, n_networks=2)
 
 

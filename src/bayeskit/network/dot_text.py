@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 
-def digraph(nodes: Mapping[str, Mapping[str, str]], arcs: Iterable[tuple[str, str]]) -> str:
+def dot_text(nodes: Mapping[str, Mapping[str, str]], arcs: Iterable[tuple[str, str]]) -> str:
     """Write nodes with their attributes, then arcs as (parent, child), in the order given.
 
     Examples
     --------
-    >>> print(digraph({"rain": {"shape": "box"}}, [("rain", "wet grass")]))
+    >>> print(dot_text({"rain": {"shape": "box"}}, [("rain", "wet grass")]))
     digraph {
       "rain" [shape="box"];
       "rain" -> "wet grass";

@@ -38,21 +38,21 @@ class Question:
     value: float
 
 
-def questions(net: BayesianNetwork, of: str, given: Mapping[str, Any], loss: Any, limit: float) -> list[Question]:
+def questions(net: BayesianNetwork, variable: str, given: Mapping[str, Any], loss: Any, limit: float) -> list[Question]:
     """Return the value of each unobserved variable for a target, from one propagation per state of the target."""
-    target, evidence = net.index(of), read_evidence(net, given)
+    target, evidence = net.index(variable), read_evidence(net, given)
     if evidence.marginals:
         raise NetworkError("questions takes states, sets of states and likelihoods as evidence, not a Marginal.")
     if target in evidence.states:
-        raise NetworkError(f"{of!r} is part of the evidence, so nothing can be learned about it.")
+        raise NetworkError(f"{variable!r} is part of the evidence, so nothing can be learned about it.")
     rule = read_loss(loss, list(net.states[target]))
-    prior = net.posterior(of, given=given, max_memory=limit).array
+    prior = net.posterior(variable, given=given, max_memory=limit).array
     rows: list[Table] = []  # P(all states | target = t, evidence), for each t that is possible
     possible = np.flatnonzero(prior > 0)
-    rest = {name: value for name, value in given.items() if name != of}
+    rest = {name: value for name, value in given.items() if name != variable}
     for t in possible:
         try:
-            rows.append(net.posterior(given={**rest, of: net.states[target][t]}, max_memory=limit)._values)
+            rows.append(net.posterior(given={**rest, variable: net.states[target][t]}, max_memory=limit)._values)
         except ImpossibleEvidenceError:  # a posterior of 1e-320 may be rounding
             rows.append(np.zeros(sum(net.cards)))
     by_target, weight = np.array(rows), prior[possible]

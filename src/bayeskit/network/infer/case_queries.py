@@ -16,24 +16,24 @@ from bayeskit._kernels import Sampler, n_threads
 from bayeskit.counts.memory import Memory
 from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
 from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Posteriors
-from bayeskit.network.infer.batch import BatchQueries
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
-from bayeskit.network.infer.forward import Output, cases_as, check_random_state, check_request
-from bayeskit.network.infer.sampled import SamplingEffort
-from bayeskit.network.infer.sampling import METHODS, sample_marginals
-from bayeskit.network.infer.size import TreeSize
+from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
+from bayeskit.network.infer.row_queries import RowQueries
+from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
+from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
+from bayeskit.network.infer.tree_size import TreeSize
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
-Method = Literal["exact", "auto", "rejection", "weighting", "gibbs"]
+InferenceMethod = Literal["exact", "auto", "rejection", "weighting", "gibbs"]
 Given = Mapping[str, Any] | None
 
 
-class Queries(BatchQueries):
+class CaseQueries(RowQueries):
     """The queries of a network about one case.
 
     Evidence (``given``) maps a variable to a state, to a set of states, to a likelihood (a mapping of state to number,
@@ -44,11 +44,11 @@ class Queries(BatchQueries):
     @overload
     def posterior(
         self,
-        of: str,
+        variables: str,
         *,
         given: Given = None,
         codes: bool = False,
-        method: Method = "exact",
+        method: InferenceMethod = "exact",
         n_samples: int | None = None,
         error: float | None = None,
         random_state: int = 0,
@@ -58,11 +58,11 @@ class Queries(BatchQueries):
     @overload
     def posterior(
         self,
-        of: list[str] | tuple[str, ...] | None = None,
+        variables: list[str] | tuple[str, ...] | None = None,
         *,
         given: Given = None,
         codes: bool = False,
-        method: Method = "exact",
+        method: InferenceMethod = "exact",
         n_samples: int | None = None,
         error: float | None = None,
         random_state: int = 0,
@@ -71,11 +71,11 @@ class Queries(BatchQueries):
 
     def posterior(
         self,
-        of: str | list[str] | tuple[str, ...] | None = None,
+        variables: str | list[str] | tuple[str, ...] | None = None,
         *,
         given: Given = None,
         codes: bool = False,
-        method: Method = "exact",
+        method: InferenceMethod = "exact",
         n_samples: int | None = None,
         error: float | None = None,
         random_state: int = 0,
@@ -85,7 +85,7 @@ class Queries(BatchQueries):
 
         Parameters
         ----------
-        of : str or list of str, optional
+        variables : str or list of str, optional
             One variable gives a `Posterior`; several, or none for all of them, give `Posteriors`.
         given : mapping, optional
             Evidence.
@@ -112,12 +112,12 @@ class Queries(BatchQueries):
         yes   0.692308
         """
         net, limit = cast("BayesianNetwork", self), memory_in_bytes(max_memory)
-        wanted = _wanted(net, of)
+        wanted = _wanted(net, variables)
         evidence = read_evidence(net, given, codes)
         effort = SamplingEffort(n_samples, error, random_state)
         if _check_method(method) in ("exact", "auto"):
             try:
-                return self._exact_posterior(of, wanted, evidence, limit)
+                return self._exact_posterior(variables, wanted, evidence, limit)
             except TooLargeError as refusal:
                 if method == "exact":
                     raise
@@ -128,24 +128,26 @@ class Queries(BatchQueries):
         answer = Posteriors(
             net.names, net.states, found.values, self._engine.offsets, float("nan"), found.standard_error, found.quality
         )
-        return answer[of] if isinstance(of, str) else answer if wanted is None else _some(answer, net, wanted)
+        if isinstance(variables, str):
+            return answer[variables]
+        return answer if wanted is None else _some(answer, net, wanted)
 
     def _exact_posterior(
-        self, of: Any, wanted: list[int] | None, evidence: Evidence, limit: float
+        self, variables: Any, wanted: list[int] | None, evidence: Evidence, limit: float
     ) -> Posterior | Posteriors:
         net, engine = cast("BayesianNetwork", self), self._engine
         soft = bool(evidence.marginals)
         if soft:
             evidence = apply_soft_evidence(engine, evidence, limit)
-        if isinstance(of, str):
+        if isinstance(variables, str):
             assert wanted is not None
-            return Posterior(of, net.states[wanted[0]], engine.single(wanted[0], evidence, limit))
+            return Posterior(variables, net.states[wanted[0]], engine.single(wanted[0], evidence, limit))
         values, log = engine.marginals(evidence, limit)
         answer = Posteriors(net.names, net.states, values, engine.offsets, float("nan") if soft else log)
         return answer if wanted is None else _some(answer, net, wanted)
 
     def joint(
-        self, names: Iterable[str], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
+        self, variables: Iterable[str], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> Joint:
         """Return the joint distribution of several variables given evidence.
 
@@ -161,7 +163,7 @@ class Queries(BatchQueries):
         yes   yes  0.18
         """
         net, engine, limit = cast("BayesianNetwork", self), self._engine, memory_in_bytes(max_memory)
-        wanted = [names] if isinstance(names, str) else list(names)
+        wanted = [variables] if isinstance(variables, str) else list(variables)
         places = _distinct(net, wanted, "joint")
         evidence = apply_soft_evidence(engine, read_evidence(net, given, codes), limit)
         free = [v for v in places if v not in evidence.states]
@@ -176,7 +178,7 @@ class Queries(BatchQueries):
         return Joint(tuple(wanted), tuple(net.states[v] for v in places), array)
 
     def probability(
-        self, of: Mapping[str, Any], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
+        self, event: Mapping[str, Any], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> float:
         """Return the probability of an event given evidence; the event maps variables to a state or a set of states.
 
@@ -188,21 +190,21 @@ class Queries(BatchQueries):
         0.692308
         """
         net, engine, limit = cast("BayesianNetwork", self), self._engine, memory_in_bytes(max_memory)
-        if not of or not isinstance(of, Mapping):
-            raise NetworkError(f"of must map variables to states, as {{'lung': 'yes'}}; got {of!r}.")
-        event = read_evidence(net, of, codes)
-        if event.marginals or any(set(values.tolist()) - {0.0, 1.0} for values in event.likelihoods.values()):
+        if not event or not isinstance(event, Mapping):
+            raise NetworkError(f"event must map variables to states, as {{'lung': 'yes'}}; got {event!r}.")
+        asked = read_evidence(net, event, codes)
+        if asked.marginals or any(set(values.tolist()) - {0.0, 1.0} for values in asked.likelihoods.values()):
             raise NetworkError("an event is a state or a set of states for each variable; likelihoods go into given.")
         evidence = apply_soft_evidence(engine, read_evidence(net, given, codes), limit)
         log_given = engine.log_evidence(evidence, limit) if evidence else 0.0
-        both = _and(event, evidence)
+        both = _and(asked, evidence)
         if both is None:
             return 0.0
         return min(exp(engine.log_probability(both, limit) - log_given), 1.0)
 
     def most_probable(
         self,
-        names: str | Iterable[str] | None = None,
+        variables: str | Iterable[str] | None = None,
         *,
         given: Given = None,
         codes: bool = False,
@@ -210,7 +212,7 @@ class Queries(BatchQueries):
     ) -> MostProbable:
         """Return the most probable states of all unobserved variables together (MPE), or of some (marginal MAP).
 
-        With names, all other variables are summed out first, exactly: the answer may differ from the states that an MPE
+        With ``variables``, all others are summed out first, exactly: the answer may differ from the states that an MPE
         gives those variables, and from their most probable states one by one.
 
         Examples
@@ -224,10 +226,10 @@ class Queries(BatchQueries):
         """
         net, engine, limit = cast("BayesianNetwork", self), self._engine, memory_in_bytes(max_memory)
         evidence = apply_soft_evidence(engine, read_evidence(net, given, codes), limit)
-        if names is None:
+        if variables is None:
             places = [v for v in range(len(net.names)) if v not in evidence.states]
         else:
-            places = _distinct(net, [names] if isinstance(names, str) else list(names), "most_probable")
+            places = _distinct(net, [variables] if isinstance(variables, str) else list(variables), "most_probable")
         log_evidence = engine.log_evidence(evidence, limit) if evidence else 0.0
         free = [v for v in places if v not in evidence.states]
         best, log = engine.maximum(free, evidence, limit) if free else ([], log_evidence)
@@ -257,20 +259,20 @@ class Queries(BatchQueries):
         output: Output = "dict",
         max_memory: Memory = MAX_MEMORY,
     ) -> Any:
-        """Draw cases from the network, parents before children; with evidence, from the distribution given it.
+        """Sample cases from the network, parents before children; with evidence, from the distribution given it.
 
         Parameters
         ----------
         n : int
             The number of cases.
         given : mapping, optional
-            Evidence. The cases are exact and independent draws from P(· | evidence), not weighted ones: the ancestors
+            Evidence. The cases are exact and independent samples of P(· | evidence), not weighted ones: the ancestors
             of the evidence are eliminated first, whose tables may take ``max_memory``.
         codes : bool, default False
             Whole numbers in the evidence are positions of states.
         random_state : int, default 0
-            Seed of the draws: the same one gives the same cases, whatever the number of threads; more cases begin with
-            the same ones.
+            Seed of the samples: the same one gives the same cases, whatever the number of threads; more cases begin
+            with the same ones.
         output : {"dict", "codes", "pandas", "polars"}
             A dict of arrays of states, a list of code columns (the state's position), or a frame of categories.
 
@@ -296,21 +298,21 @@ class Queries(BatchQueries):
         return Sampler(self._engine.native)
 
 
-def _wanted(net: BayesianNetwork, of: Any) -> list[int] | None:
+def _wanted(net: BayesianNetwork, variables: Any) -> list[int] | None:
     """Return the positions of the query variables, or None for all; tables are for `posterior_rows`."""
-    if of is None:
+    if variables is None:
         return None
-    names = [of] if isinstance(of, str) else of
+    names = [variables] if isinstance(variables, str) else variables
     if not isinstance(names, list | tuple | set | frozenset) or not all(isinstance(name, str) for name in names):
         raise NetworkError(
             "posterior answers one case: give the name of a variable or a list of names, and the evidence as given; "
-            "for a table of cases call posterior_rows(table, targets)."
+            "for a table of cases call posterior_rows(table, variables)."
         )
     return [net.index(name) for name in names]
 
 
 def _check_method(method: str) -> str:
-    if method not in ("exact", "auto", *METHODS):
+    if method not in ("exact", "auto", *SAMPLERS):
         raise NetworkError(f"method must be 'exact', 'auto', 'rejection', 'weighting' or 'gibbs'; got {method!r}.")
     return method
 

@@ -11,7 +11,7 @@ from bayeskit.network.separation import Separation, blocked, unblocked
 from bayeskit.network.variable_names import did_you_mean
 
 
-class Graph:
+class NamedGraph:
     """The graph half of a Bayesian network.
 
     Attributes
@@ -42,7 +42,7 @@ class Graph:
         return tuple((self.names[p], name) for name, own in zip(self.names, self.parents, strict=True) for p in own)
 
     @cached_property
-    def order(self) -> tuple[int, ...]:
+    def topological_order(self) -> tuple[int, ...]:
         """The variables' positions, parents before children."""
         return dag.topological_order(self.parents)
 
@@ -110,7 +110,7 @@ class Graph:
         start, known = self._places_of(x), self._places_of(given)
         return self._names_of(dag.connected(self.parents, start, known) - set(start))
 
-    def markov_blanket(self, name: str) -> tuple[str, ...]:
+    def markov_blanket(self, variable: str) -> tuple[str, ...]:
         """Return the parents, children and children's other parents: they separate it from all others.
 
         Examples
@@ -119,16 +119,16 @@ class Graph:
         >>> BayesianNetwork("Storm->Campfire<-BusTourGroup; Storm->Lightning").markov_blanket("Storm")
         ('Campfire', 'BusTourGroup', 'Lightning')
         """
-        return self._names_of(dag.markov_blanket(self.parents, self.index(name)))
+        return self._names_of(dag.markov_blanket(self.parents, self.index(variable)))
 
-    def ancestors(self, names: str | Iterable[str]) -> tuple[str, ...]:
+    def ancestors(self, variables: str | Iterable[str]) -> tuple[str, ...]:
         """Return all variables above these."""
-        places = self._places_of(names)
+        places = self._places_of(variables)
         return self._names_of(dag.ancestors(self.parents, places) - set(places))
 
-    def descendants(self, names: str | Iterable[str]) -> tuple[str, ...]:
+    def descendants(self, variables: str | Iterable[str]) -> tuple[str, ...]:
         """Return all variables below these."""
-        places = self._places_of(names)
+        places = self._places_of(variables)
         return self._names_of(dag.ancestors(self.children, places) - set(places))
 
     def moral_graph(self) -> tuple[tuple[str, str], ...]:
@@ -156,7 +156,7 @@ class Graph:
             (self.names[a], self.names[b]) for a, b in sorted(edges)
         )
 
-    def equivalent(self, other: Graph) -> bool:
+    def equivalent(self, other: NamedGraph) -> bool:
         """Return whether two graphs have the same d-separations, so that data cannot distinguish them.
 
         Examples

@@ -23,8 +23,8 @@ Impossible = Literal["error", "prior"]
 Unseen = Literal["error", "ignore"]
 
 
-class BatchQueries:
-    """Questions that are asked of each row of a table."""
+class RowQueries:
+    """Queries about each row of a table."""
 
     @cached_property
     def _engine(self) -> ExactEngine:
@@ -34,7 +34,7 @@ class BatchQueries:
     def posterior_rows(
         self,
         table: Any,
-        targets: str,
+        variables: str,
         *,
         impossible: Impossible = "error",
         unseen: Unseen = "error",
@@ -45,7 +45,7 @@ class BatchQueries:
     def posterior_rows(
         self,
         table: Any,
-        targets: list[str] | tuple[str, ...] | None = None,
+        variables: list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
         unseen: Unseen = "error",
@@ -55,29 +55,29 @@ class BatchQueries:
     def posterior_rows(
         self,
         table: Any,
-        targets: str | list[str] | tuple[str, ...] | None = None,
+        variables: str | list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
         unseen: Unseen = "error",
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64] | dict[str, NDArray[np.float64]]:
-        """Return P(target | the row's known cells) for each row of a table of cases.
+        """Return P(variable | the row's known cells) for each row of a table of cases.
 
-        A cell of a target that is known is evidence too, so its posterior is certain; `predict_proba` leaves it out.
+        A known cell of such a variable is evidence too, so its posterior is certain; `predict_proba` leaves it out.
 
         Parameters
         ----------
         table : any table
             Columns are found by name and read as the network's schema says; variables without a column are missing.
-        targets : str or list of str, optional
-            The query variables; by default all.
+        variables : str or list of str, optional
+            The variables asked about; by default all.
         impossible, unseen, max_memory
             As for `predict_proba`.
 
         Returns
         -------
         float64 array of shape (n_rows, n_states), or a dict of them
-            The array for one target that is given by its name; a dict of name to array otherwise.
+            The array for one variable that is given by its name; a dict of name to array otherwise.
 
         Examples
         --------
@@ -88,12 +88,12 @@ class BatchQueries:
                [0.8       , 0.2       ]])
         """
         net = cast("BayesianNetwork", self)
-        names = list(net.names) if targets is None else [targets] if isinstance(targets, str) else list(targets)
+        names = list(net.names) if variables is None else [variables] if isinstance(variables, str) else list(variables)
         places = [net.index(name) for name in names]
         parts = _posteriors(
             self._engine, table, places, own_cells=True, impossible=impossible, unseen=unseen, max_memory=max_memory
         )
-        return parts[0] if isinstance(targets, str) else dict(zip(names, parts, strict=True))
+        return parts[0] if isinstance(variables, str) else dict(zip(names, parts, strict=True))
 
     def predict_proba(
         self,

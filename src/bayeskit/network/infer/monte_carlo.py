@@ -13,12 +13,12 @@ from bayeskit.errors import ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.gibbs_sampling import gibbs, refuse_zeros
-from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_short
+from bayeskit.network.infer.sampling_effort import SampledMarginals, SamplingEffort, good_enough, warn_if_short
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
 
-METHODS = ("rejection", "weighting", "gibbs")
+SAMPLERS = ("rejection", "weighting", "gibbs")
 FIRST_SAMPLES = 16 * SAMPLE_CHUNK
 
 

@@ -161,7 +161,7 @@ def test_a_smaller_limit_refuses_what_a_larger_allows(net):
         (lambda net: net.joint([]), "joint needs at least one variable"),
         (lambda net: net.joint(["rain", "rain"]), "variable 'rain' appears twice"),
         (lambda net: net.most_probable(["wet", "wet"]), "variable 'wet' appears twice"),
-        (lambda net: net.probability({}), "of must map variables to states"),
+        (lambda net: net.probability({}), "event must map variables to states"),
         (lambda net: net.probability({"rain": [0.3, 0.4]}), "likelihoods go into given"),
         (lambda net: net.posterior("rain", n_samples=0), "n_samples must be a whole number of at least 1; got 0"),
         (lambda net: net.posterior("rain", error=2.0), "error is the standard error to reach"),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.estimate.em import expectation_maximisation
-from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.history import LearningHistory
 
 Flat = NDArray[np.float64]

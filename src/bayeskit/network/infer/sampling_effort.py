@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.infer.answers import Quality
-from bayeskit.network.infer.forward import check_random_state, is_whole
+from bayeskit.network.infer.sample_output import check_random_state, is_whole
 
 SAMPLES = 100_000
 # Where a standard error is to be reached, sampling goes on up to this many samples.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import ExpectedCounts, n_threads
 from bayeskit.errors import ImpossibleEvidenceError, TooLargeError
-from bayeskit.network.learn.flat import FlatTables
+from bayeskit.network.learn.flat_tables import FlatTables
 from bayeskit.network.learn.pseudo_counts import TablePrior
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError, BayeskitWarning
-from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.hidden import HiddenRows
+from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.history import LearningHistory
 
 Flat = NDArray[np.float64]

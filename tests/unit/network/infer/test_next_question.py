@@ -46,7 +46,7 @@ def test_conflict_is_the_log_of_independent_over_joint():
     found = ASIA.conflict(given)
     alone = {name: ASIA.probability({name: state}) for name, state in given.items()}
     joint = ASIA.probability(given)
-    assert found.conflict == pytest.approx(np.log(np.prod(list(alone.values())) / joint), rel=1e-10)
+    assert found.value == pytest.approx(np.log(np.prod(list(alone.values())) / joint), rel=1e-10)
     for name, state in given.items():
         others = {other: value for other, value in given.items() if other != name}
         wanted = np.log(alone[name] / ASIA.probability({name: state}, given=others))
@@ -57,7 +57,7 @@ def test_conflict_is_the_log_of_independent_over_joint():
 
 def test_evidence_that_fits_is_no_conflict_and_one_piece_never_is():
     assert not ASIA.conflict({"smoke": "yes", "lung": "yes"})
-    assert ASIA.conflict({"smoke": "yes"}).conflict == 0.0
+    assert ASIA.conflict({"smoke": "yes"}).value == 0.0
     assert ASIA.conflict({}).pieces == {}
 
 

@@ -92,7 +92,7 @@ def test_the_targets_own_column_is_not_read(net):
 
 @pytest.mark.parametrize("table", [{"wet": ["yes"]}, pd.DataFrame({"wet": ["yes"]}), np.zeros((2, 4)), [["yes"]]])
 def test_posterior_of_a_table_says_where_to_ask(net, table):
-    with pytest.raises(NetworkError, match=r"for a table of cases call posterior_rows\(table, targets\)"):
+    with pytest.raises(NetworkError, match=r"for a table of cases call posterior_rows\(table, variables\)"):
         net.posterior(table)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.network.learn.climb import closure
 from bayeskit.network.learn.constraints import Constraints, read_ordering
-from bayeskit.network.learn.data import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
 from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.search import METHODS, Settings, search, searched_rows
