@@ -31,21 +31,28 @@ class Climber:
     """A directed acyclic graph, with the gain of each legal change.
 
     Adding, removing and reversing one arc a → b are the changes. A change of the parents of b changes the gains at b
-    only, so the others are kept.
+    only, so the others are kept. Only the pairs that may be joined are kept, both ways, row by row: where few arcs are
+    allowed, a step costs as much as these, and not as all pairs.
     """
 
     def __init__(self, scores: StructureScores, limits: Constraints, arcs: NDArray[np.bool_]) -> None:
         self.scores = scores
         self.limits = limits
-        n = len(arcs)
         self.arcs = arcs.copy()
+        n, joined = len(arcs), limits.allowed | arcs
+        self._a, self._b = np.nonzero(joined | joined.T)  # (n_pairs,) each
+        self._flat = self._a * n + self._b
+        self._mirror = np.lexsort((self._a, self._b))  # the place of b → a
+        self._into = np.split(self._mirror, np.searchsorted(self._b[self._mirror], np.arange(1, n)))  # by child
+        self._allowed = limits.allowed[self._a, self._b]
+        self._required = limits.required[self._a, self._b]
+        self._is_arc = arcs[self._a, self._b]
+        self._n_parents = arcs.sum(axis=0)
         self.local = np.array([scores.local(j, self.parents(j)) for j in range(n)])
-        self._toggled = np.full((n, n), np.nan)  # score of family b with a added or removed
+        self._toggled = np.full(len(self._a), np.nan)  # score of family b with a added or removed
         # A number for each arc: the exclusive or over the arcs names a graph, for the list of graphs seen.
-        self._names = np.random.default_rng(0).integers(1, 2**63, size=(n, n), dtype=np.uint64)
-        self.key = np.uint64(0)
-        for a, b in zip(*np.nonzero(arcs), strict=True):
-            self.key ^= self._names[a, b]
+        self._names = np.random.default_rng(0).integers(1, 2**63, size=len(self._a), dtype=np.uint64)
+        self.key = np.bitwise_xor.reduce(self._names[self._is_arc])
         self._reach = closure(self.arcs)
 
     def parents(self, j: int) -> list[int]:
@@ -57,29 +64,36 @@ class Climber:
         """The score of the graph."""
         return float(self.local.sum())
 
-    def gains(self) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
-        """Return the gain of each change, (3, n, n) with −inf where it is not legal, and the graph it leads to."""
-        arcs, allowed, required = self.arcs, self.limits.allowed, self.limits.required
-        room = arcs.sum(axis=0) < self.limits.max_parents
-        add = allowed & ~arcs & ~arcs.T & ~self._reach.T & room[None, :]
-        drop = arcs & ~required
+    def gains(self) -> NDArray[np.float64]:
+        """Return the gain of each change, (3, n_pairs), with −inf where it is not legal."""
+        a, b, mirror, is_arc = self._a, self._b, self._mirror, self._is_arc
+        room = self._n_parents < self.limits.max_parents
+        add = self._allowed & ~is_arc & ~is_arc[mirror] & ~self._reach[b, a] & room[b]
+        drop = is_arc & ~self._required
+        reverse = drop & self._allowed[mirror] & room[a]
         # Reversing a → b makes a cycle where another way leads from a to b.
-        around = (arcs.astype(np.float32) @ self._reach.astype(np.float32)) > 0
-        reverse = drop & allowed.T & ~around & room[:, None]
-        self._fill(add | drop | reverse.T)
-        change = self._toggled - self.local[None, :]
-        gain = np.full((3, *arcs.shape), -np.inf)
+        turned = np.flatnonzero(reverse)
+        reverse[turned] = ~(self.arcs[a[turned]] & self._reach[:, b[turned]].T).any(axis=1)
+        self._fill(add | drop | reverse[mirror])
+        change = self._toggled - self.local[b]
+        gain = np.full((3, len(a)), -np.inf)
         gain[ADD][add] = change[add]
         gain[DROP][drop] = change[drop]
-        gain[REVERSE][reverse] = (change + change.T)[reverse]
+        gain[REVERSE][reverse] = (change + change[mirror])[reverse]
+        return gain
+
+    def leads_to(self) -> NDArray[np.uint64]:
+        """Return the key of the graph that each change leads to, (3, n_pairs)."""
         one = self.key ^ self._names
-        return gain, np.stack([one, one, one ^ self._names.T])
+        return np.stack([one, one, one ^ self._names[self._mirror]])
 
     def _fill(self, wanted: NDArray[np.bool_]) -> None:
-        for j in np.flatnonzero((wanted & np.isnan(self._toggled)).any(axis=0)).tolist():
-            new = wanted[:, j] & np.isnan(self._toggled[:, j])
-            found = self.scores.toggles(j, self.parents(j), new)
-            self._toggled[new, j] = found[new]
+        unknown = wanted & np.isnan(self._toggled)
+        for j in np.unique(self._b[unknown]).tolist():
+            pairs = self._into[j][unknown[self._into[j]]]
+            new = np.zeros(len(self.arcs), dtype=bool)
+            new[self._a[pairs]] = True
+            self._toggled[pairs] = self.scores.toggles(j, self.parents(j), new)[self._a[pairs]]
 
     def best(self, gain: NDArray[np.float64]) -> Move:
         """Return the change of the greatest gain.
@@ -88,46 +102,52 @@ class Climber:
         equal ones, an arc is added rather than removed or reversed, to the child with fewest parents, and the first by
         position is taken.
         """
-        top = float(gain.max())
+        top = float(gain.max(initial=-np.inf))
         if not np.isfinite(top):
             return Move(ADD, 0, 0, top)
         equal = np.argwhere(gain >= top - _ROUNDING * max(1.0, abs(top)))
-        n_parents = self.arcs.sum(axis=0)
-        kind, _, a, b = min((kind, int(n_parents[b]), a, b) for kind, a, b in equal.tolist())
-        return Move(kind, a, b, float(gain[kind, a, b]))
+        a, b = self._a, self._b
+        kind, _, _, _, k = min((kind, int(self._n_parents[b[k]]), int(a[k]), int(b[k]), k) for kind, k in equal.tolist())
+        return Move(kind, int(a[k]), int(b[k]), float(gain[kind, k]))
 
     def apply(self, move: Move) -> None:
         """Make a change."""
         _, a, b, _ = move
-        if move.kind == ADD:
-            self.arcs[a, b] = True
-            above, below = self._reach[:, a].copy(), self._reach[b].copy()
-            above[a], below[b] = True, True
-            self._reach |= above[:, None] & below[None, :]
-            self._changed(b)
-        else:
-            self.arcs[a, b] = False
-            self._changed(b)
-            if move.kind == REVERSE:
-                self.arcs[b, a] = True
-                self._changed(a)
-                self.key ^= self._names[b, a]
-            self._reach = closure(self.arcs)
-        self.key ^= self._names[a, b]
+        self._set(a, b, move.kind == ADD)
+        if move.kind == REVERSE:
+            self._set(b, a, True)
 
-    def _changed(self, j: int) -> None:
-        self.local[j] = self.scores.local(j, self.parents(j))
-        self._toggled[:, j] = np.nan
+    def _set(self, a: int, b: int, there: bool) -> None:
+        pair = int(np.searchsorted(self._flat, a * len(self.arcs) + b))
+        self.arcs[a, b] = self._is_arc[pair] = there
+        self.key ^= self._names[pair]
+        self._n_parents[b] += 1 if there else -1
+        self.local[b] = self.scores.local(b, self.parents(b))
+        self._toggled[self._into[b]] = np.nan
+        if there:
+            above, below = np.flatnonzero(self._reach[:, a]), np.flatnonzero(self._reach[b])
+            self._reach[np.ix_([*above, a], [*below, b])] = True
+        else:
+            self._forget(a)
+
+    def _forget(self, a: int) -> None:
+        """Find anew what leads where after an arc from a was removed; only a and the nodes above it can lose a way."""
+        above = [*np.flatnonzero(self._reach[:, a]).tolist(), a]
+        # A node reaches more than each of those below it, so the least first is children first.
+        for _, x in sorted(zip(self._reach[above].sum(axis=1).tolist(), above, strict=True)):
+            below = np.flatnonzero(self.arcs[x])
+            self._reach[x] = self._reach[below].any(axis=0)
+            self._reach[x, below] = True
 
     def perturb(self, n_changes: int, rng: np.random.Generator) -> None:
         """Make some legal changes at random."""
         for _ in range(n_changes):
-            gain, _ = self.gains()
+            gain = self.gains()
             legal = np.flatnonzero(np.isfinite(gain))
             if not len(legal):
                 return
-            kind, a, b = (int(k) for k in np.unravel_index(int(rng.choice(legal)), gain.shape))
-            self.apply(Move(kind, a, b, float(gain[kind, a, b])))
+            kind, k = (int(i) for i in np.unravel_index(int(rng.choice(legal)), gain.shape))
+            self.apply(Move(kind, int(self._a[k]), int(self._b[k]), float(gain[kind, k])))
 
 
 def closure(arcs: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,17 @@ class DiscreteRows:
         """The number of rows."""
         return len(self.columns[0])
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return self.schema.names
 
-    @property
+    @cached_property
     def states(self) -> list[tuple[str, ...]]:
         """The states of each variable, as text."""
         return [state_names(variable) for variable in self.schema]
 
-    @property
+    @cached_property
     def cards(self) -> list[int]:
         """The number of states of each variable."""
         return [variable.n_values for variable in self.schema]

@@ -72,7 +72,7 @@ def hill_climb(
 
 def _to_the_top(climber: Climber, best: Best) -> None:
     while True:
-        move = climber.best(climber.gains()[0])
+        move = climber.best(climber.gains())
         if move.gain <= LEAST_GAIN:
             return
         climber.apply(move)

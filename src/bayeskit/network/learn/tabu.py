@@ -56,8 +56,8 @@ def _wander(climber: Climber, best: Best, tabu_length: int, patience: int) -> No
     seen: deque[np.uint64] = deque([climber.key], maxlen=max(tabu_length, 1))
     top, idle = climber.score, 0
     while idle < patience:
-        gain, leads_to = climber.gains()
-        gain[np.isin(leads_to, np.array(seen, dtype=np.uint64))] = -np.inf
+        gain = climber.gains()
+        gain[np.isin(climber.leads_to(), np.array(seen, dtype=np.uint64))] = -np.inf
         move = climber.best(gain)
         if not np.isfinite(move.gain):
             return
