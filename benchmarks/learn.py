@@ -17,8 +17,10 @@ import pandas as pd
 
 import bayeskit
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
+from bayeskit.network import K2
 from bayeskit.network.cases import read_cases
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.search_method import SearchMethod, as_method
 from benchmarks.timing import cpu_seconds, seconds, write_section
 
 SHARED = Path(__file__).parents[1].parent / "shared"
@@ -99,13 +101,13 @@ def structure(r: bool) -> list[str]:
     ]
     for method, theirs, sample, aim in TASKS:
         true = BayesianNetwork.read(NETWORKS / f"{sample.split('-')[0]}.bif.gz")
-        order = [true.names[i] for i in true.order]
-        options: Any = {"ordering": order} if method == "k2" else {}
+        order = [true.names[i] for i in true.topological_order]
+        chosen: SearchMethod = K2(order) if method == "k2" else as_method(method)
         path = SAMPLES / f"{sample}.csv.gz"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         rows: DiscreteRows = read_rows(frame)
-        found = learn_structure(rows, method, **options)  # type: ignore[arg-type]
-        own = cpu_seconds(lambda r=rows, m=method, o=options: learn_structure(r, m, **o), 4)  # type: ignore[misc]
+        found = learn_structure(rows, chosen)
+        own = cpu_seconds(lambda r=rows, m=chosen: learn_structure(r, m), 4)  # type: ignore[misc]
         result = f"{network_score(found.network, rows):.1f}, {compare_networks(true, found.cpdag).shd}"
         cells = [method, sample.replace("-", " "), seconds(own), "" if aim is None else f"{aim:g} s", result]
         if r and theirs:

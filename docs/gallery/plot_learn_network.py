@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bayeskit import datasets, learn_structure
+from bayeskit.network import HillClimb, Tabu
 
 asia = datasets.load_asia()
 rng = np.random.default_rng(0)
@@ -25,7 +26,7 @@ axes[0].set_title("hidden cells", loc="left")
 # %%
 # The structure from 5000 complete cases, by two searches.
 cases = asia.sample(5000, random_state=1)
-for method in ("hill-climb", "tabu"):
-    learn_structure(cases, method, tabu_length=20).history.plot(axes[1])
+for method in (HillClimb(), Tabu(length=20)):
+    learn_structure(cases, method).history.plot(axes[1])
 axes[1].set_title("structure", loc="left")
 plt.show()

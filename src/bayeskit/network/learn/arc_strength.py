@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.errors import NetworkError, warn_caller
-from bayeskit.network.learn.climb import closure
-from bayeskit.network.learn.constraints import Constraints, read_ordering
+from bayeskit.learn.column_kinds import Kinds
+from bayeskit.network.learn.climber import closure
+from bayeskit.network.learn.constraints import Arcs, Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
-from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.search import METHODS, Settings, search, searched_rows
+from bayeskit.network.learn.search import searched_rows
+from bayeskit.network.learn.search_method import SearchMethod, SearchTask, as_method
+from bayeskit.network.learn.structure_score import StructureScore, as_score
+from bayeskit.progress import Progress, report_step
 
 # Structural EM for each of a hundred samples would take long.
 _MISSING = ("complete-rows", "node-average")
@@ -103,13 +108,22 @@ class ArcStrength:
 
 def arc_strength(
     table: Any,
-    method: str = "hill-climb",
-    score: str | None = None,
+    method: str | SearchMethod = "hill-climb",
+    score: str | StructureScore | None = None,
     *,
     n_networks: int = 100,
+    sample_weight: Any = None,
+    kinds: Kinds = None,
+    numeric: str | None = None,
+    bins: int = 5,
+    whitelist: Arcs = (),
+    blacklist: Arcs = (),
+    tiers: Sequence[Sequence[str]] | None = None,
+    max_parents: int | None = None,
+    missing: Literal["complete-rows", "node-average"] = "complete-rows",
     random_state: int = 0,
-    progress: Progress = None,
-    **options: Any,
+    progress: Progress | None = None,
+    max_memory: Memory = "4 GiB",
 ) -> ArcStrength:
     """Learn a network from each of many bootstrap samples of the rows, and count arcs.
 
@@ -121,12 +135,15 @@ def arc_strength(
         The number of bootstrap samples, each with as many rows as the table.
     random_state : int
         The seed.
+    sample_weight, kinds, numeric, bins, whitelist, blacklist, tiers, max_parents
+        As for `learn_structure`.
+    missing : {"complete-rows", "node-average"}
+        As for `learn_structure`; structural EM for each sample would take long.
     progress : callable, optional
-        Called after each sample with the number of networks so far and the mean number of their arcs. Ctrl-C ends the
-        work, and what the networks so far have in common is returned, with a warning.
-    **options
-        Options of `learn_structure` for reading the table and for the search; ``missing`` is "complete-rows"
-        or "node-average".
+        Called with a :class:`bayeskit.progress.Step` after each sample; the objective is the mean number of arcs so
+        far. Ctrl-C ends the work, and what the networks so far have in common is returned, with a warning.
+    max_memory : number of bytes or str
+        The largest memory for tables.
 
     References
     ----------
@@ -141,29 +158,29 @@ def arc_strength(
     """
     if n_networks < 1:
         raise NetworkError(f"n_networks must be at least 1; got {n_networks}.")
-    if method not in METHODS:
-        raise NetworkError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
-    reading = {key: options.pop(key) for key in ("kinds", "numeric", "bins") if key in options}
-    missing = options.pop("missing", "complete-rows")
+    chosen = as_method(method)
+    scored = as_score(score or chosen.default_score)
     if missing not in _MISSING:
         raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
-    rows = searched_rows(read_rows(table, options.pop("sample_weight", None), **reading), missing)
-    settings = _settings(rows, method, score, options)
+    rows = searched_rows(read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins), missing)
+    limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
+    task = SearchTask(rows, scored, limits, chosen.begin(rows.names, limits), max_bytes=read_memory(max_memory))
     rng = np.random.default_rng(random_state)
     n = len(rows.names)
     # One object, so that Ctrl-C finds all of a network in it or nothing.
     seen = (0, np.zeros((n, n)), np.zeros((n, n)))
     try:
         while seen[0] < n_networks:
-            marks, history = search(_resampled(rows, rng), settings, settings.limits.required.copy())
-            if not history.converged:  # Ctrl-C ended this search, so it ends all
+            found = chosen.search(replace(task, rows=_resampled(rows, rng)))
+            if not found.history.converged:  # Ctrl-C ended this search, so it ends all
                 raise KeyboardInterrupt
-            classes = marks if method in ("pc", "ges") else PartialGraph.of_parents(
-                rows.names, extend_to_dag(marks)).marks()  # fmt: skip
+            classes = found.marks
+            if not chosen.finds_class:
+                classes = PartialGraph.of_parents(rows.names, extend_to_dag(classes)).marks()
             both, (done, joined, toward) = classes & classes.T, seen
             seen = (done + 1, joined + (classes | classes.T), toward + (classes & ~both) + 0.5 * both)
-            if progress is not None:
-                progress(seen[0], float(seen[1].sum()) / (2 * seen[0]))
+            mean = float(seen[1].sum()) / (2 * seen[0])
+            report_step(progress, chosen.name, seen[0], n_networks, mean)
     except KeyboardInterrupt:
         if not seen[0]:
             raise
@@ -173,30 +190,9 @@ def arc_strength(
     return ArcStrength(rows.names, joined / done, share, done)
 
 
-def _settings(rows: DiscreteRows, method: str, score: str | None, options: dict[str, Any]) -> Settings:
-    names = ("whitelist", "blacklist", "tiers", "max_parents")
-    limits = Constraints.of(rows.names, **{key: options.pop(key) for key in names if key in options})
-    ordering = options.pop("ordering", None)
-    defaults = {
-        "equivalent_sample_size": 1.0, "restarts": 0, "perturb": 10, "tabu_length": 400, "alpha": 0.01, "test": "g2",
-        "root": None,
-    }  # fmt: skip
-    unknown = sorted(set(options) - set(defaults))
-    if unknown:
-        raise NetworkError(
-            f"arc_strength has no option {unknown[0]!r}; it takes {', '.join([*names, 'missing', *defaults])}."
-        )
-    chosen: dict[str, Any] = {**defaults, **options}
-    return Settings(
-        method=method, score=score or ("k2" if method == "k2" else "bic"), limits=limits, random_state=0,
-        ordering=read_ordering(ordering, rows.names) if method == "k2" else None, limit=2.0**32, on_step=None,
-        **chosen,
-    )  # fmt: skip
-
-
 def _resampled(rows: DiscreteRows, rng: np.random.Generator) -> DiscreteRows:
     if rows.weight is None:
         return rows.take(rng.integers(0, rows.n_rows, rows.n_rows))
     p = rows.weight / rows.weight.sum()
-    drawn = rows.take(rng.choice(rows.n_rows, rows.n_rows, p=p))
-    return DiscreteRows(drawn.schema, drawn.columns, np.full(rows.n_rows, rows.weight.sum() / rows.n_rows))
+    taken = rows.take(rng.choice(rows.n_rows, rows.n_rows, p=p))
+    return DiscreteRows(taken.schema, taken.columns, np.full(rows.n_rows, rows.weight.sum() / rows.n_rows))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.estimate.em import expectation_maximisation
+from bayeskit.estimate.history import History
 from bayeskit.network.learn.hidden_rows import HiddenRows
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.progress import Progress
 
 Flat = NDArray[np.float64]
 
@@ -20,8 +21,9 @@ def learn_by_em(
     *,
     tol: float,
     max_iter: int,
-    progress: Callable[[int, float], None] | None = None,
-) -> tuple[Flat, LearningHistory]:
+    progress: Progress | None = None,
+    record: bool = False,
+) -> tuple[Flat, History]:
     """Return the tables of the best start, and its history.
 
     The table of a family that no row misses a cell of follows from the counts at once; only the others are estimated
@@ -45,5 +47,6 @@ def learn_by_em(
         max_iter=max_iter,
         restarts=True,
         progress=progress,
+        record=record,
     )
-    return result.parameters, LearningHistory.of_em("em", result)
+    return result.parameters, result.history

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -16,14 +16,15 @@ from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
 from bayeskit.errors import MergeError, NetworkError, TableError
+from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
 from bayeskit.network.learn.flat_tables import FlatTables
 from bayeskit.network.learn.hidden_rows import HiddenRows
-from bayeskit.network.learn.history import LearningHistory
 from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 from bayeskit.network.learn.table_em import learn_by_em
 from bayeskit.network.learn.table_gradient import learn_by_gradient
 from bayeskit.network.states import schema_of
+from bayeskit.progress import Progress
 from bayeskit.table.labels import read_weight
 from bayeskit.table.scan.pieces import PieceReader, Scan
 from bayeskit.table.schema import Schema
@@ -41,7 +42,7 @@ class Learned:
 
     counts: FamilyCounts | None
     smoothing: Any
-    history: LearningHistory | None = None
+    history: History | None = None
 
 
 class LearnsTables:
@@ -55,7 +56,7 @@ class LearnsTables:
         return None if self._learned is None else self._learned.counts
 
     @property
-    def history(self) -> LearningHistory | None:
+    def history(self) -> History | None:
         """The history of EM or gradient ascent; None for other tables."""
         return None if self._learned is None else self._learned.history
 
@@ -72,7 +73,8 @@ class LearnsTables:
         random_state: int = 0,
         tol: float = 1e-6,
         max_iter: int = 500,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
+        record: bool = False,
         max_memory: Memory = "4 GiB",
     ) -> BayesianNetwork:
         r"""Return this network with tables estimated from data; this one does not change.
@@ -105,7 +107,9 @@ class LearnsTables:
         max_iter : int
             The largest number of steps.
         progress : callable, optional
-            Called with the number of the step and the objective.
+            Called with a :class:`bayeskit.progress.Step` after each step of "em" and "gradient".
+        record : bool, default False
+            Whether `history.parameters` keeps the tables before the first step and after each, as lists of arrays.
         max_memory : number of bytes or str
             The largest memory for tables of counts.
 
@@ -130,7 +134,9 @@ class LearnsTables:
         own = rows.flat.join(net.tables) if start == "tables" else None
         starts = rows.starts(n_init, own, np.random.default_rng(random_state))
         learn = learn_by_em if missing == "em" else learn_by_gradient
-        flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress)
+        flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress, record=record)
+        kept = tuple(rows.flat.split(each) for each in history.parameters)
+        history = replace(history, parameters=kept)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
     def updated(

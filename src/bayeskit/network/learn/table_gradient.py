@@ -12,15 +12,17 @@ same for all j, so a step adds the same number to each, and dividing makes them 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.estimate.history import History
 from bayeskit.network.learn.flat_tables import FlatTables
 from bayeskit.network.learn.hidden_rows import HiddenRows
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.progress import Progress, report_step
 
 Flat = NDArray[np.float64]
 
@@ -55,12 +57,13 @@ def learn_by_gradient(
     *,
     tol: float,
     max_iter: int,
-    progress: Callable[[int, float], None] | None = None,
-) -> tuple[Flat, LearningHistory]:
+    progress: Progress | None = None,
+    record: bool = False,
+) -> tuple[Flat, History]:
     """Return the tables of the best start, and its history; the rate adapts so that no step lowers the objective."""
     if max_iter < 1 or tol < 0:
         raise BayeskitError(f"max_iter must be at least 1 and tol at least 0; got {max_iter}, {tol}.")
-    runs = [_climb(rows, start, tol * rows.total, max_iter, progress) for start in starts]
+    runs = [_climb(rows, start, tol * rows.total, max_iter, progress, record) for start in starts]
     if not runs:
         raise BayeskitError("gradient ascent needs at least one start; got none.")
     tables, history = max(runs, key=lambda run: run[1].objective[-1])
@@ -72,28 +75,30 @@ def learn_by_gradient(
             BayeskitWarning,
             stacklevel=4,
         )
-    return tables, LearningHistory("gradient", history.objective, history.reason, history.converged, ends)
+    return tables, replace(history, starts=ends)
 
 
 def _climb(
-    rows: HiddenRows, tables: Flat, tol: float, max_iter: int, progress: Callable[[int, float], None] | None
-) -> tuple[Flat, LearningHistory]:
+    rows: HiddenRows, tables: Flat, tol: float, max_iter: int, progress: Progress | None, record: bool
+) -> tuple[Flat, History]:
     counts, objective = rows.expect(tables)
-    path, rate = [objective], 0.5
+    path, kept, rate = [objective], [tables] if record else [], 0.5
     for step in range(1, max_iter + 1):
         found = _step(rows, tables, counts, path[-1], rate)
         if found is None:
-            return tables, LearningHistory("gradient", tuple(path), "no step improves the objective", True)
+            return tables, History("gradient", tuple(path), "no step improves the objective", True, (), tuple(kept))
         tables, counts, objective, rate = found
         path.append(objective)
-        if progress is not None:
-            progress(step, objective)
+        if record:
+            kept.append(tables)
+        report_step(progress, "gradient", step, max_iter, objective)
         # One short step says little: the last five together must have gained nothing.
         if len(path) > 5 and path[-1] - path[-6] <= 5 * tol:
             reason = f"five steps improved the objective by {path[-1] - path[-6]:.3g}, no more than {5 * tol:.3g}"
-            return tables, LearningHistory("gradient", tuple(path), reason, True)
+            return tables, History("gradient", tuple(path), reason, True, (), tuple(kept))
         rate *= _LONGER
-    return tables, LearningHistory("gradient", tuple(path), f"the limit of {max_iter} steps was reached", False)
+    reason = f"the limit of {max_iter} steps was reached"
+    return tables, History("gradient", tuple(path), reason, False, (), tuple(kept))
 
 
 def _step(

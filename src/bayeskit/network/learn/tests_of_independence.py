@@ -15,6 +15,14 @@ TestName = Literal["g2", "chi2", "mi"]
 TESTS: tuple[str, ...] = get_args(TestName)
 
 
+def check_test(test: object, alpha: object) -> None:
+    """Refuse a test that is not known, and a level that is not between 0 and 1."""
+    if test not in TESTS:
+        raise NetworkError(f"test must be one of {', '.join(map(repr, TESTS))}; got {test!r}.")
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise NetworkError(f"alpha must lie between 0 and 1; got {alpha!r}.")
+
+
 class Separated(NamedTuple):
     """Whether a set was found that separates two variables, which, and its p (or the greatest p of those tried)."""
 
@@ -54,10 +62,7 @@ class DataTests:
     """
 
     def __init__(self, rows: DiscreteRows, test: str = "g2", alpha: float = 0.01) -> None:
-        if test not in TESTS:
-            raise NetworkError(f"test must be one of {', '.join(map(repr, TESTS))}; got {test!r}.")
-        if not 0 < alpha < 1:
-            raise NetworkError(f"alpha must lie between 0 and 1; got {alpha!r}.")
+        check_test(test, alpha)
         self.alpha = alpha
         self._kernel = IndependenceTests(rows.columns, rows.weight, rows.cards, test)
         self._threads = n_threads(rows.n_rows * len(rows.names))

@@ -96,7 +96,7 @@ def test_counts_survive_the_model_file_and_pickle(tmp_path):
 
 
 def test_a_network_without_counts_says_that_it_has_none():
-    with pytest.raises(NetworkError, match="carries its counts"):
+    with pytest.raises(NetworkError, match="needs a network with counts"):
         sprinkler().updated(ROWS)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_history(objective: Sequence[float], label: str, ax: Axes | None = None) -> Axes:
+def objective_curve(objective: Sequence[float], label: str, ax: Axes | None = None) -> Axes:
     """Plot an objective over the steps that raised it; called again with the same axes it adds a line."""
     ax = new_axes(ax, (6.0, 3.6))
     ax.plot(range(len(objective)), objective, marker="o", markersize=3, linewidth=1.2, label=label)

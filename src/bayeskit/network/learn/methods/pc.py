@@ -2,43 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.estimate.history import History
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.pdag import meek
-from bayeskit.network.learn.tests_of_independence import IndependenceTest
+from bayeskit.network.learn.search_method import OnStep, SearchMethod, SearchResult, SearchTask, refuse_below
+from bayeskit.network.learn.tests_of_independence import DataTests, IndependenceTest, TestName, check_test
 
 Separators = dict[tuple[int, int], list[int]]
 
 
-def pc_stable(
-    tests: IndependenceTest, limits: Constraints, *, max_condition: int | None = None, on_step: OnStep = None
-) -> tuple[NDArray[np.bool_], LearningHistory]:
-    """Return the marks of a CPDAG: m[a, b] alone is an arc a → b, both ways an edge.
+@dataclass(frozen=True)
+class PC(SearchMethod):
+    """PC-stable: tests of independence remove edges; v-structures and Meek's rules direct what is left.
 
     Within a level of equally large conditioning sets the neighbours are those at its start, so the order of the
     columns does not matter for the skeleton.
+
+    Parameters
+    ----------
+    alpha : float, default 0.01
+        The level of the tests.
+    test : {"g2", "chi2", "mi"}, default "g2"
+        The test of independence; see the theory page.
+    max_condition : int, optional
+        The largest conditioning set; by default as many as there are neighbours.
 
     References
     ----------
     Spirtes, Glymour & Scheines (2000), Causation, Prediction, and Search. Colombo & Maathuis (2014), Order-independent
     constraint-based causal structure learning, JMLR 15.
     """
-    near, separators, path, whole = learn_skeleton(tests, limits, max_condition, on_step)
-    marks = near.copy()
-    _background(marks, limits)
-    _colliders(marks, separators, limits)
-    meek(marks)
-    reason = "no larger conditioning set is left to try" if whole else "interrupted; the edges left so far are kept"
-    return marks, LearningHistory("pc", tuple(path), reason, whole)
+
+    name = "pc"
+    finds_class = True
+
+    alpha: float = 0.01
+    test: TestName = "g2"
+    max_condition: int | None = None
+
+    def __post_init__(self) -> None:
+        check_test(self.test, self.alpha)
+        if self.max_condition is not None:
+            refuse_below(self, max_condition=0)
+
+    def search(self, task: SearchTask) -> SearchResult:
+        """Return the marks of a CPDAG; after Ctrl-C, those of the last whole level."""
+        return self.search_with(DataTests(task.rows, self.test, self.alpha), task.limits, task.report)
+
+    def search_with(self, tests: IndependenceTest, limits: Constraints, report: OnStep | None = None) -> SearchResult:
+        """Search with tests of any kind, such as d-separation in a known graph."""
+        near, separators, path, whole = learn_skeleton(tests, limits, self.max_condition, report)
+        marks = near.copy()
+        _background(marks, limits)
+        _colliders(marks, separators, limits)
+        meek(marks)
+        reason = "no larger conditioning set is left to try" if whole else "interrupted; the edges left so far are kept"
+        return SearchResult(marks, History(self.name, tuple(path), reason, whole))
 
 
 def learn_skeleton(
-    tests: IndependenceTest, limits: Constraints, max_condition: int | None, on_step: OnStep
+    tests: IndependenceTest, limits: Constraints, max_condition: int | None, on_step: OnStep | None
 ) -> tuple[NDArray[np.bool_], Separators, list[float], bool]:
     """Return which variables stay joined, what separates the others, edges after each level, and whether all is done.
 

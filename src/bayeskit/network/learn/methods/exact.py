@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import floor, log2
 
 import numpy as np
 
 from bayeskit._kernels import best_sinks
 from bayeskit.errors import TooLargeError
-from bayeskit.network.learn.climb import parents_of
+from bayeskit.estimate.history import History
+from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.hill_climb import Arcs, hill_climb
-from bayeskit.network.learn.history import LearningHistory, OnStep
-from bayeskit.network.learn.structure_scores import StructureScores
+from bayeskit.network.learn.methods.hill_climb import HillClimb
+from bayeskit.network.learn.scored_families import ScoredFamilies
+from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask
 
 # 2^24 sets of 25 variables are beyond memory; 22 take half a gigabyte and some minutes.
 MOST_VARIABLES = 22
 
 
-def exact_search(
-    scores: StructureScores, limits: Constraints, limit: float, *, on_step: OnStep = None
-) -> tuple[Arcs, LearningHistory]:
-    """Return a graph of the highest score that the constraints allow; on Ctrl-C, that of hill-climbing.
+@dataclass(frozen=True)
+class Exact(SearchMethod):
+    """The network of the highest score of all that the constraints allow, for up to about 20 columns; no options.
 
     References
     ----------
@@ -29,25 +30,31 @@ def exact_search(
     de Campos & Ji (2011), Efficient structure learning of Bayesian networks using constraints, JMLR 12, for the most
     parents that BIC can pay for.
     """
-    n = len(limits.allowed)
-    need = n * 2.0 ** (n - 1) * 12
-    if n > MOST_VARIABLES or need > limit:
-        raise TooLargeError(
-            f"exact search over {n} variables needs tables of all their sets ({need / 2**30:.3g} GiB); it is meant for "
-            f"up to about 20. Use method='tabu' with restarts, or fewer columns."
-        )
-    try:
-        arcs = _best_network(scores, limits, on_step)
-    except KeyboardInterrupt:
-        # Nothing is known before the end, and hill-climbing takes a moment beside it.
-        arcs, climb = hill_climb(scores, limits, limits.required)
-        reason = "interrupted; the network of hill-climbing is kept, which may not be the best"
-        return arcs, LearningHistory("exact", climb.objective[-1:], reason, False)
-    total = scores.total(parents_of(arcs))
-    return arcs, LearningHistory("exact", (total,), "no network has a higher score", True)
+
+    name = "exact"
+
+    def search(self, task: SearchTask) -> SearchResult:
+        """Return a graph of the highest score; on Ctrl-C, that of hill-climbing."""
+        n = len(task.limits.allowed)
+        need = n * 2.0 ** (n - 1) * 12
+        if n > MOST_VARIABLES or need > task.max_bytes:
+            raise TooLargeError(
+                f"exact search over {n} variables needs tables of all their sets ({need / 2**30:.3g} GiB); it is meant "
+                f"for up to about 20. Use method='tabu' with restarts, or fewer columns."
+            )
+        try:
+            arcs = _best_network(task)
+        except KeyboardInterrupt:
+            # Nothing is known before the end, and hill-climbing takes a moment beside it.
+            climbed = HillClimb().search(replace(task, start=task.limits.required, random_state=0, on_step=None))
+            reason = "interrupted; the network of hill-climbing is kept, which may not be the best"
+            return SearchResult(climbed.marks, History(self.name, climbed.history.objective[-1:], reason, False))
+        total = task.families.total(parents_of(arcs))
+        return SearchResult(arcs, History(self.name, (total,), "no network has a higher score", True))
 
 
-def _best_network(scores: StructureScores, limits: Constraints, on_step: OnStep) -> Arcs:
+def _best_network(task: SearchTask) -> Marks:
+    scores, limits = task.families, task.limits
     n, most = len(limits.allowed), _most_parents(scores, limits)
     best, chosen = [], []
     for v in range(n):
@@ -57,8 +64,7 @@ def _best_network(scores: StructureScores, limits: Constraints, on_step: OnStep)
         score, subset = scores.best_subsets(v, candidates, required, max(0, most - len(required)))
         best.append(_over_all(score, candidates, required, free))
         chosen.append((subset, candidates, required))
-        if on_step is not None:
-            on_step(v + 1, float("nan"), None)  # there is no graph before the end
+        task.report(v + 1, float("nan"))  # there is no graph before the end
     sinks = best_sinks(best, n)
     arcs = np.zeros((n, n), dtype=bool)
     left = (1 << n) - 1
@@ -71,8 +77,8 @@ def _best_network(scores: StructureScores, limits: Constraints, on_step: OnStep)
     return arcs
 
 
-def _most_parents(scores: StructureScores, limits: Constraints) -> int:
-    if scores.name != "bic" or scores.rows.weight is not None or scores.rows.n_rows < 8:
+def _most_parents(scores: ScoredFamilies, limits: Constraints) -> int:
+    if scores.score.name != "bic" or scores.rows.weight is not None or scores.rows.n_rows < 8:
         return limits.max_parents
     n = scores.rows.n_rows
     return min(limits.max_parents, floor(log2(2 * n / np.log(n))) + 1)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayeskit.errors import NetworkError
+from bayeskit.estimate.history import History
 from bayeskit.network import dag
-from bayeskit.network.learn.climb import LEAST_GAIN
+from bayeskit.network.learn.climber import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.history import LearningHistory, OnStep
 from bayeskit.network.learn.pdag import extend_to_dag
-from bayeskit.network.learn.structure_scores import StructureScores
-
-Marks = NDArray[np.bool_]
+from bayeskit.network.learn.scored_families import ScoredFamilies
+from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask, refuse_constraints
 
 
 class _Change(NamedTuple):
@@ -27,37 +25,43 @@ class _Change(NamedTuple):
     some: tuple[int, ...]
 
 
-def greedy_equivalence_search(
-    scores: StructureScores, limits: Constraints, *, on_step: OnStep = None
-) -> tuple[Marks, LearningHistory]:
-    """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is.
+@dataclass(frozen=True)
+class GES(SearchMethod):
+    """Greedy equivalence search: insert arcs, then delete arcs, between classes of equivalent networks; no options.
 
     References
     ----------
     Chickering (2002), Optimal structure identification with greedy search, JMLR 3: operators Insert and Delete,
     theorems 15 and 17.
     """
-    n = len(limits.allowed)
-    if limits.required.any() or not (limits.allowed | np.eye(n, dtype=bool)).all():
-        raise NetworkError("method 'ges' moves between classes of networks, so it takes no lists or tiers.")
-    marks = np.zeros((n, n), dtype=bool)
-    path, reason, converged = [scores.total([[]] * n)], "no insertion or deletion of an arc improves the score", True
-    try:
-        for insert in (True, False):
-            while True:
-                change = _best(scores, marks, limits.max_parents, insert)
-                if change is None:
-                    break
-                marks = _class_of(_changed(marks, change, insert))
-                path.append(path[-1] + change.gain)
-                if on_step is not None:
-                    on_step(len(path) - 1, path[-1], marks)
-    except KeyboardInterrupt:
-        reason, converged = "interrupted; the best network so far is kept", False
-    return marks, LearningHistory("ges", tuple(path), reason, converged)
+
+    name = "ges"
+    finds_class = True
+
+    def begin(self, names: Sequence[str], limits: Constraints) -> Marks:
+        """Return the empty graph; refuse lists and tiers."""
+        refuse_constraints(self, limits, "moves between classes of networks")
+        return super().begin(names, limits)
+
+    def search(self, task: SearchTask) -> SearchResult:
+        """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is."""
+        scores, limits = task.families, task.limits
+        n = len(limits.allowed)
+        marks = np.zeros((n, n), dtype=bool)
+        path, converged = [scores.total([[]] * n)], True
+        reason = "no insertion or deletion of an arc improves the score"
+        try:
+            for insert in (True, False):
+                while (change := _best(scores, marks, limits.max_parents, insert)) is not None:
+                    marks = _class_of(_changed(marks, change, insert))
+                    path.append(path[-1] + change.gain)
+                    task.report(len(path) - 1, path[-1], marks)
+        except KeyboardInterrupt:
+            reason, converged = "interrupted; the best network so far is kept", False
+        return SearchResult(marks, History(self.name, tuple(path), reason, converged))
 
 
-def _best(scores: StructureScores, marks: Marks, max_parents: int, insert: bool) -> _Change | None:
+def _best(scores: ScoredFamilies, marks: Marks, max_parents: int, insert: bool) -> _Change | None:
     n, best = len(marks), None
     joined, arcs, edges = marks | marks.T, marks & ~marks.T, marks & marks.T
     for y in range(n):
@@ -89,7 +93,7 @@ def _cliques(joined: Marks, items: list[int], inside: tuple[int, ...] = ()) -> I
 
 
 def _inserts(
-    scores: StructureScores,
+    scores: ScoredFamilies,
     marks: Marks,
     joined: Marks,
     x: int,
@@ -114,7 +118,7 @@ def _inserts(
 
 
 def _deletes(
-    scores: StructureScores, joined: Marks, x: int, y: int, above: set[int], beside: set[int], best: _Change | None
+    scores: ScoredFamilies, joined: Marks, x: int, y: int, above: set[int], beside: set[int], best: _Change | None
 ) -> Iterator[_Change]:
     near = {z for z in beside if joined[z, x] and z != x}
     for kept in _cliques(joined, sorted(near)):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.structure_scores import StructureScores
+from bayeskit.network.learn.scored_families import ScoredFamilies
 
 # Below this a gain is rounding: with it a search could go round in circles.
 LEAST_GAIN = 1e-8
@@ -35,7 +35,7 @@ class Climber:
     allowed, a step costs as much as these, and not as all pairs.
     """
 
-    def __init__(self, scores: StructureScores, limits: Constraints, arcs: NDArray[np.bool_]) -> None:
+    def __init__(self, scores: ScoredFamilies, limits: Constraints, arcs: NDArray[np.bool_]) -> None:
         self.scores = scores
         self.limits = limits
         self.arcs = arcs.copy()
@@ -106,9 +106,9 @@ class Climber:
         if not np.isfinite(top):
             return Move(ADD, 0, 0, top)
         equal = np.argwhere(gain >= top - _ROUNDING * max(1.0, abs(top)))
-        a, b = self._a, self._b
-        kind, _, _, _, k = min((kind, int(self._n_parents[b[k]]), int(a[k]), int(b[k]), k) for kind, k in equal.tolist())
-        return Move(kind, int(a[k]), int(b[k]), float(gain[kind, k]))
+        crowd = self._n_parents[self._b]
+        kind, _, k = min((kind, int(crowd[k]), k) for kind, k in equal.tolist())  # k goes by a, then by b
+        return Move(kind, int(self._a[k]), int(self._b[k]), float(gain[kind, k]))
 
     def apply(self, move: Move) -> None:
         """Make a change."""
