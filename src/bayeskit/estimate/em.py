@@ -106,7 +106,7 @@ def _climb(
         path.append(objective)
         if record:
             kept.append(parameters)
-        report_step(progress, "em", step, max_iter, objective)
+        report_step(progress, "em", step, objective=objective)
         gain = path[-1] - path[-2]
         if gain <= tol and (mend is None or mend(parameters, statistics) is None):
             reason = f"a step improved the objective by {gain:.3g}, no more than {tol:g}"

@@ -166,11 +166,9 @@ class Documents:
 def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
     """Return what a file holds, and the network where it is one."""
     from bayeskit.network import BayesianNetwork
-    from bayeskit.network.formats.paths import FORMATS
+    from bayeskit.network.formats import is_network_file
 
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
-    if suffix == ".bayes":
+    if path.suffix.lower() == ".bayes":
         from bayeskit.io.model_files import load
 
         model = load(path)
@@ -182,7 +180,7 @@ def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
                 "and classifiers of tables."
             )
         return "classifier", None
-    if suffix in FORMATS:
+    if is_network_file(path):
         return "network", BayesianNetwork.read(path)
     from bayeskit.table.files import TableFile
 

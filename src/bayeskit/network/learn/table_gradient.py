@@ -91,7 +91,7 @@ def _climb(
         path.append(objective)
         if record:
             kept.append(tables)
-        report_step(progress, "gradient", step, max_iter, objective)
+        report_step(progress, "gradient", step, objective=objective)
         # One short step says little: the last five together must have gained nothing.
         if len(path) > 5 and path[-1] - path[-6] <= 5 * tol:
             reason = f"five steps improved the objective by {path[-1] - path[-6]:.3g}, no more than {5 * tol:.3g}"
