@@ -177,7 +177,7 @@ def as_method(method: str | SearchMethod) -> SearchMethod:
     Examples
     --------
     >>> as_method("tabu")
-    Tabu(length=400, patience=None, restarts=0, perturb=10, start=None)
+    Tabu(restarts=0, perturb=10, start=None, length=400, patience=None)
     """
     return METHODS.choose(SearchMethod, method)  # type: ignore[type-abstract]
 
