@@ -56,7 +56,7 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
         for each parent and a column for each own state. Without tables every row is uniform.
     random_tables : int, optional
-        Without tables: rows drawn from the flat Dirichlet distribution instead; the number is the seed.
+        Without tables: rows sampled from the flat Dirichlet distribution instead; the number is the seed.
     normalize : bool, default False
         Divide each row by its sum. Otherwise a row whose sum differs from 1 by more than 1e-5 is an error, and the
         numbers are kept unchanged.
@@ -110,7 +110,7 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         target: str | None = None,
     ) -> None:
         if tables is not None and random_tables is not None:
-            raise NetworkError("random_tables draws the tables, so it cannot be combined with tables; got both.")
+            raise NetworkError("random_tables makes the tables, so it cannot be combined with tables; got both.")
         tables = None if tables is None else {str(name): table for name, table in tables.items()}
         sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
         names, parent_names = sketch.names, sketch.parents

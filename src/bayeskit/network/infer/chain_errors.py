@@ -64,6 +64,6 @@ def error_of_mean(series: Series) -> NDArray[np.float64]:
     pairs = correlation[0 : n - n % 2 : 2] + correlation[1::2]
     pairs = np.where(np.logical_and.accumulate(pairs > 0, axis=0), pairs, 0.0)
     length = 2.0 * np.minimum.accumulate(pairs, axis=0).sum(axis=0) - 1.0
-    # An estimate below this would claim that the chain is far better than independent draws.
+    # An estimate below this would claim that the chain is far better than independent samples.
     length = np.maximum(length, 1.0 / np.log10(max(m * n, 10)))
     return np.asarray(np.sqrt(total * length / (m * n)))

@@ -71,7 +71,7 @@ def _run(
     p = np.tensordot(sizes, means, axes=2) / sweeps
     series = means[:, :, cells]
     inside = p[cells]
-    if n_batches < 4:  # too few for a variance: what one draw is worth
+    if n_batches < 4:  # too few for a variance: what one sample is worth
         error, r_hat = np.sqrt(inside * (1.0 - inside)), float("nan")
     else:
         error, r_hat = error_of_mean(series), float(split_r_hat(series).max(initial=1.0))

@@ -1,4 +1,4 @@
-"""Cases drawn from a network, in the form that the caller wants."""
+"""Cases sampled from a network, in the form that the caller wants."""
 
 from __future__ import annotations
 

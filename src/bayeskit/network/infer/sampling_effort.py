@@ -28,7 +28,7 @@ class SamplingEffort:
     Attributes
     ----------
     n_samples : int or None
-        Samples to draw, or the most to draw when ``error`` is given.
+        The number of samples, or the largest number when ``error`` is given.
     error : float or None
         Stop when no standard error is above this.
     random_state : int
@@ -54,13 +54,13 @@ class SamplingEffort:
 
     @property
     def most(self) -> int:
-        """The most samples to draw."""
+        """The largest number of samples."""
         return int(self.n_samples or (SAMPLES if self.error is None else MOST_SAMPLES))
 
     def advice(self, method: str) -> str:
         """Return what else to try when this method does badly."""
         other = {"rejection": "weighting", "weighting": "gibbs" if self.positive else "", "gibbs": "weighting"}[method]
-        words = ["draw more (n_samples)", *([f"pass method='{other}'"] if other else [])]
+        words = ["take more samples (n_samples)", *([f"pass method='{other}'"] if other else [])]
         words += ["pass method='exact'"] if self.exact_fits else []
         return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
