@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
@@ -31,8 +31,7 @@ def heom(a, b, spans):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(cells, min_size=3, max_size=12), st.lists(cells, min_size=1, max_size=4))
 def test_distances_are_those_of_each_pair_of_cells(rows, asked):
-    if all(row[0] is None for row in rows) or all(row[1] is None for row in rows):
-        return
+    assume(any(row[0] is not None for row in rows) and any(row[1] is not None for row in rows))
     known = [number for _, number, _ in rows if number is not None]
     spans = (None, (max(known) - min(known)) or 1.0)
     table = {"text": [row[0] for row in rows], "number": [row[1] for row in rows]}
