@@ -12,6 +12,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 DIFFERENT = {
     "test_unsupervised_inputs": "a fitted tree of scikit-learn's is not a table",
     "test_KNeighborsClassifier_multioutput": "one label for each row",
+    "test_neighbor_classifiers_loocv": "`predict` needs rows; `leave_one_out` judges each row of the fit by the others",
     "test_predict_sparse_ball_kd_tree": "a sparse row is read like any other, whatever searches the neighbours",
 }
 
