@@ -108,6 +108,20 @@ def test_parameters_are_kept_where_they_are_asked_for_and_else_not():
     assert told.history.parameters[-1] is told.parameters
 
 
+def test_it_does_not_stop_at_parameters_that_must_be_mended():
+    # A walk over whole numbers: 0 → 1 gains nothing, but 1 is to be replaced by 5, and 5 → 6 → 6.
+    steps, heights = {0: 1, 1: 1, 5: 6, 6: 6}, {0: 2.0, 1: 2.0, 5: 3.0, 6: 4.0}
+    result = expectation_maximisation(
+        0,
+        lambda place: (place, heights[place]),
+        lambda place: steps[place],
+        mend=lambda place, statistics: 5 if place == 1 else None,
+    )
+    assert result.parameters == 6
+    assert result.history.objective == (3.0, 4.0, 4.0)  # a new history begins where it was mended
+    assert result.history.mended == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
