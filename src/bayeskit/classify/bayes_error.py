@@ -76,7 +76,8 @@ def bayes_error(
     n_classes = len(model.classes_)
     if n_classes < 2:
         raise BayeskitError(f"all rows are of the class {model.classes_[0]!r}, so no classifier can be wrong.")
-    wrong = model._y[model.kneighbors()[1][:, 0]] != model._y
+    labels = model._state.y
+    wrong = labels[model.kneighbors()[1][:, 0]] != labels
     n = len(wrong)
     rng = np.random.default_rng(random_state)
     drawn = rng.binomial(n, wrong.mean(), n_bootstrap) / n  # drawing n rows anew draws this number of misses

@@ -171,9 +171,9 @@ def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
     if suffix == ".bayes":
-        from bayeskit.io.model_files import load
+        from bayeskit.io.model_files import load_value
 
-        model = load(path)
+        model = load_value(path)
         if isinstance(model, BayesianNetwork):
             return "network", model
         if not hasattr(model, "schema_"):
