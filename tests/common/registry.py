@@ -58,3 +58,16 @@ def decisions():
 
     inner = [LogisticRegression(), GaussianNB(), DecisionTreeClassifier(random_state=0), NaiveBayes()]
     return [BayesDecision(classifier) for classifier in inner]
+
+
+def everyone():
+    """One fresh estimator of each public class, and of each that wraps another."""
+    import bayeskit
+    from bayeskit import BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
+
+    others = [TextClassifier(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
+    known = [*classifiers(), *whole_models(), *mixtures(), *semi_supervised(), *decisions(), *others, Discretizer()]
+    assert {type(model).__name__ for model in known} >= {
+        name for name in bayeskit._PUBLIC if hasattr(getattr(bayeskit, name), "get_params")
+    }
+    return known

@@ -241,6 +241,11 @@ class GaussianBayes(LeavesOneOut, Draws):
         return self._gaussians.histories
 
     @property
+    def n_iter_(self) -> int:
+        """The largest number of EM steps for a matrix, at least 1."""
+        return max((history.n_steps for history in self._gaussians.histories), default=1) or 1
+
+    @property
     def class_count_(self) -> NDArray[Any]:
         """Rows of each class, or their weight."""
         return np.asarray(self.counts_.n_class)
