@@ -31,7 +31,6 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
-from bayeskit.learn.unlabelled import without_unlabelled
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values
 from bayeskit.table.scan.pieces import Scan
@@ -165,8 +164,7 @@ class AutoBayes(BayesClassifier):
     # -- learning ---------------------------------------------------------------------------------------------------
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
-        X, y, sample_weight, target = without_unlabelled(X, y, sample_weight, target)
-        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
+        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, leave_out_unlabelled=True)
 
     def _count(self, rows: Labelled, schema: Schema | None, before: AutoCounts | None = None) -> AutoCounts:
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
