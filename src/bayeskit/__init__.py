@@ -52,7 +52,7 @@ _PUBLIC = {
     "SemiSupervised": "bayeskit.classify.semi_supervised",
     "Tokenizer": "bayeskit.table.tokenizer",
     "arc_strength": "bayeskit.network.learn.bootstrap",
-    "bayes_error": "bayeskit.classify.bayes_error",
+    "bayes_error": "bayeskit.workflow.bayes_error",
     "bayes_risk": "bayeskit.decide.bayes_risk",
     "compare": "bayeskit.workflow.compare",
     "compare_networks": "bayeskit.network.learn.structure_difference",

@@ -16,7 +16,7 @@ pd = pytest.importorskip("pandas")
 def sample(name, size=1000):
     path = FOLDER / f"{name}-1000.csv.gz" if size == 1000 else FOLDER / "samples" / f"{name}-{size}.csv.gz"
     if not path.exists():
-        pytest.skip(f"the sample {path.name} is not beside the project")
+        pytest.skip(f"the sample {path.name} lies in ../shared, which is not here")
     return read_rows(pd.read_csv(path, dtype=str, keep_default_na=False))
 
 

@@ -80,7 +80,7 @@ class GaussianBayes(LeavesOneOut, Draws):
         The rank of the estimate of Σ_c. Below the number of columns the estimate is singular: directions with a
         deviation below a thousandth of the columns' deviations are widened to that, and the summary says so.
     em_histories_ : tuple of History
-        The steps of EM for each matrix that it estimated.
+        The steps of EM for each matrix that it estimated; ``n_iter_`` is the largest number of them.
 
     References
     ----------
@@ -242,8 +242,8 @@ class GaussianBayes(LeavesOneOut, Draws):
 
     @property
     def n_iter_(self) -> int:
-        """The largest number of EM steps for a matrix, at least 1."""
-        return max((history.n_steps for history in self._gaussians.histories), default=1) or 1
+        """The largest number of steps that EM took; 1 where no cell was missing."""
+        return max((history.n_steps for history in self.em_histories_), default=1)
 
     @property
     def class_count_(self) -> NDArray[Any]:

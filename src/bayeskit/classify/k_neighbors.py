@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.heom import HeomRows, heom_rows, nearest_rows
+from bayeskit.classify.heom import HeomRows, Voters, heom_rows, nearest_rows
 from bayeskit.classify.leave_one_out import LeaveOneOut, losses
 from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
@@ -33,6 +33,7 @@ class NeighborState(ClassifierState):
     low: NDArray[np.float64]  # (n_features,) the least number of each column
     half_range: NDArray[np.float64]  # (n_features,)
     rows: HeomRows
+    voters: Voters
 
 
 class KNeighbors(TableClassifier):
@@ -40,8 +41,10 @@ class KNeighbors(TableClassifier):
 
     The distance is the heterogeneous Euclidean-overlap metric (HEOM): numbers count by their difference in units of the
     column's training range, categories by whether they differ, and a missing cell, like a value that was not seen in
-    fit, has distance 1 from everything. P(c | x) is the share of class c among the neighbours. Tables without missing
-    cells are searched by scikit-learn's trees; with them, all pairs of rows are compared, in blocks.
+    fit, has distance 1 from everything. P(c | x) is the share of class c among the neighbours. Of rows that are as far
+    as the k-th neighbour all take part, each with the same part of the votes that are left, so that the order of the
+    rows never matters. Tables of few columns without missing cells are searched by a tree; otherwise all pairs of rows
+    are compared, in blocks.
 
     Parameters
     ----------
@@ -97,19 +100,14 @@ class KNeighbors(TableClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the neighbours of each row, of shape (n_rows, n_classes)."""
         model = self._now()
-        return model._shares(*model.kneighbors(X))
+        k = min(model.n_neighbors, len(model._state.y))
+        return model._state.voters.shares(model._asked(X), k, by_distance=model.weights == "distance")
 
-    def _shares(self, distance: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
-        votes = np.ones_like(distance)
-        if self.weights == "distance":
-            same = distance == 0
-            at_one = same.any(axis=1, keepdims=True)
-            votes = np.where(at_one, same, 1.0 / np.where(same, 1.0, distance))
-        state = self._state
-        posterior = np.zeros((len(place), len(state.classes)))
-        for c in range(len(state.classes)):
-            posterior[:, c] = (votes * (state.y[place] == c)).sum(axis=1)
-        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+    def _shares_left_out(self) -> NDArray[np.float64]:
+        y, by_distance = self._state.y, self.weights == "distance"
+        if len(y) < 2:
+            raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
+        return self._state.voters.shares_left_out(y, min(self.n_neighbors, len(y) - 1), by_distance=by_distance)
 
     def leave_one_out(self) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the rows of the fit, each predicted by its neighbours among the others.
@@ -119,12 +117,12 @@ class KNeighbors(TableClassifier):
         """
         model = self._now()
         with np.errstate(divide="ignore"):
-            return losses(np.log(model._shares(*model.kneighbors())), model._state.y)
+            return losses(np.log(model._shares_left_out()), model._state.y)
 
     def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).
 
-        Without ``X``, the neighbours of each training row among the others.
+        Without ``X``, the neighbours of each training row among the others. Of equally far rows the first are given.
         """
         model = self._now()
         n_rows = len(model._state.y) - (X is None)
@@ -190,4 +188,5 @@ def _state_of(
             half_range[j] = numbers.max() / 2 - low[j] / 2 or 0.5  # half, since the range itself may overflow
     rows = heom_rows(columns, schema, low, half_range)
     codes = np.asarray(y, dtype=np.int64)
-    return NeighborState(settings, schema, target, classes, tuple(columns), codes, low, half_range, rows)
+    voters = Voters.of(rows, codes, len(classes))
+    return NeighborState(settings, schema, target, classes, tuple(columns), codes, low, half_range, rows, voters)

@@ -87,7 +87,8 @@ class TAN(SemiNaive):
     outlook     | play
     temperature | play, outlook
     humidity    | play, temperature
-    wind        | play,     >>> forest = TAN(edges="penalized").fit(datasets.load_tennis(), target="play")
+    wind        | play, outlook
+    >>> forest = TAN(edges="penalized").fit(datasets.load_tennis(), target="play")
     >>> forest.structure_.arcs  # 14 rows do not pay for any edge
     ()
     """
