@@ -80,9 +80,14 @@ class Model:
 
         Later calls, in this thread or in others, do not change it.
         """
-        state = self._fitted
-        model = object.__new__(type(state.settings))
-        model.__dict__ = {**state.settings.__dict__, "_state": state}
+        try:  # written out, since rows may be asked about one by one
+            state = self.__dict__["_state"]
+        except KeyError:
+            raise not_fitted(self) from None
+        settings = state.settings
+        model = object.__new__(settings.__class__)
+        model.__dict__ = held = settings.__dict__.copy()
+        held["_state"] = state
         return model  # type: ignore[no-any-return]
 
     @property
