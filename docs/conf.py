@@ -86,7 +86,7 @@ def write_formula(translator, node, *, block):
 
 
 def setup(app):
-    app.add_autodocumenter(EstimatorDocumenter, override=True)
+    app.registry.add_documenter("class", EstimatorDocumenter)
     app.connect("autodoc-skip-member", skip_scikit_learns_members)
     app.add_html_math_renderer(
         "mathml",

@@ -18,7 +18,6 @@ from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.model import Model
 from bayeskit.learn.state import State, learned
 from bayeskit.table.read import Source, read_table
-from bayeskit.table.schema import Schema
 
 # Where all labels are one of these, it is not the concept that they name.
 _SAYS_NO = {"no", "n", "false", "f", "-", "−", "negative", "0"}
@@ -91,11 +90,6 @@ class ConceptLearner(Model):
     positive_ = learned("positive", "The label of the concept.")
     negative_ = learned("negative", "The label of what is not the concept.")
     classes_ = learned("classes", "Not the concept, and the concept.")
-
-    @property
-    def schema_(self) -> Schema:
-        """Raise an error: the columns are attributes, in ``space_``."""
-        raise AttributeError("a concept learner has attributes, in space_.")
 
     def _read(self, X: Any, y: Any, target: str | None) -> tuple[ConceptState, Examples]:
         """Read the first examples, which fix the columns and values; the model does not change."""

@@ -91,11 +91,6 @@ class Model:
         return model  # type: ignore[no-any-return]
 
     @property
-    def schema_(self) -> Schema:
-        """Name, kind and values of each column."""
-        return self._fitted.schema  # type: ignore[no-any-return]
-
-    @property
     def target_(self) -> str | None:
         """The column that held the labels, where ``target`` named it."""
         return self._fitted.target  # type: ignore[no-any-return]
@@ -132,6 +127,11 @@ class Model:
 
 class SavedModel(Model):
     """A model that is written to a file, and comes back from it."""
+
+    @property
+    def schema_(self) -> Schema:
+        """Name, kind and values of each column."""
+        return self._fitted.schema  # type: ignore[no-any-return]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that :func:`bayeskit.load` reads; an old file is replaced only at the end."""
