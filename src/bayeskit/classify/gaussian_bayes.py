@@ -17,9 +17,9 @@ from bayeskit.decide.protocol import Domain
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
-from bayeskit.estimate.em import History
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
 from bayeskit.estimate.gaussians_left_out import Left, log_joint_left_out
+from bayeskit.estimate.history import History
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary

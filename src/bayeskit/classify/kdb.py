@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
-from bayeskit.counts.families import Families, FamilyCounts, Kind, Members
+from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, Members
 from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
@@ -141,7 +141,7 @@ class KDB(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return None if self._learned_anew else "the structure"
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> Kind | FamilyCounts:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind | FamilyCounts:
         if self._learned_anew:
             return "pairs"
         # Nothing is made of the pairs but the structure.

@@ -14,6 +14,7 @@ from bayeskit.classify.table_classifier import ClassifierState, TableClassifier,
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.class_separation import ClassSeparation
+from bayeskit.estimate.history import History
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.wald import ChiSquared, CoefficientTable, wald_test
 from bayeskit.explain.model_summary import ModelSummary
@@ -36,17 +37,19 @@ class LogisticState(ClassifierState):
     design: DesignMatrix
     coef: Matrix  # (n_units, n_inputs)
     intercept: Matrix  # (n_units,)
-    coef_path: list[Any]
-    objective: NDArray[np.float64]
+    history: History
     gradient_norm: float
-    n_iter: int
     log_likelihood: float
     null_log_likelihood: float
     n_rows: float
     separation: ClassSeparation | None
     covariance: Matrix | None
     reference: int
-    converged: bool = True
+
+    @property
+    def n_iter(self) -> int:
+        """The number of steps, at least 1."""
+        return max(1, self.history.n_steps)
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -107,8 +110,9 @@ class LogisticRegression(TableClassifier):
         Σ log P(y | x) of the fit, and of the model with intercepts alone.
     separation_ : ClassSeparation or None
         How the classes are separated; None if they are not.
-    objective_ : array of shape (n_steps + 1,)
-        The (penalised) log-likelihood per row before each step and at the end; ``coef_path_`` has the coefficients.
+    history_ : History
+        The (penalised) log-likelihood per row before each step and at the end, and why the solver stopped. With
+        solver="gradient", ``history_.parameters`` are the coefficients there, for centred inputs, intercept last.
     gradient_norm_ : float
         The largest entry of the gradient at the end.
 
@@ -148,8 +152,7 @@ class LogisticRegression(TableClassifier):
     coef_ = learned("coef", "The weights, of shape (n_units, n_inputs): one unit with two classes, else one per class.")
     intercept_ = learned("intercept", "The intercepts, of shape (n_units,).")
     input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
-    coef_path_ = learned("coef_path", "The coefficients before each step; empty in a loaded model.")
-    objective_ = learned("objective", "The objective before each step and at the end; a loaded model has the last.")
+    history_ = learned("history", "The objective before each step and at the end, and why the solver stopped.")
     gradient_norm_ = learned("gradient_norm", "The largest entry of the gradient at the end.")
     n_iter_ = learned("n_iter", "The number of steps.")
     log_likelihood_ = learned("log_likelihood", "log P(y | x) of the rows of the fit.")
@@ -224,8 +227,9 @@ class LogisticRegression(TableClassifier):
                 "not exist, and the result is where the solver stopped. Pass l2 above 0 for an estimate that exists.",
                 ConvergenceWarning,
             )
-        elif not state.converged:
-            change = state.objective[-1] - state.objective[max(0, len(state.objective) - 2)]
+        elif not state.history.converged:
+            objective = state.history.objective
+            change = objective[-1] - objective[max(0, len(objective) - 2)]
             warn_caller(
                 f"LogisticRegression stopped after {state.n_iter} steps with a gradient of {state.gradient_norm:.3g}, "
                 f"above tol={self.tol:g}; the last step gained {change:.3g}. Raise max_iter or tol, or pass another "
@@ -387,13 +391,13 @@ class LogisticRegression(TableClassifier):
         meta, arrays = classes_to_parts(state.classes)
         separation = state.separation
         own = {
-            "n_iter": state.n_iter,
+            "history": state.history.to_json(),
             "reference_place": state.reference,
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
         }
         numbers = [state.log_likelihood, state.null_log_likelihood, state.gradient_norm, state.n_rows]
         arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
-        arrays |= {"objective": state.objective[-1:], "numbers": np.array(numbers)}
+        arrays["numbers"] = np.array(numbers)
         if state.covariance is not None:
             arrays["covariance"] = state.covariance
         return {**meta, **own}, arrays
@@ -423,10 +427,8 @@ class LogisticRegression(TableClassifier):
             design=design,
             coef=expect_array(arrays, "coef", np.float64, (n_units, n)),
             intercept=expect_array(arrays, "intercept", np.float64, (n_units,)),
-            coef_path=[],
-            objective=expect_array(arrays, "objective", np.float64, (None,)),
+            history=History.from_json(expect_field(meta, "history", dict)),
             gradient_norm=gradient,
-            n_iter=expect_field(meta, "n_iter", int),
             log_likelihood=log_likelihood,
             null_log_likelihood=null,
             n_rows=n_rows,
@@ -449,17 +451,14 @@ def _state_of(
         design=fitted.design,
         coef=coef,
         intercept=intercept,
-        coef_path=optimum.path,
-        objective=optimum.objective,
+        history=optimum.history,
         gradient_norm=optimum.gradient,
-        n_iter=max(1, len(optimum.objective) - 1),
         log_likelihood=fitted.log_likelihood,
         null_log_likelihood=fitted.null_log_likelihood,
         n_rows=fitted.n_rows,
         separation=fitted.separation,
         covariance=fitted.covariance,
         reference=settings._reference(classes),
-        converged=optimum.converged,
     )
 
 

@@ -14,12 +14,12 @@ from sklearn.utils import get_tags
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.gaussian import column_spread, gaussian
+from bayeskit.estimate.history import History
 from bayeskit.learn.checks import split_target
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.model import not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
-from bayeskit.network.learn.history import LearningHistory
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import read_table
 
@@ -29,7 +29,7 @@ class SemiSupervisedState:
     """The fitted classifier, how EM went, and the label of each row."""
 
     estimator: Any
-    history: LearningHistory
+    history: History
     transduction: NDArray[Any]  # (n_rows,)
     is_table: bool
 
@@ -64,7 +64,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator_ : classifier
         The fitted classifier.
-    history_ : LearningHistory
+    history_ : History
         The objective before each step and at the end, and why EM stopped.
     transduction_ : array of shape (n_rows,)
         The given label of each row, or the most probable one.
@@ -126,13 +126,13 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise TableError("This SemiSupervised estimator requires y to be passed, but the target y is None.")
         rows = _Rows.read(self.estimator, X, y, sample_weight)
         labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
-        history = LearningHistory("em", (0.0,), "every row has a label", True)
+        history = History("em", (0.0,), "every row has a label", True)
         if len(rows.hidden) and self.weight > 0:
             labelled, history = self._climb(labelled, rows)
         self._state = SemiSupervisedState(labelled, history, rows.filled(labelled), rows.is_table)
         return self
 
-    def _climb(self, labelled: Any, rows: _Rows) -> tuple[Any, LearningHistory]:
+    def _climb(self, labelled: Any, rows: _Rows) -> tuple[Any, History]:
         own = labelled.counts_
         hidden, known = rows.take(rows.hidden), rows.take(rows.known)
         share = self.weight * rows.plain_weights(rows.hidden)
@@ -172,7 +172,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tol=self.tol * float(share.sum() + weight.sum()),
             max_iter=self.max_iter,
         )
-        return result.parameters, LearningHistory.of_em("em", result)
+        return result.parameters, result.history
 
     # -- use --------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
-from bayeskit.counts.families import FamilyCounts, Kind
+from bayeskit.counts.families import FamilyCounts, FamilyKind
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import edge_cost, maximum_spanning_tree, pair_gain, pair_information, pair_rows
@@ -133,7 +133,7 @@ class TAN(SemiNaive):
         self.class_weight = class_weight
         self.max_memory = max_memory
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> Kind:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind:
         self._root(alone.schema.names)
         return "pairs"
 

@@ -13,7 +13,8 @@ from scipy.special import expit, log_expit
 from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
 from bayeskit.counts.table import read_classes
-from bayeskit.errors import TableError, warn_caller
+from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.history import History
 from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array, expect_field
@@ -36,8 +37,12 @@ class SigmoidState(ClassifierState):
     design: DesignMatrix
     coef: Matrix  # (n_units, n_inputs)
     intercept: Vector  # (n_units,)
-    objective: list[Vector]
-    n_iter: int
+    histories: list[History]
+
+    @property
+    def n_iter(self) -> int:
+        """The largest number of steps over the units."""
+        return max((history.n_steps for history in self.histories), default=1)
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -82,8 +87,8 @@ class SigmoidUnit(TableClassifier):
         w₀ of each unit.
     input_names_ : tuple of str
         What each weight belongs to: a column, or "column = value".
-    objective_ : list of arrays
-        The objective of each unit, per row, before each step and at the end.
+    histories_ : list of History
+        The objective of each unit, per row, before each step and at the end, and why it stopped.
     n_iter_ : int
         The largest number of steps over the units.
 
@@ -114,7 +119,7 @@ class SigmoidUnit(TableClassifier):
     coef_ = learned("coef", "w_jk of each unit, of shape (n_units, n_inputs).")
     intercept_ = learned("intercept", "w₀ of each unit, of shape (n_units,).")
     input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
-    objective_ = learned("objective", "The objective of each unit, per row, before each step and at the end.")
+    histories_ = learned("histories", "The objective of each unit, per row, on the way, and why it stopped.")
     n_iter_ = learned("n_iter", "The largest number of steps over the units.")
 
     def __init__(
@@ -179,48 +184,50 @@ class SigmoidUnit(TableClassifier):
         found = [climb(design, table, scale, d, weight) for d in wanted]
         weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
         intercept = np.array([v[-1] for v, _ in found]) - weights @ design.means
-        objective = [path for _, path in found]
-        n_iter = max((len(path) - 1 for path in objective), default=1)
-        return SigmoidState(self, schema, target, classes, design, weights, intercept, objective, n_iter)
+        histories = [history for _, history in found]
+        return SigmoidState(self, schema, target, classes, design, weights, intercept, histories)
 
     def _climb_likelihood(
         self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
-    ) -> tuple[Vector, Vector]:
-        """Return the weights of one unit around the mean row, intercept last, and the objective on the way."""
+    ) -> tuple[Vector, History]:
+        """Return the weights of one unit around the mean row, intercept last, and the history."""
         labels = (d == 1.0).astype(np.uint8)
         problem = LogisticProblem(table, labels, weight, design.means, scale, 1, 0.0, _beyond(design, table, d, weight))
         eta: float | str = self.learning_rate
         if self.solver == "gradient" and isinstance(eta, str):
             eta = _rate(*_standard(design, table, scale, weight))
         optimum = solve(problem, self.solver, self.tol, self.max_iter, eta)
-        if not optimum.converged and len(optimum.objective) > self.max_iter:
+        if not optimum.history.converged and optimum.history.n_steps >= self.max_iter:
             self._warn()
-        return optimum.coef[0], optimum.objective
+        return optimum.coef[0], optimum.history
 
     def _climb_squared_error(
         self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Vector, History]:
         x, share = _standard(design, table, scale, weight)
         if self.solver == "lbfgs":
-            v, path = self._lbfgs(x, d, share)
+            v, path, converged = self._lbfgs(x, d, share)
         else:
-            v, path = self._ascend(x, d, share)
-        return np.append(v[:-1] / scale, v[-1]), np.array(path)
+            v, path, converged = self._ascend(x, d, share)
+        if not converged:
+            self._warn()
+        reason = f"no entry of the gradient is above {self.tol:g}"
+        reason = reason if converged else f"the limit of {self.max_iter} steps was reached"
+        return np.append(v[:-1] / scale, v[-1]), History(self.solver, tuple(path), reason, converged)
 
-    def _ascend(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
+    def _ascend(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float], bool]:
         eta = _rate(x, share) if isinstance(self.learning_rate, str) else float(self.learning_rate)
         v, path = np.zeros(x.shape[1]), []
         for _ in range(self.max_iter):
             value, gradient = squared_error(v, x, d, share)
             path.append(value)
             if np.abs(gradient).max() <= self.tol:
-                return v, path
+                return v, path, True
             v = v + eta * gradient
         path.append(squared_error(v, x, d, share)[0])
-        self._warn()
-        return v, path
+        return v, path, False
 
-    def _lbfgs(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
+    def _lbfgs(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float], bool]:
         def down(v: Vector) -> tuple[float, Vector]:
             value, gradient = squared_error(v, x, d, share)
             return -value, -gradient
@@ -238,9 +245,7 @@ class SigmoidUnit(TableClassifier):
             # The name asks SciPy for the value as well, which it has at hand.
             callback=lambda intermediate_result: path.append(-float(intermediate_result.fun)),
         )
-        if result.nit >= self.max_iter:
-            self._warn()
-        return np.asarray(result.x), path
+        return np.asarray(result.x), path, result.nit < self.max_iter
 
     def _warn(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
@@ -303,8 +308,7 @@ class SigmoidUnit(TableClassifier):
         state = self._state
         meta, arrays = classes_to_parts(state.classes)
         arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
-        arrays["objective"] = np.array([path[-1] for path in state.objective])
-        return {**meta, "n_iter": state.n_iter}, arrays
+        return {**meta, "histories": [history.to_json() for history in state.histories]}, arrays
 
     def _restore(
         self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
@@ -314,9 +318,10 @@ class SigmoidUnit(TableClassifier):
         design = DesignMatrix.from_arrays(schema, arrays)
         coef = expect_array(arrays, "coef", np.float64, (n_units, len(design.means)))
         intercept = expect_array(arrays, "intercept", np.float64, (n_units,))
-        objective = [np.array([v]) for v in expect_array(arrays, "objective", np.float64, (n_units,))]
-        n_iter = expect_field(meta, "n_iter", int)
-        return SigmoidState(self, schema, target, classes, design, coef, intercept, objective, n_iter)
+        histories = [History.from_json(each) for each in expect_field(meta, "histories", list)]
+        if len(histories) != n_units:
+            raise BayeskitError("the file does not hold one history per unit.")
+        return SigmoidState(self, schema, target, classes, design, coef, intercept, histories)
 
 
 def _standard(design: DesignMatrix, table: NDArray[Any], scale: Vector, weight: Vector | None) -> tuple[Matrix, Vector]:

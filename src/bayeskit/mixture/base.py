@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Score
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, warn_caller
 from bayeskit.estimate.em import EMResult
+from bayeskit.estimate.history import History
 from bayeskit.explain.explanation import Explanation
 from bayeskit.explain.log_odds import explain
 from bayeskit.explain.model_summary import ModelSummary
@@ -22,7 +23,6 @@ from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
-from bayeskit.network.learn.history import LearningHistory
 
 # A component with less than this share of the rows has died.
 DEAD = 1e-9
@@ -43,7 +43,7 @@ class Candidate:
 class EMRecord:
     """How EM went: its history, the numbers of components that were tried, and the likelihood of the one chosen."""
 
-    history: LearningHistory
+    history: History
     selection: tuple[Candidate, ...]
     log_likelihood: float
 
@@ -52,7 +52,7 @@ class EMRecord:
         """Return the record of a result, and the likelihood with the chosen number of components."""
         k = len(result.parameters.weight)
         log = next(each.log_likelihood for each in tried if each.n_components == k)
-        return cls(LearningHistory.of_em("em", result), tried, log)
+        return cls(result.history, tried, log)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file."""
@@ -71,9 +71,7 @@ class EMRecord:
         path, starts = (tuple(arrays[name].astype(float).tolist()) for name in ("objective", "starts"))
         if not path:
             raise ValueError("the history is empty")
-        history = LearningHistory(
-            "em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts
-        )
+        history = History("em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts)
         selection = tuple(
             Candidate(int(k), float(log), int(free), float(bic), float(aic))
             for k, log, free, bic, aic in expect_field(meta, "selection", list)
@@ -162,7 +160,7 @@ class MixtureModel(WholeModel):
             )
 
     @property
-    def history_(self) -> LearningHistory:
+    def history_(self) -> History:
         """The objective before each step and at the end, and why EM stopped."""
         return self._fitted.record.history  # type: ignore[no-any-return]
 
