@@ -21,7 +21,7 @@ PAGES = sorted(ROOT.glob("*.md")) + [
     page for page in sorted((ROOT / "docs").rglob("*.md")) if not NOT_WRITTEN_BY_HAND & set(page.parts)
 ]
 # The classes of `bayeskit` itself are those of its modules, with scikit-learn's base classes.
-MODULES = [*(found.name for found in pkgutil.walk_packages(bayeskit.__path__, "bayeskit."))]
+MODULES = [found.name for found in pkgutil.walk_packages(bayeskit.__path__, "bayeskit.")]
 MODULES.remove("bayeskit._kernels._native")
 
 
