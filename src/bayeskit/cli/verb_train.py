@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
     from bayeskit.table.scan import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
-    from bayeskit.workflow.training import Training, TrainingTable
+    from bayeskit.workflow.training import Training
+    from bayeskit.workflow.training_table import TrainingTable
 
 # What --by says, and the measure of the library that it means.
 BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
@@ -141,11 +142,9 @@ def train(
         raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
     left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
     options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
-    if file is not None:
-        table = training.read_training_table(file, *options)
-    else:
-        assert scan is not None
-        table = _read_scan(scan, options, plan, random_state, json)
+    source = file if scan is None else scan
+    assert source is not None
+    table = _read_table(source, options, plan, random_state, json)
     if not json:
         show_columns(table)
     measure = BY[by] if by else None
@@ -175,15 +174,19 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
         screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
 
 
-def _read_scan(scan: Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool) -> TrainingTable:
-    """Read the table piece by piece, and say so."""
-    from bayeskit.workflow.scanned.training import read_training_scan
+def _read_table(
+    source: TableFile | Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool
+) -> TrainingTable:
+    """Read the table; one of any size is read piece by piece, and this says so."""
+    from bayeskit.table.scan import Scan
+    from bayeskit.workflow.training_table import read_training_table
 
-    if not json:
-        screen.say(f"Reading {scan.shown} piece by piece.")
+    piecewise = isinstance(source, Scan)
+    if piecewise and not json:
+        screen.say(f"Reading {source.shown} piece by piece.")
     also = [plan.column] if plan.column else []
-    with screen.progress(not json) as progress:
-        return read_training_scan(scan, *options, also=also, random_state=random_state, progress=progress)
+    with screen.progress(piecewise and not json) as progress:
+        return read_training_table(source, *options, also=also, random_state=random_state, progress=progress)
 
 
 def _plan(folds: str, models: list[str] | None, by: str | None, has_loss: bool) -> FoldPlan:

@@ -47,7 +47,12 @@ class Labelled:
 
 
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
-    """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns."""
+    """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
+
+    Rows that were read already are returned as they are.
+    """
+    if isinstance(X, Labelled):
+        return X
     if target is not None:
         if y is not None:
             raise TableError(f"give the labels once: either y or target='{target}'.")

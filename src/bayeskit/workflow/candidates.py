@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
-from numpy.typing import NDArray
-
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.counts.families import sizes_of
@@ -15,8 +13,9 @@ from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
 from bayeskit.io.registry import MODELS, model_class
 from bayeskit.learn.column_kinds import learn_schema
+from bayeskit.learn.labelled import Labelled
 from bayeskit.table.names import not_found
-from bayeskit.table.read import Source
+from bayeskit.workflow.held_rows import HeldRows
 
 # With more columns than this a model that counts all triples of columns is tried only when it is asked for.
 MOST_COLUMNS_OF_TRIPLES = 30
@@ -57,27 +56,24 @@ def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
 
 
 def too_large(
-    models: Mapping[str, Candidate],
-    source: Source,
-    y: NDArray[Any],
-    n_classes: int,
-    kinds: Mapping[str, str] | None = None,
-    most_bytes: int = MOST_BYTES,
+    models: Mapping[str, Candidate], rows: HeldRows, kinds: Mapping[str, str] | None = None, n_folds: int = 1
 ) -> dict[str, str]:
     """Return the classifiers whose counts would be too large for this table, each with the reason.
 
     The tables of all pairs or triples of columns grow with the square or the cube of the columns; their size follows
-    from the columns' values, so it is known before anything is counted.
+    from the columns' values, so it is known before anything is counted. Of a scan the counts of all folds are held at
+    the same time.
 
     Examples
     --------
-    >>> from bayeskit.table.read import read_table
-    >>> table = read_table({f"x{j}": ["a", "b"] for j in range(31)})
-    >>> too_large(candidates(["TAN", "A2DE"]), table, [0, 1], 2)
+    >>> from bayeskit.workflow.held_rows import hold_rows
+    >>> rows = hold_rows({f"x{j}": ["a", "b"] for j in range(31)}, ["no", "yes"])
+    >>> too_large(candidates(["TAN", "A2DE"]), rows)
     {'A2DE': '31 columns have 4495 triples; with more than 30 it must be asked for by name.'}
     """
     found: dict[str, str] = {}
     sizes: dict[Any, list[int]] = {}
+    most_bytes = MOST_BYTES if rows.scan is None else MOST_BYTES // n_folds
     for label, model in models.items():
         settings = model.get_params(deep=False)
         if "max_nodes" in settings or isinstance(model, TableClassifier):
@@ -87,7 +83,7 @@ def too_large(
         families = "pairs" if counted is None else str(counted[0])
         if families == "values":
             continue
-        n = len(source.names)
+        n = len(rows.source.names)
         most, order = (MOST_COLUMNS_OF_TRIPLES, 3) if families == "triples" else (MOST_COLUMNS_OF_PAIRS, 2)
         if n > most:
             found[label] = (
@@ -97,11 +93,21 @@ def too_large(
         way = settings["numeric"], settings["bins"]
         if way not in sizes:
             given = {name: kind if model.takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
-            sizes[way] = sizes_of(learn_schema(source, given, *way, y=y))
-        need = 4 * n_classes * table_cells(sizes[way], families)[1]
+            sizes[way] = sizes_of(learn_schema(rows.source, given, *way, y=rows.y))
+        need = 4 * len(rows.classes) * table_cells(sizes[way], families)[1]
         if need > most_bytes:
             found[label] = (
                 f"its counts of all {families} of columns would take {readable(need)}; above {readable(most_bytes)} it "
                 "must be asked for by name."
             )
     return found
+
+
+def fit_candidate(model: Candidate, rows: Labelled) -> Candidate:
+    """Return a model fitted on rows that were read, as ``fit(table, target=target)`` would."""
+    settings = model.get_params(deep=False)
+    if isinstance(model, TableClassifier):
+        fitted: TableClassifier = type(model)(**settings).fit(rows.source, rows.classes[rows.y])
+        fitted.target_ = rows.target
+        return fitted
+    return type(model).from_counts(model.count(rows), target=rows.target, **settings)

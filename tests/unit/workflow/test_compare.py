@@ -12,7 +12,9 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
 from bayeskit.workflow.candidates import candidates
-from bayeskit.workflow.compare import compare, cross_validate, stratified_parts
+from bayeskit.workflow.compare import compare, cross_validate
+from bayeskit.workflow.folds import stratified_parts
+from bayeskit.workflow.held_rows import HeldRows
 from bayeskit.workflow.leaderboard import MAJORITY
 
 pd = pytest.importorskip("pandas", reason="cross_val_score needs a frame of mixed columns")
@@ -40,7 +42,7 @@ def test_folds_give_what_cross_val_score_gives_on_the_same_splits(name, kind):
     classes, y = read_labels(labels)
     part = stratified_parts(y, 3, random_state=1)
     model = candidates([name])[name]
-    board = cross_validate(source, y, classes, {name: model}, kinds=kinds, part=part)
+    board = cross_validate(HeldRows(source, y, classes), {name: model}, kinds=kinds, part=part).board
     estimator = clone(candidates([name])[name]).set_params(kinds=kinds or None)
     trial = board.best
     for scoring, found in (("accuracy", 1 - trial.scores.error.value), ("neg_log_loss", -trial.scores.log_loss.value)):
@@ -102,7 +104,7 @@ def test_a_model_that_cannot_take_part_says_why(monkeypatch):
     model = bayeskit.TAN(max_memory=1)
     source = read_table({"x": ["a", "b"] * 10, "z": ["a", "b", "c", "c"] * 5})
     y = np.arange(20) % 2
-    board = cross_validate(source, y, np.array(["no", "yes"]), {"TAN": model})
+    board = cross_validate(HeldRows(source, y, np.array(["no", "yes"])), {"TAN": model}).board
     # Three values by two, two classes, 4 bytes each.
     assert "the counts of 1 family of columns for 2 classes need 48 bytes" in board[-1].refused
     assert "left out" in str(board)
