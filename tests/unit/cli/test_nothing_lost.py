@@ -11,9 +11,10 @@ import sys
 import numpy as np
 import pytest
 
-from bayeskit import load
+from bayeskit import NaiveBayes, load, scan
 from bayeskit.cli.app import run
 from bayeskit.datasets import load_heart
+from bayeskit.errors import TableError
 
 
 def refused(capsys, *arguments):
@@ -326,3 +327,17 @@ def test_words_for_a_missing_cell_that_were_said_in_training_are_missing_in_use_
         assert told(capsys, *verb, "t.csv").out == told(capsys, *verb, "empty.csv").out
     scores = [told(capsys, "evaluate", "m.bayes", name, "--json").out for name in ("t.csv", "empty.csv")]
     assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"]])
+def test_a_quote_that_is_never_closed_is_refused_in_training_and_prediction(trained, capsys, options):
+    lines = (trained / "heart.csv").read_text().splitlines()
+    lines[99] = lines[99].rsplit(",", 1)[0] + ',"' + lines[99].rsplit(",", 1)[1]
+    (trained / "open.csv").write_text("\n".join(lines))
+    said = "'open.csv', line 100: a double quote opens a cell here and none closes it"
+    assert said in refused(capsys, "train", "open.csv", "-t", "disease", "-o", "x.bayes", "--json", *options)
+    assert said in refused(capsys, "predict", "disease.bayes", "open.csv", "-o", "out.csv")
+    assert not (trained / "x.bayes").exists()
+    assert not (trained / "out.csv").exists()
+    with pytest.raises(TableError, match="line 100: a double quote opens"):
+        NaiveBayes().fit(scan("open.csv"), target="disease")

@@ -212,3 +212,74 @@ def test_a_stream_that_was_read_is_refused_and_not_taken_for_an_empty_table():
     NaiveBayes().fit(stream, target="y")
     with pytest.raises(TableError, match="was read already, and it can be read once"):
         NaiveBayes().fit(stream, target="y")
+
+
+def replaced(folder, table, **options):
+    """Write a file, scan it, and write another table over it."""
+    path = folder / "rows.parquet"
+    pq.write_table(TABLE, path, row_group_size=250)
+    described = scan(path)
+    pq.write_table(table, path, **options)
+    return described
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "said"),
+    [
+        (TABLE, {"row_group_size": 400}, "row groups that held 1,000 rows hold 1,000|row groups or the types"),
+        (TABLE, {"row_group_size": 200}, "row groups that held 1,000 rows hold 800"),
+        (TABLE.slice(0, 400), {"row_group_size": 250}, "row groups that held 1,000 rows hold 400"),
+        (pa.concat_tables([TABLE, TABLE]), {"row_group_size": 250}, "its row groups or the types of its columns"),
+        (TABLE.drop_columns(["wet"]), {"row_group_size": 250}, "it has no column 'wet' now"),
+        (TABLE.set_column(2, "heat", TABLE["heat"].cast(pa.string())), {"row_group_size": 250}, "the types of its"),
+    ],
+)
+def test_a_parquet_file_that_was_written_again_after_the_scan_is_refused_by_name(tmp_path, table, options, said):
+    described = replaced(tmp_path, table, **options)
+    with pytest.raises(TableError, match=rf"rows\.parquet' was changed after it was scanned: .*({said})"):
+        NaiveBayes().fit(described, target="play")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("Delta", "_delta_log/0.json"), ("Iceberg", "metadata/v1.metadata.json"), ("Hudi", ".hoodie/hoodie.properties")],
+)
+def test_a_folder_whose_log_says_which_files_count_is_refused_by_its_format(tmp_path, name, mark):
+    (tmp_path / mark).parent.mkdir()
+    (tmp_path / mark).touch()
+    inside = tmp_path / "data" / "year=2024"
+    inside.mkdir(parents=True)
+    pq.write_table(TABLE, inside / "a.parquet")
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    pq.write_table(TABLE, tmp_path / "deep" / "er" / "b.parquet")
+    for source in (tmp_path, inside, inside / "a.parquet", str(inside / "*.parquet"), [tmp_path]):
+        with pytest.raises(TableError, match=f"'{tmp_path}' is a table in {name} format"):
+            scan(source)
+
+
+def test_folder_values_are_decoded_and_folders_above_what_is_scanned_are_no_columns(tmp_path):
+    top = tmp_path / "team=a" / "table"
+    for place in ("New%20York%3A1", "50%25"):
+        (top / f"the%20place={place}").mkdir(parents=True)
+        pq.write_table(TABLE.select(["play"]), top / f"the%20place={place}" / "a.parquet")
+    assert scan(top).names == ("play", "the place")
+    places = {value for batch in scan(top).batches() for value in batch["the place"].to_pylist()}
+    assert places == {"New York:1", "50%"}
+    assert scan(str(top / "*" / "a.parquet")).names == ("play", "the place")
+    assert scan(sorted(top.glob("*/a.parquet"))).names == ("play", "the place")
+    assert scan(top / "the%20place=50%25").names == ("play",)
+    assert scan(top / "the%20place=50%25" / "a.parquet").names == ("play",)
+
+
+def test_a_file_that_is_named_several_times_is_read_once(tmp_path):
+    folder = parquet_folder(tmp_path)
+    sources = [str(folder / "*.parquet"), str(folder / "part-1*"), folder / "part-0.parquet", folder]
+    assert scan(sources).n_rows == ROWS
+    (tmp_path / "link.parquet").symlink_to(folder / "part-0.parquet")
+    assert scan(sources).n_rows == ROWS
+
+
+def test_a_text_file_without_rows_is_refused_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text("wind,play\n")
+    with pytest.raises(TableError, match=r"'a\.csv' has a header and no rows"):
+        scan(tmp_path / "a.csv")
