@@ -20,8 +20,8 @@ $(VENV)/.developer: $(VENV)/.user
 # Trains on a bundled table; the next command that it names runs as $(BIN)/bayeskit.
 demo: $(VENV)/.user
 	@mkdir -p demo-output && cp src/bayeskit/datasets/data/heart.csv demo-output/
-	@$(BIN)/bayeskit train demo-output/heart.csv --target disease --output demo-output/disease.bayes
-	@echo "(here the command is $(BIN)/bayeskit; open demo-output/disease.html in a browser)"
+	@$(BIN)/bayeskit train demo-output/heart.csv --target disease --output demo-output/heart-disease.bayes
+	@echo "(here the command is $(BIN)/bayeskit; open demo-output/heart-disease.html in a browser)"
 
 # Where changes are checked (CI=true) the sanitizers run too. Every core takes tests.
 test: lint oldest machine $(if $(filter true,$(CI)),sanitize)

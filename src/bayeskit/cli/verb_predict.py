@@ -13,6 +13,7 @@ from bayeskit.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Force,
     Json,
     LossFile,
     Missing,
@@ -59,6 +60,7 @@ def predict(
     missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Predict the class of each row of a table.
@@ -80,7 +82,7 @@ def predict(
     is_text = texts.is_text_model(classifier.model)
     words = (*classifier.missing, *(missing or ()))
     scan = scan_of(data, None, encoding, delimiter, words) if not is_text and is_many(data) else None
-    refuse_overwriting(place, (*inputs(data, scan), model, loss))
+    refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
     if is_text:
         documents = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from bayeskit.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Force,
     Json,
     LossFile,
     Missing,
@@ -25,6 +25,7 @@ from bayeskit.cli.options import (
     Stream,
     Tables,
     TextColumn,
+    model_name,
     read_loss_file,
     refuse_overwriting,
 )
@@ -50,7 +51,7 @@ def train(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Model file (default: TARGET.bayes).", show_default=False),
+        typer.Option("--output", "-o", help="Model file (default: TABLE-TARGET.bayes).", show_default=False),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -93,6 +94,7 @@ def train(
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     stream: Stream = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Learn to predict a column of a table.
@@ -121,18 +123,18 @@ def train(
     from bayeskit.workflow import training
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        texts.train(data, text, target, output, models, encoding, as_json=json)
+        texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
     forced = _pairs(kind or [])
     plan = _plan(folds, models, by, loss is not None or reject is not None)
-    place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
+    place = output or model_name(data, target)
     page = place.with_suffix(".html") if report else None
     words = tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    _refuse_places(place, page, (*sources, loss, test))
+    _refuse_places(place, page, (*sources, loss, test), force)
     _refuse_known_rows(test, sources)
     file = None if scan is not None else TableFile.open(data[0], encoding, delimiter, missing=words, keep=True)
     held_out = None if test is None else TableFile.open(test, encoding, delimiter, missing=words)
@@ -227,7 +229,7 @@ def _pairs(kinds: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None]) -> None:
+def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None], force: bool) -> None:
     from bayeskit.errors import ModelFileError
 
     if model.suffix == ".html":
@@ -235,7 +237,7 @@ def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None])
     if not model.absolute().parent.is_dir():
         raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
     for path in filter(None, (model, page)):
-        refuse_overwriting(path, inputs)
+        refuse_overwriting(path, inputs, force=force)
 
 
 def _refuse_known_rows(test: str | None, inputs: Sequence[str]) -> None:
