@@ -109,7 +109,7 @@ class TextPredictions:
         encoding: str,
         keep: Sequence[str],
         costs: Loss | None,
-        digits: int,
+        digits: int | None,
     ) -> None:
         from bayeskit.table.corpus_files import read_texts
 
@@ -123,6 +123,7 @@ class TextPredictions:
         """Write a row for each document: its class, and the probability of each class. Return how many."""
         import pyarrow as pa
 
+        from bayeskit.workflow.prediction import rounded
         from bayeskit.workflow.progress import report_step
 
         n = 0
@@ -131,7 +132,7 @@ class TextPredictions:
             proba = self._model.predict_proba(texts)
             names = [str(name) for name in self._model.classes_.tolist()]
             columns: dict[str, Any] = {"class": [names[c] for c in proba.argmax(axis=1).tolist()]}
-            columns |= {f"P({name})": proba[:, c].round(self._digits) for c, name in enumerate(names)}
+            columns |= {f"P({name})": rounded(proba[:, c], self._digits) for c, name in enumerate(names)}
             writer.write(pa.table(columns))
             n += len(texts)
         return n

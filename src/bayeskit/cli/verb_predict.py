@@ -54,7 +54,10 @@ def predict(
     reject: Reject = None,
     target: Predicted = None,
     text: TextColumn = None,
-    digits: Annotated[int, typer.Option(help="Decimal places of the probabilities.", min=1, max=17)] = 6,
+    digits: Annotated[
+        int | None,
+        typer.Option(help="Decimal places of the probabilities (default: all).", min=1, max=17, show_default=False),
+    ] = None,
     strict: Strict = False,
     decimal: Decimal = None,
     missing: Missing = None,

@@ -1,9 +1,15 @@
 """What a trained model does from the command: predict, explain, evaluate, compare, show."""
 
 import csv
+import datetime
+import decimal
 import json
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 from numpy.testing import assert_allclose
 
 import bayeskit
@@ -139,3 +145,42 @@ def test_show_tells_what_is_in_a_model_and_in_a_network(trained, capsys):
         assert words in capsys.readouterr().out
         assert run(["show", path, "--json"]) == 0
         json.loads(capsys.readouterr().out)
+
+
+def test_kept_columns_keep_their_types_and_probabilities_are_written_whole(trained):
+    table = pa.table(
+        {
+            **load_heart(),
+            "id": pa.array([2**53 + 1 + i for i in range(303)]),
+            "price": pa.array([decimal.Decimal(f"{i}.50") for i in range(303)]),
+            "day": pa.array([datetime.date(2024, 1, 1) + datetime.timedelta(i) for i in range(303)]),
+        }
+    )
+    pq.write_table(table, "new.parquet")
+    kept = ["id", "price", "day", "age"]
+    options = [option for name in kept for option in ("--keep", name)]
+    expected = bayeskit.load("heart-disease.bayes").predict_proba(table.select(list(load_heart())).drop(["disease"]))
+    assert run(["predict", "heart-disease.bayes", "new.parquet", "-o", "out.parquet", *options]) == 0
+    out = pq.read_table("out.parquet")
+    assert out.select(kept).equals(table.select(kept))
+    np.testing.assert_array_equal(out["P(yes)"].to_numpy(), expected[:, 1])
+    assert run(["predict", "heart-disease.bayes", "new.parquet", "-o", "out.csv", *options]) == 0
+    again = pyarrow.csv.read_csv("out.csv")
+    np.testing.assert_array_equal(again["P(yes)"].to_numpy(), expected[:, 1])
+    assert again["id"].to_pylist() == table["id"].to_pylist()
+    assert again["day"].to_pylist() == table["day"].to_pylist()
+    assert run(["predict", "heart-disease.bayes", "new.parquet", "-o", "out.jsonl", *options]) == 0
+    first = json.loads(Path("out.jsonl").read_text().splitlines()[0])
+    assert (first["id"], first["price"], first["day"]) == (2**53 + 1, "0.50", "2024-01-01")
+    assert first["P(yes)"] == expected[0, 1]
+
+
+def test_text_of_a_csv_file_is_kept_as_it_was_written(trained):
+    lines = (trained / "heart.csv").read_text().splitlines()
+    (trained / "new.csv").write_text(
+        "\n".join([f"id,{lines[0]}", *(f"00{i},{line}" for i, line in enumerate(lines[1:]))])
+    )
+    assert run(["predict", "heart-disease.bayes", "new.csv", "-o", "out.csv", "--keep", "id", "--digits", "3"]) == 0
+    rows = (trained / "out.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows[:3]] == ["id", "000", "001"]
+    assert all(len(cell) <= 5 for row in rows[1:] for cell in row.split(",")[2:])
