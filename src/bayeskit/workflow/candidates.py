@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
-from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.memory import readable, table_cells
@@ -16,6 +15,7 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.names import not_found
 from bayeskit.workflow.held_rows import HeldRows
+from bayeskit.workflow.outside import OutsideClassifier, is_outside
 
 # With more columns than this a model that counts all triples of columns is tried only when it is asked for.
 MOST_COLUMNS_OF_TRIPLES = 30
@@ -25,34 +25,57 @@ MOST_COLUMNS_OF_PAIRS = 500
 MOST_BYTES = 128 * 2**20
 
 
-# What can be compared: a classifier that learns from counts, or one that is fitted whole.
-Candidate = BayesClassifier | TableClassifier
+# What can be compared: a classifier that learns from counts, one that is fitted whole, or any estimator of scikit-learn
+# that gives probabilities.
+Candidate = Any
 
 
-def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
-    """Return the classifiers of the registry that can be compared, by name, with their settings.
+def candidates(asked: Sequence[Any] | None = None) -> dict[str, Candidate]:
+    """Return classifiers by name: those of the registry that can be compared, and estimators under their reprs.
 
-    Without ``names``, those of every comparison; the others, such as LogisticRegression, must be named.
+    By default those of every comparison; the others, such as LogisticRegression, must be named.
 
-    >>> list(candidates(["tan", "A2DE"]))
-    ['TAN', 'A2DE']
+    >>> from bayeskit import NaiveBayes
+    >>> list(candidates(["tan", "A2DE", NaiveBayes(smoothing=0)]))
+    ['TAN', 'A2DE', 'NaiveBayes(smoothing=0)']
     """
     found: dict[str, Candidate] = {}
-    asked: dict[str, Candidate] = {}
+    others: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):
         model = model_class(name)
         for label, settings in getattr(model, "compared_as", {}).items():
             found[label] = model(**settings)
         for label, settings in getattr(model, "compared_when_asked", {}).items():
-            asked[label] = model(**settings)
-    if names is None:
+            others[label] = model(**settings)
+    if asked is None:
         return found
-    found |= asked
+    found |= others
     by_case = {label.casefold(): label for label in found}
-    for name in names:
-        if name.casefold() not in by_case:
-            raise BayeskitError(not_found("classifier", name, found))
-    return {by_case[name.casefold()]: found[by_case[name.casefold()]] for name in names}
+    chosen: dict[str, Candidate] = {}
+    for each in asked:
+        if not isinstance(each, str):
+            chosen[" ".join(repr(each).split())] = _copied(each)
+        elif each.casefold() in by_case:
+            chosen[by_case[each.casefold()]] = found[by_case[each.casefold()]]
+        else:
+            raise BayeskitError(not_found("classifier", each, found))
+    return chosen
+
+
+def _copied(estimator: Any) -> Candidate:
+    """Return an unfitted copy of an estimator; one that cannot be compared is an error."""
+    from sklearn.base import clone
+
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise BayeskitError(
+            f"models takes names of classifiers and estimators such as NaiveBayes(); got {estimator!r}."
+        )
+    if not hasattr(estimator, "predict_proba"):
+        raise BayeskitError(
+            f"{estimator!r} gives no probabilities (it has no predict_proba), so its log-loss is not known; "
+            "scikit-learn's CalibratedClassifierCV adds them."
+        )
+    return clone(estimator)
 
 
 def too_large(
@@ -105,6 +128,8 @@ def too_large(
 
 def fit_candidate(model: Candidate, rows: Labelled) -> Candidate:
     """Return a model fitted on rows that were read, as ``fit(table, target=target)`` would."""
+    if is_outside(model):
+        return OutsideClassifier.fit(model, rows).estimator
     settings = model.get_params(deep=False)
     if isinstance(model, TableClassifier):
         fitted: TableClassifier = type(model)(**settings).fit(rows.source, rows.classes[rows.y])

@@ -32,7 +32,7 @@ def compare(
     y: Any = None,
     *,
     target: str | None = None,
-    models: Sequence[str] | None = None,
+    models: Sequence[Any] | None = None,
     folds: int = 5,
     random_state: int = 0,
     kinds: Mapping[str, str] | None = None,
@@ -50,10 +50,12 @@ def compare(
     X, y, target
         The table and its labels, as ``fit`` takes them. Of a table of any size (:func:`bayeskit.scan`) all rows are
         counted, fold by fold, and the scores are those of a random sample of rows.
-    models : list of str, optional
+    models : list of str and estimators, optional
         Names out of :func:`bayeskit.workflow.candidates.candidates`; by default all of them whose counts are not too
         large for the table (those left out are named in ``left_out``). "LogisticRegression" and, for tables of numbers,
-        "GaussianBayes" and "GaussianBayes-tied" are tried when they are named.
+        "GaussianBayes" and "GaussianBayes-tied" are tried when they are named. An estimator, such as
+        ``NaiveBayes(smoothing=0)`` or one of scikit-learn with ``predict_proba``, takes part under its repr; those of
+        scikit-learn get the columns as a pandas frame, or as an array where the table came as one.
     folds, random_state : int
         The number of folds, stratified by class, and the seed that assigns rows to them.
     kinds : dict, optional
@@ -72,6 +74,9 @@ def compare(
     >>> board = compare(datasets.load_heart(), target="disease", models=["NaiveBayes", "TAN"])
     >>> board.best.name, round(board.best.scores.error.value, 2)
     ('TAN', 0.19)
+    >>> from bayeskit import NaiveBayes
+    >>> [trial.name for trial in compare(datasets.load_heart(), target="disease", models=[NaiveBayes(smoothing=0.5)])]
+    ['NaiveBayes(smoothing=0.5)', 'majority class']
     """
     tried = candidates(models)
     rows = hold_rows(X, y, target, random_state, progress)

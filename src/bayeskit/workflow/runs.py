@@ -23,6 +23,7 @@ from bayeskit.workflow.fold_plan import ScanFolds
 from bayeskit.workflow.folds import Fold, Folds
 from bayeskit.workflow.held_rows import row_progress
 from bayeskit.workflow.leaderboard import Trial
+from bayeskit.workflow.outside import OutsideClassifier, is_outside
 from bayeskit.workflow.progress import Progress, report_step
 
 
@@ -30,14 +31,16 @@ class Run:
     """A classifier in cross-validation: its posterior of every row, its times, or why it cannot be fitted."""
 
     def __init__(self, name: str, model: Candidate, data: Folds, kinds: Mapping[str, str]) -> None:
-        counts = isinstance(model, BayesClassifier)
-        self.name, self.model, self.kinds = name, model, dict(kinds)
+        self.outside = is_outside(model)
+        counts = isinstance(model, BayesClassifier) and not self.outside
+        self.name, self.model, self.kinds = name, model, {} if self.outside else dict(kinds)
         if counts:
             # A model that only counts values cuts a number into bins, whatever density was asked for.
             self.kinds = {column: kind if model.takes_kind(kind) else "numeric" for column, kind in kinds.items()}
-        if "kinds" in model.get_params(deep=False):
+        parameters = {} if self.outside else model.get_params(deep=False)
+        if "kinds" in parameters:
+            self.kinds |= _said_kinds(parameters["kinds"], data.source.names)
             model.set_params(kinds=self.kinds or None)
-        parameters = model.get_params(deep=False)
         self.bins = data.bins_of(str(parameters.get("numeric", "")), int(parameters.get("bins", 1)), self.kinds)
         # Which counts the model learns from; models that say the same share them.
         self.counted_as = model.counted_as() if counts else None
@@ -73,7 +76,7 @@ class Run:
             return
         start = time.process_time()
         try:
-            whole = isinstance(counts, TableClassifier)
+            whole = isinstance(counts, TableClassifier | OutsideClassifier)
             fitted: Any = counts if whole else type(self.model).from_counts(counts, **settings)
             # Probabilities are made when they are first needed; that time belongs to the fit.
             fitted.predict_proba(test.take(np.arange(1)))
@@ -104,6 +107,13 @@ class Run:
             self.adds,
             from_sample=not self.adds and data.held.scan is not None,
         )
+
+
+def _said_kinds(kinds: Any, names: tuple[str, ...]) -> dict[str, str]:
+    """Return the kinds that an estimator was given, by the names of the columns."""
+    if isinstance(kinds, str):
+        return dict.fromkeys(names, kinds)
+    return {names[key] if isinstance(key, int) else key: kind for key, kind in (kinds or {}).items()}
 
 
 class Steps:
@@ -221,6 +231,8 @@ class _BinnedTables:
 
     def count(self, run: Run) -> Any:
         fold = self.of(run)
+        if run.outside:
+            return OutsideClassifier.fit(run.model, fold.train)
         model = type(run.model)(**run.settings(fold.binned))
         if isinstance(model, TableClassifier):
             return model.fit(fold.train.source, fold.train.classes[fold.train.y])
