@@ -90,7 +90,7 @@ class _CountFolds:
         growing, reader = _Growing(self.plans, self.folds.n), BatchReader()
         for piece in readers:
             first = 0
-            for batch in piece:
+            for batch in reader.joined(piece):
                 rows, known = self.plans[0].labelled(batch, reader) if batch.num_rows else (None, None)
                 if rows is not None:
                     part = self.folds.of_batch(batch, piece.number, first)[known]

@@ -283,3 +283,54 @@ def test_a_text_file_without_rows_is_refused_by_name(tmp_path):
     (tmp_path / "a.csv").write_text("wind,play\n")
     with pytest.raises(TableError, match=r"'a\.csv' has a header and no rows"):
         scan(tmp_path / "a.csv")
+
+
+def test_batches_with_many_levels_are_read_together_and_counted_as_in_memory(monkeypatch):
+    from bayeskit.learn.plan import Plan
+    from bayeskit.table import arrow
+    from bayeskit.table.scan.arrow import TablePiece
+
+    monkeypatch.setattr(arrow, "_MANY_LEVELS", 50)
+    added = []
+    add = Plan.add
+    monkeypatch.setattr(Plan, "add", lambda *arguments: added.append(1) or add(*arguments))
+    rng = np.random.default_rng(0)
+    table = pa.table({"id": rng.integers(0, 900, 4000).astype(str), "play": rng.choice(["yes", "no"], 4000)})
+    for form in (table, table.set_column(0, "id", table["id"].dictionary_encode())):
+        parts = [form.slice(first, 100) for first in range(0, 4000, 100)]  # each with levels that others lack
+        joined = pa.concat_tables([part.combine_chunks() for part in parts])
+        monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches()))
+        added.clear()
+        found = NaiveBayes().fit(scan(joined), target="play")
+        assert len(added) == 2  # the first batch, and the other 39
+        assert found.schema_ == NaiveBayes().fit(table, target="play").schema_
+        np.testing.assert_array_equal(
+            found.counts_.values.n_value, NaiveBayes().fit(table, target="play").counts_.values.n_value
+        )
+
+
+def test_a_column_with_many_different_numbers_is_tallied_until_it_overflows_and_no_longer(monkeypatch):
+    from bayeskit import TAN
+    from bayeskit.learn import edges
+    from bayeskit.table.scan.arrow import TablePiece
+
+    monkeypatch.setattr(edges, "_MOST_DISTINCT", 500)
+    monkeypatch.setattr(edges, "_SAMPLED", 800)
+    sorted_cells = []
+    tallied = edges.NumberCells.tallied
+    monkeypatch.setattr(edges.NumberCells, "tallied", lambda self: sorted_cells.append(1) or tallied(self))
+    rng = np.random.default_rng(0)
+    play = rng.choice(["no", "yes"], 20_000)
+    table = pa.table(
+        {"heat": rng.normal(size=20_000) + (play == "yes"), "age": rng.integers(0, 9, 20_000), "play": play}
+    )
+    monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches(400)))
+    with pytest.warns(UserWarning, match="the bins of 'heat' are cut by a sample of 800 rows"):
+        found = TAN().fit(scan(table), target="play")
+    # Of "age" each of 50 batches and each sum of two; of "heat" two batches and their sum.
+    assert len(sorted_cells) == 50 + 49 + 3
+    keys = edges.row_keys(0, 0, 0, 20_000)
+    near = np.argsort(keys)[:800]
+    sample = pa.table({name: table[name].take(pa.array(near)) for name in table.column_names})
+    expected = TAN().fit(sample, target="play")
+    assert found.schema_["heat"].edges == expected.schema_["heat"].edges
