@@ -34,7 +34,7 @@ def sample(
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Write JSON Lines instead of CSV.")] = False,
 ) -> None:
-    """Draw cases from a network, as CSV or JSON Lines.
+    """Sample cases from a network, as CSV or JSON Lines.
 
     The same random state gives the same cases.
 

@@ -15,12 +15,12 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, TableError, warn_caller
 from bayeskit.learn.learner import Learner
+from bayeskit.progress import Progress, renamed
 from bayeskit.workflow.candidates import Candidate, candidates, fit_candidate, too_large
 from bayeskit.workflow.fold_plan import FoldPlan, ScanFolds
 from bayeskit.workflow.folds import Folds
-from bayeskit.workflow.held_rows import HeldRows, hold_rows, row_progress
+from bayeskit.workflow.held_rows import HeldRows, hold_rows
 from bayeskit.workflow.leaderboard import MAJORITY, Leaderboard, Trial
-from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.runs import Run, Steps, add_counts, distinct_runs, fit_each_fold
 
 # The measures that may decide which classifier is best.
@@ -65,7 +65,7 @@ def compare(
     by : {"error", "log_loss", "brier", "mean_loss"}, optional
         The measure that decides which classifier is best; by default the log-loss, and with a loss its mean.
     progress : callable, optional
-        Called with a :class:`bayeskit.workflow.progress.Step` before each fold of each classifier; it can stop the
+        Called with a :class:`bayeskit.progress.Step` before each fold of each classifier; it can stop the
         run by raising an exception.
 
     Examples
@@ -110,7 +110,7 @@ class Comparison:
             return type(model).from_counts(self.counts[trial.name], target=rows.target, **settings)
         if rows.scan is not None:
             if isinstance(model, Learner) and type(model)._passes is not Learner._passes:
-                scan = replace(rows.scan, progress=row_progress(progress, trial.name))
+                scan = replace(rows.scan, progress=renamed(progress, trial.name))
                 return type(model)(**settings).fit(scan, target=rows.target)
             warn_caller(f"{trial.name} needs the rows themselves: it is fitted on the sample of {len(rows.y):,} rows.")
         return fit_candidate(model, rows.labelled)

@@ -11,8 +11,9 @@ import numpy as np
 from bayeskit.errors import BayeskitError
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.plan import Plan, total
+from bayeskit.progress import Progress
 from bayeskit.table.arrow import BatchReader
-from bayeskit.table.scan.pieces import PieceReader, Progress, Scan
+from bayeskit.table.scan.pieces import PieceReader, Scan
 from bayeskit.workflow.fold_plan import ScanFolds
 
 

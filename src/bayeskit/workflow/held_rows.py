@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.sample import Sample, draw_sample
-from bayeskit.workflow.progress import Progress, report_step
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +50,7 @@ def hold_rows(
     if y is not None or target is None:
         raise TableError("a scan needs target=, the name of the column that holds the labels.")
     refuse_unreadable(X, target)
-    sample = draw_sample(X, target, random_state, progress=row_progress(progress, "sampling rows"))
+    sample = draw_sample(X, target, random_state, progress=renamed(progress, "sampling rows"))
     rows = read_labelled(sample.table, None, None, target, None, "comparison")
     if sample.is_all:  # a small table, whatever it came as
         return HeldRows(rows.source, rows.y, rows.classes, target)
@@ -70,12 +69,3 @@ def refuse_unreadable(scan: Scan, target: str) -> None:
         )
     if len(scan.names) < 2:
         raise TableError(f"{scan.shown} has the target and no other column to learn from.", "delimiter")
-
-
-def row_progress(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:
-    """Return the progress callback of a pass over rows: the step is the share of the rows that was read."""
-
-    def tell(n_read: int, n_rows: int | None) -> None:
-        report_step(progress, name, n_read, n_rows or 0)
-
-    return tell

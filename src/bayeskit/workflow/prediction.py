@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.progress import Progress, report_step
 from bayeskit.workflow.model_columns import ModelColumns
-from bayeskit.workflow.progress import Progress, report_step
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,15 +16,14 @@ from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.plan import Plan
+from bayeskit.progress import Progress, renamed, report_step
 from bayeskit.table.read import Source
 from bayeskit.workflow.candidates import Candidate
 from bayeskit.workflow.fold_counts import FoldCounts, count_folds, count_folds_of_scan
 from bayeskit.workflow.fold_plan import ScanFolds
 from bayeskit.workflow.folds import Fold, Folds
-from bayeskit.workflow.held_rows import row_progress
 from bayeskit.workflow.leaderboard import Trial
 from bayeskit.workflow.outside import OutsideClassifier, is_outside
-from bayeskit.workflow.progress import Progress, report_step
 
 
 class Run:
@@ -183,7 +182,7 @@ def _count(data: Folds, folds: ScanFolds | None, plans: list[Plan], steps: Steps
     held = data.held
     if held.scan is None or folds is None:
         return count_folds((data.labelled(k) for k in range(data.n)), plans)
-    return count_folds_of_scan(held.scan, folds, plans, row_progress(steps.progress, "counting all rows"))
+    return count_folds_of_scan(held.scan, folds, plans, renamed(steps.progress, "counting all rows"))
 
 
 def _predict_group(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.kinds.written import part_name
+from bayeskit.progress import Progress
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import candidates
 from bayeskit.workflow.compare import cross_validate
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
-from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:

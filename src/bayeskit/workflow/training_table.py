@@ -13,6 +13,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
 from bayeskit.kinds.infer import ColumnNote, Features, infer_kinds, read_features
 from bayeskit.kinds.written import WrittenColumns, part_name, read_columns, read_labels_as_written
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.dates import AMOUNTS, CATEGORIES
 from bayeskit.table.files import Rows, TableFile
 from bayeskit.table.labels import read_labels
@@ -20,8 +21,7 @@ from bayeskit.table.scan import Scan
 from bayeskit.table.scan.rows import ScannedRows
 from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.table.target import Target, read_target
-from bayeskit.workflow.held_rows import HeldRows, refuse_unreadable, row_progress
-from bayeskit.workflow.progress import Progress
+from bayeskit.workflow.held_rows import HeldRows, refuse_unreadable
 from bayeskit.workflow.scan_columns import ScanConversion, as_models_read, numbers_rows, result_types
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def read_training_table(
         refuse_unreadable(file, target)
         rows.refuse_absent(ignore)
         raw = file.with_types(dict.fromkeys(file.names))
-        sample = draw_sample(raw, target, random_state, progress=row_progress(progress, "sampling rows"))
+        sample = draw_sample(raw, target, random_state, progress=renamed(progress, "sampling rows"))
         table, place = sample.table, _place(sample)
     else:
         rows = file
