@@ -197,7 +197,7 @@ def test_a_model_that_needs_all_rows_at_once_says_so_of_a_scan(model):
 def test_an_interrupt_leaves_the_model_as_it_was():
     from dataclasses import replace
 
-    def stop(n_read, n_rows):
+    def stop(step):
         raise KeyboardInterrupt
 
     model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])

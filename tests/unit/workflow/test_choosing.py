@@ -14,7 +14,7 @@ from bayeskit.decide.scores import row_scores
 from bayeskit.errors import BayeskitError
 from bayeskit.table.files import TableFile
 from bayeskit.table.read import read_table
-from bayeskit.workflow import training
+from bayeskit.workflow import training, training_table
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold, tempered
 from bayeskit.workflow.candidates import candidates, too_large
 from bayeskit.workflow.compare import cross_validate
@@ -157,7 +157,7 @@ def test_the_temperature_of_the_model_is_fitted_on_the_rows_that_were_predicted(
         return fit_temperature(posterior, truth)
 
     monkeypatch.setattr(training, "fit_temperature", noted)
-    table = training.read_training_table(TableFile.open(tmp_path / "rows.csv"), "c")
+    table = training_table.read_training_table(TableFile.open(tmp_path / "rows.csv"), "c")
     found = training.train(table, ["NaiveBayes"], FoldPlan(4, "time", "day"), calibrate=True)
     ((posterior, truth),) = given
     assert 0 < len(truth) == len(posterior) == found.board.scored_rows.sum() < 300  # no fold predicts the first days
