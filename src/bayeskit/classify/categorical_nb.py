@@ -136,6 +136,9 @@ class CategoricalNB(NaiveModel):
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
         return NaiveBeliefs.of(counts, self._settings, prior=self._prior)
 
+    def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
+        return beliefs.log_penalty(counts, self._settings, self._prior)
+
     def _log_joint_left_out(
         self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

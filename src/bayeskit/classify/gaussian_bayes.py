@@ -14,7 +14,7 @@ from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain
-from bayeskit.errors import TableError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
 from bayeskit.estimate.em import History
@@ -183,6 +183,14 @@ class GaussianBayes(LeavesOneOut, Draws):
         with np.errstate(divide="ignore"):  # a class without rows is impossible
             log_prior = np.log(class_prior(counts.n_class, self.prior, 0.0, counts.classes))
         return GaussianBeliefs(counts.schema, log_prior, self._estimate(counts))
+
+    def _log_penalty(self, counts: GaussianCounts, beliefs: GaussianBeliefs) -> float:
+        if self.variance != "ml" or self.shrinkage:
+            raise BayeskitError(
+                "EM over rows without labels maximizes the likelihood; use GaussianBayes with variance='ml' and "
+                "shrinkage=0."
+            )
+        return 0.0
 
     def _estimate(self, counts: GaussianCounts) -> Gaussians:
         return estimate_gaussians(

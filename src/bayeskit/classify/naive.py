@@ -50,12 +50,12 @@ class NaiveBayes(NaiveModel):
     ----------
     smoothing : float, Lidstone or MEstimate, default 1.0
         A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
-        many values it has. For a Poisson column λ or m is a number of extra rows at the column's mean.
+        many values it has. For a column of counts λ or m is a number of extra rows at the column's mean.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c): smoothed by λ, relative frequencies, uniform, or given (a dict maps class to probability).
-    numeric : {"gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
-        The distribution of numeric columns: a normal density, a kernel density estimate, a log-normal density, a
-        Poisson distribution, or bins; "mdl" chooses bin edges that separate the classes.
+    numeric : str, default "gaussian"
+        The distribution of numeric columns: a word of :func:`bayeskit.kinds.number_words`, which is a kind with a
+        density or a way to cut bins; "mdl" chooses bin edges that separate the classes.
     bins : int, default 10
         The largest number of bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
@@ -71,9 +71,8 @@ class NaiveBayes(NaiveModel):
         A row that has probability 0 under every class (possible with λ = 0): raise an error that names the row, or
         predict the prior.
     kinds : dict or str, optional
-        The kind of a column, by name or position, where the dtype does not decide it: "categorical", "bernoulli",
-        "numeric", "gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl". A single kind
-        applies to all columns.
+        The kind of a column, by name or position, where the dtype does not decide it: "numeric", or a word of
+        :func:`bayeskit.kinds.words`. A single kind applies to all columns.
     class_weight : dict or "balanced", optional
         The weight of each class. Counts stay unweighted; the weights apply when they become probabilities.
     max_memory : number of bytes or str, default "4 GiB"
@@ -188,6 +187,9 @@ class NaiveBayes(NaiveModel):
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
         return NaiveBeliefs.of(counts, self._settings, prior=self.prior, class_weight=self.class_weight)
+
+    def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
+        return beliefs.log_penalty(counts, self._settings, self.prior)
 
     def _log_joint_left_out(
         self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]

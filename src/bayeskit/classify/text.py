@@ -23,6 +23,7 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
+from bayeskit.learn.naive_beliefs import log_penalty_of_classes
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.corpus_files import TextSource
@@ -282,6 +283,19 @@ class TextClassifier(Classifier, TextQuestions):
         else:
             table = estimate.multinomial(cells, λ, log_prior, hashed)
         return TextBeliefs(counts, table, log_prior)
+
+    def _log_penalty(self, counts: TokenCounts, beliefs: TextBeliefs) -> float:
+        if self.model == "complement":
+            raise BayeskitError(
+                "the complement model has no likelihood that EM could maximize; use model='multinomial' or 'bernoulli'."
+            )
+        table, pseudo = beliefs.table, self._pseudo_count(counts, beliefs.table.words)
+        logs = float(table.dense().sum()) if pseudo else 0.0  # of each word; λ is added to each
+        if table.binary:  # log p / (1 − p), and the bias has log (1 − p)
+            logs += 2.0 * float((table.bias - beliefs.log_prior).sum()) if pseudo else 0.0
+        elif table.others is not None and pseudo:  # the empty buckets
+            logs += ((self.hashing or 0) - len(table.words)) * float(table.others.sum())
+        return pseudo * logs + log_penalty_of_classes(beliefs.log_prior, self.prior, self.smoothing)
 
     def _kept_words(self, counts: TokenCounts) -> NDArray[np.int64]:
         return estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)

@@ -31,7 +31,7 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : NaiveBayes or GaussianNB
-        A fitted model. Columns of a kind without a closed form (kde) and ``unseen="error"`` are refused.
+        A fitted model. Columns of a kind without a closed form and ``unseen="error"`` are refused.
 
     Returns
     -------

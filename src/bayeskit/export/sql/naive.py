@@ -109,6 +109,9 @@ def _bracket(terms: Sequence[str]) -> str:
 
 
 def _unfit(j: int, form: ClosedForm) -> list[str]:
-    if form.support == "above zero":
-        return [f"x{j} <= 0"]
-    return [f"x{j} < 0", f"floor(x{j}) < x{j}"] if form.support == "counts" else []
+    below = [] if form.least is None else [f"x{j} < {_plain(form.least)}"]
+    return below + [f"x{j} <= 0"] * form.logarithm + [f"floor(x{j}) < x{j}"] * form.whole
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(float(number))
