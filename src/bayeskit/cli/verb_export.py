@@ -57,25 +57,19 @@ def export(
 
     Example: bayeskit export play.bayes --to onnx -o play.onnx
     """
+    from bayeskit.export.target import targets
     from bayeskit.io.container import atomic_write
     from bayeskit.io.model_files import load
 
     if output is not None:
         refuse_overwriting(output, (model,))
-    if to == "onnx":
-        from bayeskit.export.onnx.score import to_onnx
-
-        if output is None:
-            raise typer.BadParameter("name the file to write, such as play.onnx.", param_hint="--output")
-        written: bytes = to_onnx(load(model)).SerializeToString()
-    else:
-        from bayeskit.export.sql.score import to_sql
-
-        place = (table,) if schema is None else (schema, table)
-        text = to_sql(load(model), dialect, table=place, keep=keep, missing_parents=missing_parents)
-        if output is None:
-            typer.echo(text, nl=False)
-            return
-        written = text.encode()
+    target = targets()[to]
+    if target.file and output is None:
+        raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
+    given = {"dialect": dialect, "table": table, "schema": schema, "keep": keep, "missing_parents": missing_parents}
+    written = target.write(load(model), **{name: given[name] for name in target.options})
+    if output is None:
+        typer.echo(written.decode(), nl=False)
+        return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)
