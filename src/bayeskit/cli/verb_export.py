@@ -12,7 +12,7 @@ from bayeskit.cli.options import refuse_overwriting
 
 def export(
     model: Annotated[Path, typer.Argument(help="A model file written by `bayeskit train`.", show_default=False)],
-    to: Annotated[Literal["sql", "onnx"], typer.Option("--to", help="What to write: sql or onnx.")] = "sql",
+    to: Annotated[str, typer.Option("--to", help="What to write: sql or onnx.")] = "sql",
     dialect: Annotated[
         Literal["duckdb", "postgres", "spark", "sqlite"], typer.Option(help="The database that the query is for.")
     ] = "duckdb",
@@ -63,6 +63,8 @@ def export(
 
     if output is not None:
         refuse_overwriting(output, (model,))
+    if to not in targets():
+        raise typer.BadParameter(f"{to!r} is not one of {', '.join(sorted(targets()))}.", param_hint="--to")
     target = targets()[to]
     if target.file and output is None:
         raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
