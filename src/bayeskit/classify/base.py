@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
+from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.summaries import summarise
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import ImpossibleEvidenceError, TableError
@@ -16,8 +17,6 @@ from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import check_columns, in_order, in_place, split_target
-from bayeskit.learn.estimator import Classifier
-from bayeskit.learn.learner import Learner
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_labels
@@ -37,7 +36,7 @@ class Beliefs(Protocol):
         ...
 
 
-class BayesClassifier(Classifier, Learner):
+class BayesClassifier(Posteriors):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
@@ -64,29 +63,11 @@ class BayesClassifier(Classifier, Learner):
         """
         return None
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        model = self._now()
-        return np.asarray(model.classes_[model._score(X, Score.CLASS)])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return P(c | x), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.POSTERIOR)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(c | x), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.LOG_POSTERIOR)
-
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(x, c), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.LOG_JOINT)
-
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(x) of each row; low values mark rows unlike those of the fit."""
         return self._now()._score(X, Score.LOG_EVIDENCE)
 
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        # Asked of a fitted copy (_now), so that nothing is looked up or checked twice for a single row.
         beliefs: Beliefs = self._state.beliefs
         table = X if self._reads_in_place(X, beliefs) else self._encode(X)
         scores, impossible, infinite = beliefs.score(table, result, fallback=self.impossible == "prior")

@@ -8,25 +8,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.alpha_parameters import AlphaParameters
 from bayeskit.classify.naive_model import NaiveModel
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import TableError, TooLargeError, warn_caller
-from bayeskit.estimate.prior import class_prior
+from bayeskit.errors import TableError, TooLargeError
 from bayeskit.kinds import Estimation
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
-_LEAST_ALPHA = 1e-10
 # 1 GiB of counts
 _MOST_CELLS = 1 << 27
 
 
-class CategoricalNB(NaiveModel):
+class CategoricalNB(AlphaParameters, NaiveModel):
     """Categorical naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column holds the whole numbers 0, 1, … of its categories, all of which count as possible up to the largest.
@@ -35,14 +33,8 @@ class CategoricalNB(NaiveModel):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        λ, added to each count.
-    force_alpha : bool, default True
-        If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
-    fit_prior : bool, default True
-        Whether P(c) is the relative frequencies or uniform.
-    class_prior : array of shape (n_classes,), optional
-        P(c), given.
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`MultinomialNB`; ``alpha`` is one number.
     min_categories : int or array of shape (n_features,), optional
         The least number of categories of each column.
 
@@ -117,36 +109,14 @@ class CategoricalNB(NaiveModel):
         return counts.widen(Schema(variables, source.named), counts.classes)
 
     @property
-    def _prior(self) -> Any:
-        return self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
-
-    def _check(self, counts: TableCounts) -> None:
-        class_prior(counts.n_class, self._prior, self.alpha, counts.classes)
-        if self.alpha < _LEAST_ALPHA and not self.force_alpha:
-            warn_caller(
-                f"alpha too small will result in numeric errors, setting alpha = {_LEAST_ALPHA:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                UserWarning,
-            )
-
-    @property
     def _settings(self) -> Estimation:
-        return Estimation(smoothing=self.alpha if self.force_alpha else max(self.alpha, _LEAST_ALPHA))
+        return Estimation(smoothing=float(self._check_alpha()))
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
         return NaiveBeliefs.of(counts, self._settings, prior=self._prior)
 
     def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
         return beliefs.log_penalty(counts, self._settings, self._prior)
-
-    def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return log_joint_left_out(counts, self._settings, self._prior, columns, y, own)
-
-    @property
-    def _learns_prior(self) -> bool:  # type: ignore[override]
-        return self.class_prior is None and bool(self.fit_prior)
 
     def _reads_in_place(self, X: Any, beliefs: Any) -> bool:
         if not super()._reads_in_place(X, beliefs) or X.dtype.kind == "f":
@@ -160,26 +130,17 @@ class CategoricalNB(NaiveModel):
     @property
     def category_count_(self) -> list[NDArray[Any]]:
         """Rows of each class with each category, feature by feature."""
-        self._refuse_unfitted()
         values = self.counts_.values
         return [n.T for n in np.split(values.n_value, values.offsets[1:-1])]
 
     @property
-    def class_log_prior_(self) -> NDArray[np.float64]:
-        """Log P(c)."""
-        self._refuse_unfitted()
-        return self._beliefs.log_prior  # type: ignore[no-any-return]
-
-    @property
     def feature_log_prob_(self) -> list[NDArray[np.float64]]:
         """Log P(x_j | c), feature by feature."""
-        self._refuse_unfitted()
         return [rows[:-2].T for rows in self._beliefs.parameters]
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """Number of categories of each column."""
-        self._refuse_unfitted()
         return np.array([variable.n_values for variable in self.schema_])
 
     def __sklearn_tags__(self) -> Any:

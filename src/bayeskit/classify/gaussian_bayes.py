@@ -11,21 +11,19 @@ from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.gaussian import GaussianCounts
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
 from bayeskit.estimate.em import History
-from bayeskit.estimate.gaussian_scores import GaussianBeliefs
-from bayeskit.estimate.gaussians_left_out import Left, log_joint_left_out
+from bayeskit.estimate.gaussian_scores import GaussianBeliefs, GaussiansLeftOut
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import grow_schema, learn_schema
-from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
 from bayeskit.table.encode import encode_column, refuse_infinite
@@ -202,24 +200,25 @@ class GaussianBayes(LeavesOneOut, Draws):
             max_iter=self.max_iter,
         )
 
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    @property
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return self.prior, 0.0
+
+    def _log_joint_left_out(
+        self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         template: Any = self._state.template
-        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
-        log_prior = log_prior_left_out(self.counts_, 0.0, template.prior, y, own)
-        x = np.column_stack([np.empty((len(y), 0)), *(columns[j] for j in self.schema_.numeric)]).astype(np.float64)
+        x = np.column_stack([np.empty((len(left), 0)), *(rows[j] for j in self.schema_.numeric)]).astype(np.float64)
         # Shrinkage, variances alone and EM are not a scatter over a weight.
         scatter = template.covariance in ("full", "tied") and template.shrinkage == 0
-        log_joint = log_joint_left_out(
+        leaving = GaussiansLeftOut(
             self.counts_,
             self._beliefs,
-            Left(x, y, own, log_prior),
             template.covariance == "tied" if scatter else None,
             template.variance == "unbiased",
             template._estimate,
         )
-        return log_posterior(log_joint)
+        return leaving.log_joint(x, left, log_prior)
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import (
     a_class_weight,
@@ -191,11 +190,10 @@ class NaiveBayes(NaiveModel):
     def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
         return beliefs.log_penalty(counts, self._settings, self.prior)
 
-    def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return log_joint_left_out(counts, self._settings, self.prior, columns, y, own)
+    @property
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return self.prior, self.smoothing
 
     @property
-    def _learns_prior(self) -> bool:  # type: ignore[override]
+    def _learns_prior(self) -> bool:
         return isinstance(self.prior, str) and self.prior != "uniform"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import NaiveScorer, Score, n_threads
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.class_weight import class_factors
@@ -119,6 +120,21 @@ class NaiveBeliefs:
             term = kind.log_density(self.schema[j], self.parameters[j], columns[j])
             total = term if total is None else total + term
         return total
+
+
+def log_joint_left_out(
+    counts: TableCounts,
+    settings: Estimation,
+    columns: list[NDArray[Any]],
+    rows: LeftOut,
+    log_prior: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return log P(x, c) of counted rows, of shape (n_rows, n_classes), each by the counts without itself."""
+    log_joint, ones = log_prior.copy(), np.ones(counts.n_classes)
+    for j, (variable, kind) in enumerate(zip(counts.schema, kinds_of(counts.schema), strict=True)):
+        column = columns[j] if kind.any_number else kind.read(variable, columns[j])
+        log_joint += kind.log_density_left_out(statistics_of(counts, [j], ones), settings, column, rows.y, rows.own)
+    return log_joint
 
 
 def log_penalty_of_classes(log_prior: NDArray[np.float64], prior: Any, smoothing: float | str | Smoothing) -> float:
