@@ -90,30 +90,25 @@ class CategoricalNB(AlphaParameters, NaiveModel):
         schema: Schema | None,
         before: TableCounts | None = None,
     ) -> TableCounts:
-        least = np.asarray(1 if self.min_categories is None else self.min_categories)
-        if least.ndim and least.shape != (len(source.names),):
-            raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {least.shape}.")
+        given = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if given.ndim and given.shape != (len(source.names),):
+            raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {given.shape}.")
         source = _whole(source)
         counts = learn_counts(source, y, classes, weight, "categorical", like=schema)
-        numbers = np.broadcast_to(least, len(source.names))
-        _refuse_wide(counts, numbers)
-        variables = tuple(
-            Variable(
-                known.name,
-                "categorical",
-                tuple(range(max(int(n), *(int(v) + 1 for v in known.values), 1))),
-                declared=True,
-            )
-            for known, n in zip(counts.schema, numbers, strict=True)
-        )
-        return counts.widen(Schema(variables, source.named), counts.classes)
+        variables = []
+        for known, least in zip(counts.schema, np.broadcast_to(given, len(source.names)).tolist(), strict=True):
+            size = max(least, *(int(value) + 1 for value in known.values[-1:]), 1)
+            if size * len(counts.classes) > _MOST_CELLS:
+                raise TooLargeError(
+                    f"column '{known.name}' holds the category {size - 1}, and CategoricalNB keeps a table of all "
+                    "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
+                )
+            variables.append(Variable(known.name, "categorical", tuple(range(size)), declared=True))
+        return counts.widen(Schema(tuple(variables), source.named), counts.classes)
 
     @property
     def _settings(self) -> Estimation:
         return Estimation(smoothing=float(self._check_alpha()))
-
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        return NaiveBeliefs.of(counts, self._settings, prior=self._prior)
 
     def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
         return beliefs.log_penalty(counts, self._settings, self._prior)
@@ -148,16 +143,6 @@ class CategoricalNB(AlphaParameters, NaiveModel):
         tags.input_tags.positive_only = True
         tags.input_tags.string = False
         return tags
-
-
-def _refuse_wide(counts: TableCounts, least: NDArray[Any]) -> None:
-    for variable, n in zip(counts.schema, least, strict=True):
-        categories = max([int(n), *(int(value) + 1 for value in variable.values[-1:])])
-        if categories * len(counts.classes) > _MOST_CELLS:
-            raise TooLargeError(
-                f"column '{variable.name}' holds the category {categories - 1}, and CategoricalNB keeps a table of all "
-                "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
-            )
 
 
 def _whole(source: Source) -> Source:

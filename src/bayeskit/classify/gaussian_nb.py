@@ -72,21 +72,14 @@ class GaussianNB(NaiveModel):
         return learn_counts(source, y, classes, weight, "gaussian", like=schema)
 
     @property
-    def _prior(self) -> Any:
-        return "data" if self.priors is None else self.priors
-
-    def _check(self, counts: TableCounts) -> None:
-        class_prior(counts.n_class, self._prior, 0.0, counts.classes)
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return "data" if self.priors is None else self.priors, 0.0
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
         with np.errstate(divide="ignore"):  # a class that was announced and has no row is impossible
-            log_prior = np.log(class_prior(counts.n_class, self._prior, 0.0, counts.classes))
+            log_prior = np.log(class_prior(counts.n_class, *self._smoothed_prior, counts.classes))
         mean, variance, _ = gaussian_like_sklearn(counts.moments, self.var_smoothing)
         return NaiveBeliefs(counts.schema, log_prior, tuple(normal_parameters(mean, variance)))
-
-    @property
-    def _smoothed_prior(self) -> tuple[Any, Any]:
-        return self._prior, 0.0
 
     def _log_joint_left_out(
         self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]

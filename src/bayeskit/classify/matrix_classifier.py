@@ -25,7 +25,7 @@ from bayeskit.estimate.event_models import EventModel, FeatureRows, FeatureSums
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
-from bayeskit.learn.checks import check_columns, split_target
+from bayeskit.learn.checks import check_columns, keep_weighted, split_target
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.matrix import Matrix, read_matrix, refuse_negative
@@ -92,10 +92,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         matrix = self._read(X, schema)
         weight = read_weight(sample_weight, matrix.shape[0])
         classes, codes = read_labels(y, matrix.shape[0])
-        if weight is not None and not weight.all():  # rows of zero weight are as if they were not there
-            rows = np.flatnonzero(weight)
-            kept, codes = np.unique(codes[rows], return_inverse=True)
-            matrix, classes, weight = matrix.take(rows), classes[kept], np.ascontiguousarray(weight[rows])
+        matrix, classes, codes, weight = keep_weighted(matrix, classes, codes, weight)
         return SimpleNamespace(matrix=matrix, y=codes, classes=classes, weight=weight, target=target)
 
     def _scanned_rows(self, rows: Labelled, schema: Any) -> Any:

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.naive_model import NaiveModel
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
-from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
@@ -171,10 +169,6 @@ class NaiveBayes(NaiveModel):
         warn_of_cut_numbers(counts, () if before is None else (before,))
         return counts
 
-    def _check(self, counts: TableCounts) -> None:
-        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
-        class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
-
     @property
     def _settings(self) -> Estimation:
         return Estimation(
@@ -183,9 +177,6 @@ class NaiveBayes(NaiveModel):
             variance=self.variance,  # type: ignore[arg-type]
             variance_prior=self.variance_prior,
         )
-
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        return NaiveBeliefs.of(counts, self._settings, prior=self.prior, class_weight=self.class_weight)
 
     def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
         return beliefs.log_penalty(counts, self._settings, self.prior)

@@ -15,11 +15,13 @@ from bayeskit.classify.summaries import summarise
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.protocol import Domain, JointTerms
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
+from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import Estimation, Kind
 from bayeskit.learn.checks import warn_of_cut_numbers
-from bayeskit.learn.naive_beliefs import kinds_of, log_joint_left_out
+from bayeskit.learn.naive_beliefs import NaiveBeliefs, kinds_of, log_joint_left_out
 from bayeskit.table.column import missing_code, unseen_code
 from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Variable
@@ -66,6 +68,15 @@ class NaiveModel(LeavesOneOut, Draws):
     def _settings(self) -> Estimation:
         """How counts become the parameters of the columns."""
         raise NotImplementedError
+
+    def _check(self, counts: TableCounts) -> None:
+        prior, smoothing = self._smoothed_prior
+        factor = class_factors(counts.n_class, counts.classes, getattr(self, "class_weight", None))
+        class_prior(counts.n_class * factor, prior, smoothing, counts.classes)
+
+    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
+        prior, weight = self._smoothed_prior[0], getattr(self, "class_weight", None)
+        return NaiveBeliefs.of(counts, self._settings, prior=prior, class_weight=weight)
 
     def _log_joint_left_out(
         self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
