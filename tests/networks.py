@@ -19,7 +19,7 @@ def public(name):
     """A public network, or a skipped test where the files are not there."""
     path = SHARED / f"{name}.bif.gz"
     if not path.exists():
-        pytest.skip(f"the public network {name} is not beside the project")
+        pytest.skip(f"the network {name} lies in ../shared/data/networks, which is not here")
     return BayesianNetwork.read(path)
 
 

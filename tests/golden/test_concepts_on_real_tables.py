@@ -10,7 +10,9 @@ from bayeskit import BayesOptimalClassifier, BruteForceMAP, CandidateElimination
 from bayeskit.errors import InconsistentExamplesError
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "tabular"
-pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the tables of monks and mushroom are not here")
+pytestmark = pytest.mark.skipif(
+    not DATA.exists(), reason="the tables of monks and mushroom lie in ../shared, which is not here"
+)
 
 
 def load(name):

@@ -12,7 +12,7 @@ from bayeskit import GaussianMixture
 FAITHFUL = Path(__file__).parents[3] / "shared/data/samples/faithful.csv"
 
 
-@pytest.mark.skipif(not FAITHFUL.exists(), reason=f"{FAITHFUL} is not there")
+@pytest.mark.skipif(not FAITHFUL.exists(), reason="faithful.csv lies in ../shared/data/samples, which is not here")
 @pytest.mark.parametrize("regularization", [0.0, 1e-6])
 def test_two_gaussians_of_old_faithful(regularization):
     with FAITHFUL.open(encoding="utf-8") as file:

@@ -11,7 +11,9 @@ from bayeskit.datasets import load_watermelon
 from bayeskit.estimate.information import conditional_mutual_information
 
 CAR = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "tabular" / "car.csv"
-needs_car = pytest.mark.skipif(not CAR.exists(), reason="the UCI car table is not beside the project")
+needs_car = pytest.mark.skipif(
+    not CAR.exists(), reason="the UCI car table lies in ../shared/data/tabular, which is not here"
+)
 
 COLUMNS = ("色泽", "根蒂", "敲声", "纹理", "脐部", "触感")
 # SPODE terms (是; 否) of melon 1, Laplace.

@@ -63,7 +63,7 @@ def test_variables_of_the_later_stage_are_eliminated_last(net, data):
 def test_the_search_comes_near_the_best_size_known_and_is_the_same_every_time(name):
     path = NETWORKS / f"{name}.bif.gz"
     if not path.exists():
-        pytest.skip("the shared networks are not here")
+        pytest.skip("the networks lie in ../shared/data/networks, which is not here")
     net = BayesianNetwork.read(path)
     found = [search(net, tries=400) for _ in range(2)]
     assert found[0][0] == found[1][0]

@@ -11,7 +11,7 @@ from bayeskit import BayesianNetwork
 gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed")
 NETWORKS = Path(__file__).parents[3] / "shared" / "data" / "networks"
 if not NETWORKS.is_dir():
-    pytest.skip("the shared networks are not here", allow_module_level=True)
+    pytest.skip("the networks lie in ../shared/data/networks, which is not here", allow_module_level=True)
 
 AGREED = 1e-9
 SMALL = ["asia", "cancer", "earthquake", "sachs", "survey", "child", "alarm", "insurance", "win95pts", "hailfinder"]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pyarrow as pa
 import pytest
@@ -76,9 +77,10 @@ def test_a_dask_frame_is_predicted_as_a_frame_that_is_computed_later(days, clien
         dask.predict(model, frame, client=client)
 
 
-@pytest.mark.parametrize("engine", ["dask", "spark"])
-def test_what_is_neither_a_scan_nor_a_frame_is_named(engine, days):
-    module = pytest.importorskip(f"bayeskit.cluster.{engine}")
+@pytest.mark.parametrize(("engine", "package"), [("dask", "dask.dataframe"), ("spark", "pyspark")])
+def test_what_is_neither_a_scan_nor_a_frame_is_named(engine, package, days):
+    pytest.importorskip(package)
+    module = import_module(f"bayeskit.cluster.{engine}")
     with pytest.raises(TableError, match=r"or what bayeskit\.scan returns; got dict"):
         module.fit(NaiveBayes(), {"play": ["late"]}, target="play")
     model = NaiveBayes().fit(days, target="play")
@@ -91,6 +93,7 @@ def test_a_worker_that_has_loaded_nothing_else_scores_rows():
     words = """
 import subprocess
 import sys
+from importlib import import_module
 
 import pyarrow as pa
 from bayeskit import NaiveBayes
