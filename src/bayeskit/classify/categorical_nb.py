@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.alpha_parameters import AlphaParameters
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError, TooLargeError
 from bayeskit.kinds import Estimation
@@ -24,7 +24,7 @@ from bayeskit.table.schema import Schema, Variable
 _MOST_CELLS = 1 << 27
 
 
-class CategoricalNB(AlphaParameters, NaiveModel):
+class CategoricalNB(AlphaParameters, NaiveClassifier):
     """Categorical naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column holds the whole numbers 0, 1, … of its categories, all of which count as possible up to the largest.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.table import TableCounts
@@ -21,7 +21,7 @@ from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
-class GaussianNB(NaiveModel):
+class GaussianNB(NaiveClassifier):
     """Gaussian naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column is Gaussian, the prior is the data's, and after ``fit`` the numbers are scikit-learn's: a share of the

@@ -320,7 +320,7 @@ class PosteriorClassifier(Classifier, Estimator):
 def default_hypotheses() -> list[Any]:
     """Return the classifiers that are used when none are given."""
     from bayeskit.classify.aode import AODE
-    from bayeskit.classify.naive import NaiveBayes
+    from bayeskit.classify.naive_bayes import NaiveBayes
     from bayeskit.classify.tan import TAN
     from bayeskit.concept.mdl_tree import MDLTree
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.gaussian_nb import GaussianNB
-from bayeskit.classify.naive import NaiveBayes
+from bayeskit.classify.naive_bayes import NaiveBayes
 from bayeskit.errors import BayeskitError
 from bayeskit.kinds import kind_of
 from bayeskit.kinds.closed_form import ClosedForm

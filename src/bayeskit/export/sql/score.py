@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeskit.classify.aode import AODE
 from bayeskit.classify.gaussian_nb import GaussianNB
-from bayeskit.classify.naive import NaiveBayes
+from bayeskit.classify.naive_bayes import NaiveBayes
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.families import FamilyBeliefs

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class NaiveModel(LeavesOneOut, Draws):
+class NaiveClassifier(LeavesOneOut, Draws):
     """A classifier over :class:`TableCounts`: subclasses say how to count and how to estimate."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
@@ -30,7 +30,7 @@ from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
-class NaiveBayes(NaiveModel):
+class NaiveBayes(NaiveClassifier):
     r"""Naive Bayes for tables of mixed, missing and unseen values.
 
     .. math:: P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)
