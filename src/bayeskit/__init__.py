@@ -27,7 +27,7 @@ _MODELS = {
     "LogisticRegression": "bayeskit.classify.logistic_regression",
     "MDLTree": "bayeskit.concept.mdl_tree",
     "MultinomialNB": "bayeskit.classify.multinomial_nb",
-    "NaiveBayes": "bayeskit.classify.naive",
+    "NaiveBayes": "bayeskit.classify.naive_bayes",
     "NetworkClassifier": "bayeskit.classify.network_classifier",
     "KNeighbors": "bayeskit.classify.k_neighbors",
     "ODE": "bayeskit.classify.ode",

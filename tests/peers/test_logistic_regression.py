@@ -111,3 +111,19 @@ def test_a_class_of_weight_zero_is_left_out():
     without = LogisticRegression().fit(X[y != 2], y[y != 2])
     assert ours.classes_.tolist() == [0, 1]
     assert_allclose(ours.coef_, without.coef_, rtol=AGREES)
+
+
+@pytest.mark.parametrize("rare", [0, 3], ids=["even", "a class of three rows"])
+def test_many_rows_of_several_classes_have_scikit_learns_coefficients(rare):
+    """So many rows that the way begins where a part of them ends."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(24_000, 4)) * [1.0, 30.0, 0.02, 1.0] + [0.0, 500.0, 1.0, -2.0]
+    scores = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.normal(size=(4, 4))
+    y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    if rare:
+        y = np.where(y == 3, 0, y)
+        y[[7, 9_001, 20_003]] = 3
+    ours = LogisticRegression(l2=1.0, standard_errors=False).fit(X, y)
+    theirs = Peer(C=1.0, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(X, y)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-5, atol=1e-8)
+    assert ours.n_iter_ < 60

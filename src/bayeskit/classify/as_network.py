@@ -14,7 +14,7 @@ from bayeskit.network.states import UNSEEN_STATE, state_names
 from bayeskit.table.schema import Schema, Variable
 
 if TYPE_CHECKING:
-    from bayeskit.classify.naive_model import NaiveModel
+    from bayeskit.classify.naive_classifier import NaiveClassifier
     from bayeskit.network import BayesianNetwork
 
 
@@ -73,7 +73,7 @@ def family_network(beliefs: FamilyBeliefs, class_name: str, classes: NDArray[Any
     return as_network(schema, class_name, classes, parents, tables)
 
 
-def naive_network(model: NaiveModel, class_name: str) -> BayesianNetwork:
+def naive_network(model: NaiveClassifier, class_name: str) -> BayesianNetwork:
     """Return P(c) and P(x_j | c) as a network; a column with a density is an error."""
     columns = [
         (v, rows) for v, rows in zip(model.schema_, model._beliefs.parameters, strict=True) if v.kind != "unknown"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
+from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.summaries import summarise
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import ImpossibleEvidenceError, TableError
@@ -17,7 +18,6 @@ from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import in_order, in_place, split_target
-from bayeskit.learn.learner import Learner
 from bayeskit.learn.model import accuracy
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.encode import encode, refuse_infinite
@@ -38,7 +38,7 @@ class Beliefs(Protocol):
         ...
 
 
-class BayesClassifier(Learner):
+class BayesClassifier(Posteriors):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     _role = "classifier"
@@ -67,29 +67,11 @@ class BayesClassifier(Learner):
         """
         return None
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        model = self._now()
-        return np.asarray(model.classes_[model._score(X, Score.CLASS)])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return P(c | x), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.POSTERIOR)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(c | x), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.LOG_POSTERIOR)
-
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(x, c), of shape (n_rows, n_classes)."""
-        return self._now()._score(X, Score.LOG_JOINT)
-
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(x) of each row; low values mark rows unlike those of the fit."""
         return self._now()._score(X, Score.LOG_EVIDENCE)
 
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        # Asked of a fitted copy (_now), so that nothing is looked up or checked twice for a single row.
         beliefs: Beliefs = self._state.beliefs
         table = X if self._reads_in_place(X, beliefs) else self._encode(X)
         scores, impossible, infinite = beliefs.score(table, result, fallback=self.impossible == "prior")

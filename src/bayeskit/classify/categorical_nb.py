@@ -8,26 +8,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.alpha_parameters import AlphaParameters
+from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import TableError, TooLargeError, warn_caller
-from bayeskit.estimate.prior import class_prior
+from bayeskit.errors import TableError, TooLargeError
 from bayeskit.kinds import Estimation
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.labelled import Labelled
-from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
-_LEAST_ALPHA = 1e-10
 # 1 GiB of counts
 _MOST_CELLS = 1 << 27
 
 
-class CategoricalNB(NaiveModel):
+class CategoricalNB(AlphaParameters, NaiveClassifier):
     """Categorical naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column holds the whole numbers 0, 1, … of its categories, all of which count as possible up to the largest.
@@ -36,14 +34,8 @@ class CategoricalNB(NaiveModel):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        λ, added to each count.
-    force_alpha : bool, default True
-        If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
-    fit_prior : bool, default True
-        Whether P(c) is the relative frequencies or uniform.
-    class_prior : array of shape (n_classes,), optional
-        P(c), given.
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`MultinomialNB`; ``alpha`` is one number.
     min_categories : int or array of shape (n_features,), optional
         The least number of categories of each column.
 
@@ -92,52 +84,28 @@ class CategoricalNB(NaiveModel):
 
     def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
         source = rows.source
-        least = np.asarray(1 if self.min_categories is None else self.min_categories)
-        if least.ndim and least.shape != (len(source.names),):
-            raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {least.shape}.")
+        given = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if given.ndim and given.shape != (len(source.names),):
+            raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {given.shape}.")
         source = _whole(source)
         counts = learn_counts(source, rows.y, rows.classes, rows.weight, "categorical", like=schema)
-        numbers = np.broadcast_to(least, len(source.names))
-        _refuse_wide(counts, numbers)
-        variables = tuple(
-            Variable(
-                known.name,
-                "categorical",
-                tuple(range(max(int(n), *(int(v) + 1 for v in known.values), 1))),
-                declared=True,
-            )
-            for known, n in zip(counts.schema, numbers, strict=True)
-        )
-        return counts.widen(Schema(variables, source.named), counts.classes)
-
-    @property
-    def _prior(self) -> Any:
-        return self.class_prior if self.class_prior is not None else "data" if self.fit_prior else "uniform"
-
-    def _check(self, counts: TableCounts) -> None:
-        class_prior(counts.n_class, self._prior, self.alpha, counts.classes)
-        if self.alpha < _LEAST_ALPHA and not self.force_alpha:
-            warn_caller(
-                f"alpha too small will result in numeric errors, setting alpha = {_LEAST_ALPHA:.1e}. "
-                "Use `force_alpha=True` to keep alpha unchanged.",
-                UserWarning,
-            )
+        variables = []
+        for known, least in zip(counts.schema, np.broadcast_to(given, len(source.names)).tolist(), strict=True):
+            size = max(least, *(int(value) + 1 for value in known.values[-1:]), 1)
+            if size * len(counts.classes) > _MOST_CELLS:
+                raise TooLargeError(
+                    f"column '{known.name}' holds the category {size - 1}, and CategoricalNB keeps a table of all "
+                    "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
+                )
+            variables.append(Variable(known.name, "categorical", tuple(range(size)), declared=True))
+        return counts.widen(Schema(tuple(variables), source.named), counts.classes)
 
     @property
     def _settings(self) -> Estimation:
-        return Estimation(smoothing=self.alpha if self.force_alpha else max(self.alpha, _LEAST_ALPHA))
+        return Estimation(smoothing=float(self._check_alpha()))
 
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        return NaiveBeliefs.of(counts, self._settings, prior=self._prior)
-
-    def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return log_joint_left_out(counts, self._settings, self._prior, columns, y, own)
-
-    @property
-    def _learns_prior(self) -> bool:  # type: ignore[override]
-        return self.class_prior is None and bool(self.fit_prior)
+    def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
+        return beliefs.log_penalty(counts, self._settings, self._prior)
 
     def _reads_in_place(self, X: Any, beliefs: Any) -> bool:
         if not super()._reads_in_place(X, beliefs) or X.dtype.kind == "f":
@@ -151,42 +119,23 @@ class CategoricalNB(NaiveModel):
     @property
     def category_count_(self) -> list[NDArray[Any]]:
         """Rows of each class with each category, feature by feature."""
-        self._refuse_unfitted()
         values = self.counts_.values
         return [n.T for n in np.split(values.n_value, values.offsets[1:-1])]
 
     @property
-    def class_log_prior_(self) -> NDArray[np.float64]:
-        """Log P(c)."""
-        self._refuse_unfitted()
-        return self._beliefs.log_prior  # type: ignore[no-any-return]
-
-    @property
     def feature_log_prob_(self) -> list[NDArray[np.float64]]:
         """Log P(x_j | c), feature by feature."""
-        self._refuse_unfitted()
         return [rows[:-2].T for rows in self._beliefs.parameters]
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
         """Number of categories of each column."""
-        self._refuse_unfitted()
         return np.array([variable.n_values for variable in self.schema_])
 
     def _set_tags(self, tags: Any) -> None:
         super()._set_tags(tags)
         tags.input_tags.positive_only = True
         tags.input_tags.string = False
-
-
-def _refuse_wide(counts: TableCounts, least: NDArray[Any]) -> None:
-    for variable, n in zip(counts.schema, least, strict=True):
-        categories = max([int(n), *(int(value) + 1 for value in variable.values[-1:])])
-        if categories * len(counts.classes) > _MOST_CELLS:
-            raise TooLargeError(
-                f"column '{variable.name}' holds the category {categories - 1}, and CategoricalNB keeps a table of all "
-                "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
-            )
 
 
 def _whole(source: Source) -> Source:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_rule
-from bayeskit.counts.features import FeatureCounts
-from bayeskit.estimate.features_left_out import FeatureSums, LeftRows, complement_left_out
+from bayeskit.classify.alpha_parameters import alpha_rule
+from bayeskit.classify.matrix_classifier import MatrixClassifier
+from bayeskit.estimate.event_models import Complement
 
 
-class ComplementNB(FeatureModel):
+class ComplementNB(MatrixClassifier):
     r"""Complement naive Bayes (Rennie et al., 2003) with scikit-learn's names, parameters and fitted attributes.
 
     .. math:: w_{cj} = -\log \frac{α + \sum_{c' \ne c} n_{c'j}}{α d + \sum_{c' \ne c} n_{c'}}
@@ -22,14 +22,8 @@ class ComplementNB(FeatureModel):
 
     Parameters
     ----------
-    alpha : float or array of shape (n_features,), default 1.0
-        λ, added to each count.
-    force_alpha : bool, default True
-        If False, an ``alpha`` below 1e-10 is raised to 1e-10, as scikit-learn does.
-    fit_prior : bool, default True
-        Only used where there is one class.
-    class_prior : array of shape (n_classes,), optional
-        Only used where there is one class.
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`MultinomialNB`; the prior is used only where there is one class.
     norm : bool, default False
         Divide the weights of each class by the sum of their absolute values.
 
@@ -66,20 +60,11 @@ class ComplementNB(FeatureModel):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _believe(self, counts: FeatureCounts) -> FeatureBeliefs:
-        rest = counts.n_feature.sum(axis=0) - counts.n_feature + self._check_alpha(len(counts.schema))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(rest) - np.log(rest.sum(axis=1, keepdims=True))
-            logs[np.isnan(logs)] = -np.log(len(counts.schema))  # nothing is known of the other classes
-            weight = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
-        log_prior = self._log_prior(counts)
-        bias = log_prior if len(counts.classes) == 1 else np.zeros(len(counts.classes))
-        return FeatureBeliefs(log_prior, weight, weight, bias)
-
-    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
-        return complement_left_out(sums, rows, bool(self.norm))
+    @property
+    def _event(self) -> Complement:
+        return Complement(bool(self.norm))
 
     @property
-    def feature_all_(self) -> Any:
+    def feature_all_(self) -> NDArray[Any]:
         """The sum of each feature over all rows."""
-        return self.counts_.n_feature.sum(axis=0)
+        return np.asarray(self.counts_.n_feature.sum(axis=0))

@@ -11,14 +11,13 @@ from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.gaussian import GaussianCounts
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain
-from bayeskit.errors import TableError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
-from bayeskit.estimate.gaussian_scores import GaussianBeliefs
-from bayeskit.estimate.gaussians_left_out import Left, log_joint_left_out
+from bayeskit.estimate.gaussian_scores import GaussianBeliefs, GaussiansLeftOut
 from bayeskit.estimate.history import History
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
@@ -26,7 +25,6 @@ from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import grow_schema, learn_schema
 from bayeskit.learn.labelled import Labelled
-from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
 from bayeskit.table.encode import encode_column, refuse_infinite
@@ -177,6 +175,14 @@ class GaussianBayes(LeavesOneOut, Draws):
             log_prior = np.log(class_prior(counts.n_class, self.prior, 0.0, counts.classes))
         return GaussianBeliefs(counts.schema, log_prior, self._estimate(counts))
 
+    def _log_penalty(self, counts: GaussianCounts, beliefs: GaussianBeliefs) -> float:
+        if self.variance != "ml" or self.shrinkage:
+            raise BayeskitError(
+                "EM over rows without labels maximizes the likelihood; use GaussianBayes with variance='ml' and "
+                "shrinkage=0."
+            )
+        return 0.0
+
     def _estimate(self, counts: GaussianCounts) -> Gaussians:
         return estimate_gaussians(
             counts,
@@ -187,24 +193,25 @@ class GaussianBayes(LeavesOneOut, Draws):
             max_iter=self.max_iter,
         )
 
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    @property
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return self.prior, 0.0
+
+    def _log_joint_left_out(
+        self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         settings: Any = self._state.settings
-        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
-        log_prior = log_prior_left_out(self.counts_, 0.0, settings.prior, y, own)
-        x = np.column_stack([np.empty((len(y), 0)), *(columns[j] for j in self.schema_.numeric)]).astype(np.float64)
+        x = np.column_stack([np.empty((len(left), 0)), *(rows[j] for j in self.schema_.numeric)]).astype(np.float64)
         # Shrinkage, variances alone and EM are not a scatter over a weight.
         scatter = settings.covariance in ("full", "tied") and settings.shrinkage == 0
-        log_joint = log_joint_left_out(
+        leaving = GaussiansLeftOut(
             self.counts_,
             self._beliefs,
-            Left(x, y, own, log_prior),
             settings.covariance == "tied" if scatter else None,
             settings.variance == "unbiased",
             settings._estimate,
         )
-        return log_posterior(log_joint)
+        return leaving.log_joint(x, left, log_prior)
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.naive_classifier import NaiveClassifier
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.gaussian import column_spread, gaussian_like_sklearn, normal_parameters
@@ -15,13 +16,12 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds.kind import LEFT_OUT_ROWS
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.labelled import Labelled
-from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.schema import Schema
 
 
-class GaussianNB(NaiveModel):
+class GaussianNB(NaiveClassifier):
     """Gaussian naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     Every column is Gaussian, the prior is the data's, and after ``fit`` the numbers are scikit-learn's: a share of the
@@ -64,41 +64,38 @@ class GaussianNB(NaiveModel):
         return learn_counts(rows.source, rows.y, rows.classes, rows.weight, "gaussian", like=schema)
 
     @property
-    def _prior(self) -> Any:
-        return "data" if self.priors is None else self.priors
-
-    def _check(self, counts: TableCounts) -> None:
-        class_prior(counts.n_class, self._prior, 0.0, counts.classes)
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return "data" if self.priors is None else self.priors, 0.0
 
     def _believe(self, counts: TableCounts) -> NaiveBeliefs:
         with np.errstate(divide="ignore"):  # a class that was announced and has no row is impossible
-            log_prior = np.log(class_prior(counts.n_class, self._prior, 0.0, counts.classes))
+            log_prior = np.log(class_prior(counts.n_class, *self._smoothed_prior, counts.classes))
         mean, variance, _ = gaussian_like_sklearn(counts.moments, self.var_smoothing)
         return NaiveBeliefs(counts.schema, log_prior, tuple(normal_parameters(mean, variance)))
 
     def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        log_prior = log_prior_left_out(counts, 0.0, self._prior, y, own)
-        log_joint = log_prior.copy()
-        for first in range(0, len(y), LEFT_OUT_ROWS):
-            rows = slice(first, first + LEFT_OUT_ROWS)
-            cells = [np.asarray(column[rows], dtype=np.float64) for column in columns]
-            known = [own[rows] * ~np.isnan(x) for x in cells]
+        self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        log_joint, smoothing = log_prior.copy(), self._believed_with["var_smoothing"]
+        moments: Moments = self.counts_.moments
+        for first in range(0, len(left), LEFT_OUT_ROWS):
+            part = slice(first, first + LEFT_OUT_ROWS)
+            cells = [np.asarray(column[part], dtype=np.float64) for column in rows]
+            known = [left.own[part] * ~np.isnan(x) for x in cells]
 
-            def left(j: int, cells: Any = cells, known: Any = known, y: Any = y[rows]) -> Moments:
-                return counts.moments.take(np.array([j])).without_each(np.nan_to_num(cells[j]), y, known[j])
+            def without(j: int, cells: Any = cells, known: Any = known, y: Any = left.y[part]) -> Moments:
+                return moments.take(np.array([j])).without_each(np.nan_to_num(cells[j]), y, known[j])
 
             # ε is a share of the largest variance among all columns, so the columns are gone through twice.
-            largest = np.max([column_spread(left(j))[1] for j in range(len(cells))], axis=0)  # (n_rows, 1)
+            largest = np.max([column_spread(without(j))[1] for j in range(len(cells))], axis=0)  # (n_rows, 1)
             for j, x in enumerate(cells):
-                mean, variance, _ = gaussian_like_sklearn(left(j), self.var_smoothing, largest)
+                mean, variance, _ = gaussian_like_sklearn(without(j), smoothing, largest)
                 term = -0.5 * np.log(2 * np.pi * variance) - (x[:, None] - mean) ** 2 / (2 * variance)
-                log_joint[rows] += np.where(np.isnan(x)[:, None], 0.0, term)
-        return log_joint, log_prior
+                log_joint[part] += np.where(np.isnan(x)[:, None], 0.0, term)
+        return log_joint
 
     @property
-    def _learns_prior(self) -> bool:  # type: ignore[override]
+    def _learns_prior(self) -> bool:
         return self.priors is None
 
     def _estimates(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.base import BayesClassifier
+from bayeskit.counts.left_out import LeftOut
+from bayeskit.decide.posterior import log_posterior
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.estimate.prior import log_prior_left_out
 from bayeskit.learn.checks import check_columns, in_order, split_target
+from bayeskit.learn.learner import Learner
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 
@@ -30,23 +33,17 @@ class LeaveOneOut:
         return f"LeaveOneOut(error={self.error:.6g}, log_loss={self.log_loss:.6g}, rmse={self.rmse:.6g})"
 
 
-class LeavesOneOut(BayesClassifier):
+class LeavesOneOut(Learner):
     """A classifier whose counts can subtract any training row, so that each row can be predicted without itself."""
-
-    @abstractmethod
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return the log posterior of each counted row when that row is subtracted from the counts."""
 
     def leave_one_out(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
     ) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the rows of the fit, each predicted without itself.
 
-        One pass subtracts each row from the counts; structure, bins and levels stay those of all rows. The rows must
-        be rows that the model has learned from. A row of integer weight w counts as w copies, of which one is left out.
-        A row that has probability 0 under every class without itself (smoothing 0) gets the prior. With
+        One pass subtracts each row from the counts; structure, bins, levels and vocabulary stay those of all rows. The
+        rows must be rows that the model has learned from. A row of integer weight w counts as w copies, of which one
+        is left out. A row that has probability 0 under every class without itself (smoothing 0) gets the prior. With
         ``class_weight`` the counts are weighted and a row cannot be subtracted, so this is an error.
 
         Examples
@@ -56,27 +53,62 @@ class LeavesOneOut(BayesClassifier):
         >>> NaiveBayes().fit(tennis, target="play").leave_one_out(tennis, target="play").error
         0.5
         """
-        return self._now()._leave_one_out(X, y, sample_weight, target)
+        model = self._now()
+        model._refuse_what_cannot_be_subtracted()
+        found, lefts = [], []
+        for rows, labels, weight, n_rows in model._parts_left_out(X, y, sample_weight, target):
+            lefts.append(LeftOut(codes_under(model.classes_, labels, weight, n_rows), weight))
+            found.append(model._log_posterior_left_out(rows, lefts[-1]))
+        weight = None if lefts[0].weight is None else np.concatenate([left.weight for left in lefts])
+        return losses(np.concatenate(found), np.concatenate([left.y for left in lefts]), weight)
 
-    def _leave_one_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> LeaveOneOut:
+    def _refuse_what_cannot_be_subtracted(self) -> None:
         if self._believed_with.get("class_weight") is not None:
             raise BayeskitError("leave_one_out cannot subtract rows from weighted classes; fit without class_weight.")
+
+    def _parts_left_out(
+        self, X: Any, y: Any, sample_weight: Any, target: str | None
+    ) -> Iterator[tuple[Any, Any, NDArray[np.float64] | None, int]]:
+        """Yield rows as the model scores them, with their labels and weights and how many they are."""
         columns, y = self._rows_left_out(X, y, target)
-        weight = read_weight(sample_weight, len(columns[0]))
-        codes = codes_under(self.classes_, y, weight, len(columns[0]))
-        return losses(self._log_posterior_left_out(columns, codes, weight), codes, weight)
+        yield columns, y, read_weight(sample_weight, len(columns[0])), len(columns[0])
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
-        """Return the encoded columns of rows and their labels."""
+        """Return the encoded columns of a table and its labels."""
         if target is not None:
             source, y = split_target(X, target)
             source = in_order(X, source, self.schema_.names)
             check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         elif y is None:
-            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+            raise no_labels()
         else:
             source = self._read_features(X)
         return encode(source, self.schema_), y
+
+    def _log_posterior_left_out(self, rows: Any, left: LeftOut) -> NDArray[np.float64]:
+        """Return the log posterior of each counted row when that row is subtracted from the counts."""
+        log_prior = self._log_prior_left_out(left)
+        return log_posterior(possible(self._log_joint_left_out(rows, left, log_prior), log_prior))
+
+    def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:
+        """Return log P(c), of shape (n_rows, n_classes), by the counts without each row."""
+        settings: Any = self._state.settings
+        prior, smoothing = settings._smoothed_prior
+        return log_prior_left_out(self.counts_, prior, smoothing, left)
+
+    @property
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        """The prior of the classes as it was asked for, and what smooths it."""
+        raise NotImplementedError
+
+    def _log_joint_left_out(self, rows: Any, left: LeftOut, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log P(x, c), of shape (n_rows, n_classes), each row by the counts without it; P(c) is given."""
+        raise NotImplementedError
+
+
+def no_labels() -> TableError:
+    """Return the error that labels are missing."""
+    return TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
 
 
 def codes_under(classes: NDArray[Any], y: Any, weight: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.int64]:
@@ -100,16 +132,14 @@ def possible(log_joint: NDArray[np.float64], log_prior: NDArray[np.float64]) -> 
     return np.where(impossible, log_prior, log_joint)
 
 
-def losses(
-    log_posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None
-) -> LeaveOneOut:
+def losses(posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None) -> LeaveOneOut:
     """Sum up log posteriors against the true classes."""
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
-    log_true = log_posterior[rows, y[rows]]
-    wrong = log_posterior[rows].argmax(axis=1) != y[rows]
+    log_true = posterior[rows, y[rows]]
+    wrong = posterior[rows].argmax(axis=1) != y[rows]
     miss = (1.0 - np.exp(log_true)) ** 2
 
     def mean(values: NDArray[Any]) -> float:
         return float(np.average(values, weights=None if weight is None else weight[rows]))
 
-    return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), log_posterior)
+    return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), posterior)

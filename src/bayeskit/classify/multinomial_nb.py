@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bayeskit.classify.feature_model import FeatureBeliefs, FeatureModel, alpha_rule
-from bayeskit.counts.features import FeatureCounts
-from bayeskit.estimate.features_left_out import FeatureSums, LeftRows, multinomial_left_out
+from bayeskit.classify.alpha_parameters import alpha_rule
+from bayeskit.classify.matrix_classifier import MatrixClassifier
+from bayeskit.estimate.event_models import Multinomial
 
 
-class MultinomialNB(FeatureModel):
+class MultinomialNB(MatrixClassifier):
     r"""Multinomial naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
     .. math:: P(x_j \mid c) = \frac{n_{cj} + α}{n_c + α d}
@@ -50,6 +47,7 @@ class MultinomialNB(FeatureModel):
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {"alpha": alpha_rule()}
+    _event = Multinomial()
 
     def __init__(
         self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
@@ -58,14 +56,3 @@ class MultinomialNB(FeatureModel):
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
-
-    def _believe(self, counts: FeatureCounts) -> FeatureBeliefs:
-        smoothed = counts.n_feature + self._check_alpha(len(counts.schema))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_prob = np.log(smoothed) - np.log(smoothed.sum(axis=1, keepdims=True))
-        log_prob[np.isnan(log_prob)] = -np.log(len(counts.schema))  # a class without a count says nothing
-        log_prior = self._log_prior(counts)
-        return FeatureBeliefs(log_prior, log_prob, log_prob, log_prior)
-
-    def _log_joint_left_out(self, sums: FeatureSums, rows: LeftRows) -> NDArray[np.float64]:
-        return multinomial_left_out(sums, rows)

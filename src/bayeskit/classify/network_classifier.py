@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import as_network
-from bayeskit.classify.graph_beliefs import GraphBeliefs
-from bayeskit.classify.graph_left_out import log_joint_left_out
-from bayeskit.classify.leave_one_out import LeavesOneOut, possible
+from bayeskit.classify.base import BayesClassifier
+from bayeskit.classify.graph_beliefs import GraphBeliefs, log_joint_left_out
+from bayeskit.classify.leave_one_out import LeavesOneOut, no_labels
 from bayeskit.classify.network_terms import NetworkTerms
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph_counts import GraphCounts, Parents
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
-from bayeskit.decide.posterior import log_posterior
-from bayeskit.errors import BayeskitError, ModelFileError, TableError, warn_caller
+from bayeskit.errors import BayeskitError, ModelFileError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -50,7 +50,7 @@ from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
 
-class NetworkClassifier(LeavesOneOut):
+class NetworkClassifier(LeavesOneOut, BayesClassifier):
     r"""A Bayesian network with one variable as the class.
 
     .. math:: P(c \mid x) \propto P(c \mid pa(c)) \prod_j P(x_j \mid pa(x_j))
@@ -267,15 +267,16 @@ class NetworkClassifier(LeavesOneOut):
         if target is not None:
             y = split_target(X, target)[1]
         elif y is None:
-            raise TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
+            raise no_labels()
         return self._encode(X), y
 
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:
+        return np.broadcast_to(self._beliefs.log_prior, (len(left), len(self.classes_)))
+
+    def _log_joint_left_out(
+        self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
-        log_joint = log_joint_left_out(self.counts_, self._believed_with["smoothing"], columns, y, own)
-        return log_posterior(possible(log_joint, self._beliefs.log_prior))
+        return log_joint_left_out(self.counts_, self._believed_with["smoothing"], rows, left)
 
     # -- reading rows -----------------------------------------------------------------------------------------------
 

@@ -48,8 +48,8 @@ class ODE(SemiNaive):
         A row that has probability 0 under every class (possible with λ = 0): raise an error that names the row, or
         predict the prior.
     kinds : dict or str, optional
-        The kind of a column, by name or position, where the dtype does not decide it: "categorical", "bernoulli",
-        "numeric", "mdl", "equal-width", "equal-frequency". A single kind applies to all columns.
+        The kind of a column, by name or position, where the dtype does not decide it: "numeric", or a word of
+        :func:`bayeskit.kinds.words` whose kind is counted by value. A single kind applies to all columns.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c): smoothed by λ, relative frequencies, uniform, or given (a dict maps class to probability).
     class_weight : dict or "balanced", optional

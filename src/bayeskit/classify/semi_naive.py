@@ -17,6 +17,7 @@ from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, sizes_of
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory, table_cells
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
@@ -277,8 +278,6 @@ class SemiNaive(LeavesOneOut, Draws):
         missing = 1.0 - known / self.counts_.alone.n_rows
         return summarise(self, np.asarray(self.counts_.n_class), missing, {})
 
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._beliefs.leave_one_out(columns, y, weight)
+    def _log_posterior_left_out(self, rows: list[NDArray[Any]], left: LeftOut) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._beliefs.leave_one_out(rows, left.y, left.weight)
         return found

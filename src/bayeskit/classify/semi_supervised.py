@@ -13,10 +13,8 @@ from sklearn.utils import get_tags
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.em import expectation_maximisation
-from bayeskit.estimate.gaussian import column_spread, gaussian
 from bayeskit.estimate.history import History
 from bayeskit.learn.checks import split_target
-from bayeskit.learn.learner import Learner
 from bayeskit.learn.model import not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
@@ -44,13 +42,16 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     .. math:: \sum_{i \in L} \log P(x_i, y_i) + λ \sum_{i \in U} \log P(x_i) + \log P(θ)
 
-    never decreases, with the prior :math:`P(θ)` that corresponds to the smoothing. The E-step gives each row without a
-    label to all classes, by the posterior of the model so far; the M-step counts it for each of them with that share.
+    never decreases, with the prior :math:`P(θ)` that corresponds to the smoothing. A classifier whose estimates do not
+    maximize such an objective (kernel densities, a structure that is chosen anew in each step) is refused.
+
+    The E-step gives each row without a label to all classes, by the posterior of the model so far; the M-step counts it
+    for each of them with that share.
     Rows without a label are those whose label is None or NaN.
 
     Parameters
     ----------
-    estimator : NaiveBayes, TextClassifier or another classifier that learns from counts
+    estimator : NaiveBayes, CategoricalNB, GaussianBayes or TextClassifier
         The classifier; :attr:`estimator_` is a fitted copy, which can be used and saved separately.
     weight : float, default 1.0
         λ, the weight of a row without a label. Lower it where there are many of them and the classes do not match the
@@ -115,11 +116,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The column of a table that holds the labels.
         """
         refuse_parameters(self, self._rules)
-        if not isinstance(self.estimator, Learner) or not hasattr(self.estimator, "predict_joint_log_proba"):
-            raise BayeskitError(
-                "SemiSupervised takes a classifier of bayeskit that learns from counts, such as NaiveBayes() or "
-                f"TextClassifier(); got {type(self.estimator).__name__}."
-            )
+        self._refuse_estimator()
         if target is not None:
             X, y = split_target(X, target)
         elif y is None:
@@ -131,6 +128,18 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             labelled, history = self._climb(labelled, rows)
         self._state = SemiSupervisedState(labelled, history, rows.filled(labelled), rows.is_table)
         return self
+
+    def _refuse_estimator(self) -> None:
+        name = type(self.estimator).__name__
+        if not hasattr(self.estimator, "_log_penalty"):
+            raise BayeskitError(
+                "SemiSupervised takes a classifier of bayeskit that learns from counts and maximizes likelihood times "
+                f"prior: NaiveBayes(), CategoricalNB(), GaussianBayes() or TextClassifier(); got {name}."
+            )
+        if getattr(self.estimator, "class_weight", None) is not None:
+            raise BayeskitError(
+                f"{name} has class_weight, with which no likelihood is maximized; use sample_weight in fit instead."
+            )
 
     def _climb(self, labelled: Any, rows: _Rows) -> tuple[Any, History]:
         own = labelled.counts_
@@ -151,6 +160,9 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     total = total + labelled.count(hidden, given, part, schema=total.schema)
             return total
 
+        def log_penalty(model: Any) -> float:
+            return float(model._state.settings._log_penalty(model.counts_, model._beliefs))
+
         def believed(counts: Any) -> Any:
             return type(labelled).from_counts(counts, **parameters)
 
@@ -161,8 +173,9 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             total = posterior.sum(axis=1, keepdims=True)
             log = float(share @ (peak + np.log(total))[:, 0])
             seen = model.predict_joint_log_proba(known)[np.arange(len(truth)), truth]
-            return shared(posterior / total), log + float(weight @ seen) + _log_prior(model)
+            return shared(posterior / total), log + float(weight @ seen) + log_penalty(model)
 
+        log_penalty(labelled)  # refuses what EM cannot use before it starts
         # The model of the labelled rows knows only their values and words; the history begins when all are known.
         start = believed(shared(labelled.predict_proba(hidden)))
         result = expectation_maximisation(
@@ -222,40 +235,6 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags
         return tags
-
-
-def _log_prior(model: Any) -> float:
-    """Return the log-prior of tables and of variances."""
-    return _log_prior_of_tables(model) + _log_prior_of_variances(model)
-
-
-def _log_prior_of_variances(model: Any) -> float:
-    """Return Σ −ν/2 (log σ_c² + σ²/σ_c²): the variance (S + ν σ²)/(n + ν) is the most probable one under this prior."""
-    settings = model.get_params()
-    if settings.get("variance") != "posterior" or not settings["variance_prior"] > 0:
-        return 0.0
-    moments, schema = model.counts_.moments, model.schema_
-    places = [schema.place[j] for j in schema.numeric if schema[j].kind in ("gaussian", "lognormal")]
-    _, spread = column_spread(moments)
-    _, variance = gaussian(moments, "posterior", settings["variance_prior"])
-    terms = np.log(variance) + spread / variance  # (n_columns, n_classes)
-    return -0.5 * float(settings["variance_prior"]) * float(terms[places].sum())
-
-
-def _log_prior_of_tables(model: Any) -> float:
-    """Return λ Σ log P(v | c), and λ Σ log P(c) where the prior is smoothed: the log-prior of the smoothing."""
-    smoothing = model.get_params().get("smoothing", 0.0)
-    if not isinstance(smoothing, int | float) or smoothing <= 0:
-        return 0.0
-    if hasattr(model, "feature_log_prob_"):
-        tables = [model.feature_log_prob_]
-    else:
-        found = zip(model.schema_, getattr(model._beliefs, "parameters", ()), strict=False)
-        tables = [rows for variable, rows in found if variable.is_discrete]
-    total = sum(float(table[np.isfinite(table)].sum()) for table in tables)
-    if model.get_params().get("prior") == "smoothed":
-        total += float(model._beliefs.log_prior.sum())
-    return float(smoothing) * total
 
 
 class _Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -10,25 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import Score
-from bayeskit.classify.leave_one_out import LeaveOneOut
+from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.text_beliefs import TextBeliefs
-from bayeskit.classify.text_left_out import documents_left_out
 from bayeskit.classify.text_questions import TextQuestions
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.class_weight import class_factors
+from bayeskit.estimate.event_models import Bernoulli, Complement, EventModel, FeatureRows, FeatureSums, Multinomial
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
 from bayeskit.learn.model import accuracy
+from bayeskit.learn.naive_beliefs import log_penalty_of_classes
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.tokenizer import FORMS, IDEOGRAPHS, UNITS, Tokenizer, read_documents
 
 
-class TextClassifier(TextQuestions):
+class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     r"""Naive Bayes for text: strings in, classes out.
 
     The multinomial model treats a document as a sequence of independent words (Learn_Naive_Bayes_Text of Mitchell,
@@ -283,6 +286,19 @@ class TextClassifier(TextQuestions):
             table = estimate.multinomial(cells, λ, log_prior, hashed)
         return TextBeliefs(counts, table, log_prior)
 
+    def _log_penalty(self, counts: TokenCounts, beliefs: TextBeliefs) -> float:
+        if self.model == "complement":
+            raise BayeskitError(
+                "the complement model has no likelihood that EM could maximize; use model='multinomial' or 'bernoulli'."
+            )
+        table, pseudo = beliefs.table, self._pseudo_count(counts, beliefs.table.words)
+        logs = float(table.dense().sum()) if pseudo else 0.0  # of each word; λ is added to each
+        if table.binary:  # log p / (1 − p), and the bias has log (1 − p)
+            logs += 2.0 * float((table.bias - beliefs.log_prior).sum()) if pseudo else 0.0
+        elif table.others is not None and pseudo:  # the empty buckets
+            logs += ((self.hashing or 0) - len(table.words)) * float(table.others.sum())
+        return pseudo * logs + log_penalty_of_classes(beliefs.log_prior, self.prior, self.smoothing)
+
     def _kept_words(self, counts: TokenCounts) -> NDArray[np.int64]:
         return estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)
 
@@ -309,22 +325,6 @@ class TextClassifier(TextQuestions):
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each document; the prior alone decides where no word is known."""
-        return np.asarray(self.classes_[self._score(X, Score.CLASS)])
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return P(c | d), of shape (n_documents, n_classes)."""
-        return self._score(X, Score.POSTERIOR)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(c | d), of shape (n_documents, n_classes)."""
-        return self._score(X, Score.LOG_POSTERIOR)
-
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores log P(d, c), of shape (n_documents, n_classes)."""
-        return self._score(X, Score.LOG_JOINT)
-
     def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
         beliefs: TextBeliefs = self._beliefs
         if isinstance(X, TextSource):
@@ -341,23 +341,57 @@ class TextClassifier(TextQuestions):
             return float(np.concatenate(right).mean())
         return accuracy(self._now(), X, y, sample_weight)
 
-    def leave_one_out(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
-    ) -> LeaveOneOut:
-        """Return error, log-loss and RMSE on the documents of the fit, each predicted without itself.
+    # -- leaving documents out --------------------------------------------------------------------------------------
 
-        One pass subtracts each document from the counts; the vocabulary stays that of all documents. With ``idf`` each
-        document changes the weight of every word, and with ``class_weight`` the counts are weighted, so these are
-        errors.
+    @property
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return self.prior, self.smoothing
 
-        Examples
-        --------
-        >>> from bayeskit import TextClassifier
-        >>> texts, y = ["cheap pills", "lunch at noon", "cheap watches", "late lunch"], ["spam", "ham", "spam", "ham"]
-        >>> TextClassifier().fit(texts, y).leave_one_out(texts, y).error
-        0.0
-        """
-        return documents_left_out(self._now(), LabelledTexts(X, y, sample_weight, target, type(self).__name__))
+    @property
+    def _event(self) -> EventModel:
+        events = {"multinomial": Multinomial(), "bernoulli": Bernoulli(), "complement": Complement(bool(self.norm))}
+        return events[self.model]
+
+    def _refuse_what_cannot_be_subtracted(self) -> None:
+        super()._refuse_what_cannot_be_subtracted()
+        fitted = self._believed_with
+        if fitted["idf"]:
+            raise BayeskitError(
+                "with idf each document changes the weight of every word, so that none can be subtracted; fit without "
+                "idf, or use cross-validation."
+            )
+        if fitted["hashing"] is not None and (fitted["tf"] or fitted["length"]):
+            raise BayeskitError(
+                "tf and length are computed over the words of a document, which hashing mixes; fit without hashing, or "
+                "use cross-validation."
+            )
+
+    def _parts_left_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> Iterator[tuple[Any, ...]]:
+        settings: Any = self._state.settings
+        counts, words = self.counts_, self._beliefs.table.words
+        cells = settings._cells(counts, words)
+        n = np.zeros((cells.n_classes, len(words)))
+        n[cells.codes, cells.word_of] = cells.n
+        pseudo = np.full(len(words), settings._pseudo_count(counts, words))
+        sums = FeatureSums(n, counts.n_class.astype(np.float64), pseudo, cells.size - len(words))
+        for texts, codes, classes, weight in LabelledTexts(X, y, sample_weight, target, type(self).__name__):
+            yield (texts, sums), classes[codes], weight, len(texts)
+
+    def _log_joint_left_out(
+        self, rows: tuple[list[str], FeatureSums], left: LeftOut, log_prior: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        settings: Any = self._state.settings
+        binary, (texts, sums) = settings.model == "bernoulli", rows
+        documents = self._beliefs.known_words(texts, Transform() if binary else self.counts_.transform)
+        place, value, added, unknown = (list(part) for part in zip(*documents, strict=True))
+        sizes, feature = np.array([len(part) for part in place]), np.concatenate(place)
+        values, counted = (np.ones(len(feature)) if binary else np.concatenate(part) for part in (value, added))
+        counted = counted * np.repeat(left.own, sizes)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        others = np.array(unknown) if settings.hashing is not None and not binary else None
+        cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)
+        found: NDArray[np.float64] = settings._event.log_joint_left_out(sums, cells)
+        return found
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import Score, TokenScorer, n_threads
-from bayeskit.counts.tokens import TokenCounts
+from bayeskit.counts.tokens import TokenCounts, Transform
 from bayeskit.errors import ImpossibleEvidenceError
 from bayeskit.estimate.tokens import TokenTable
 from bayeskit.explain.text_explanation import Word
@@ -70,3 +71,24 @@ class TextBeliefs:
             seen.add(token)
             words.append(Word(token, begin, end, term if counted else 0.0, bool(use)))
         return tuple(words)
+
+    def known_words(
+        self, texts: list[str], transform: Transform
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], float]]:
+        """Yield of each text: its known words, how often each occurs, what each added, how many tokens are unknown."""
+        for text in texts:
+            tokens = Counter(self.counts.tokenizer.split(text))
+            place = np.asarray(self.scorer.find(list(tokens)), dtype=np.int64)  # type: ignore[attr-defined]
+            times = np.array(list(tokens.values()), dtype=np.float64)
+            added = np.log1p(times) if transform.tf else times
+            if transform.length and len(added):
+                added = added / np.sqrt((added**2).sum())
+            known = place >= 0
+            # Two tokens may have one bucket.
+            words, first = np.unique(place[known], return_inverse=True)
+            yield (
+                words,
+                np.bincount(first, times[known], len(words)).astype(np.float64),
+                np.bincount(first, added[known], len(words)).astype(np.float64),
+                float(times[~known].sum()),
+            )

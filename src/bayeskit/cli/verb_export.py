@@ -12,7 +12,7 @@ from bayeskit.cli.options import Force, refuse_overwriting
 
 def export(
     model: Annotated[Path, typer.Argument(help="A model file written by `bayeskit train`.", show_default=False)],
-    to: Annotated[Literal["sql", "onnx"], typer.Option("--to", help="What to write: sql or onnx.")] = "sql",
+    to: Annotated[str, typer.Option("--to", help="What to write: sql or onnx.")] = "sql",
     dialect: Annotated[
         Literal["duckdb", "postgres", "spark", "sqlite"], typer.Option(help="The database that the query is for.")
     ] = "duckdb",
@@ -58,25 +58,21 @@ def export(
 
     Example: bayeskit export play.bayes --to onnx -o play.onnx
     """
+    from bayeskit.export.target import targets
     from bayeskit.io.container import atomic_write
     from bayeskit.io.model_files import load_value
 
     if output is not None:
         refuse_overwriting(output, (model,), force=force)
-    if to == "onnx":
-        from bayeskit.export.onnx.score import to_onnx
-
-        if output is None:
-            raise typer.BadParameter("name the file to write, such as play.onnx.", param_hint="--output")
-        written: bytes = to_onnx(load_value(model)).SerializeToString()
-    else:
-        from bayeskit.export.sql.score import to_sql
-
-        place = (table,) if schema is None else (schema, table)
-        text = to_sql(load_value(model), dialect, table=place, keep=keep, missing_parents=missing_parents)
-        if output is None:
-            typer.echo(text, nl=False)
-            return
-        written = text.encode()
+    if to not in targets():
+        raise typer.BadParameter(f"{to!r} is not one of {', '.join(sorted(targets()))}.", param_hint="--to")
+    target = targets()[to]
+    if target.file and output is None:
+        raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
+    given = {"dialect": dialect, "table": table, "schema": schema, "keep": keep, "missing_parents": missing_parents}
+    written = target.write(load_value(model), **{name: given[name] for name in target.options})
+    if output is None:
+        typer.echo(written.decode(), nl=False)
+        return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)

@@ -14,7 +14,7 @@ from bayeskit.classify.aode import AODE
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.bernoulli_nb import BernoulliNB
 from bayeskit.classify.complement_nb import ComplementNB
-from bayeskit.classify.feature_model import FeatureModel, split_matrix
+from bayeskit.classify.matrix_classifier import MatrixClassifier, split_matrix
 from bayeskit.classify.text import TextClassifier
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.mdl_tree import MDLTree
@@ -111,7 +111,7 @@ def description_length(
         return _of_hypothesis(model, X, y, target)
     if isinstance(model, BayesClassifier):
         return _of_classifier(model, X, y, target, labels_only)
-    if isinstance(model, FeatureModel | TextClassifier):
+    if isinstance(model, MatrixClassifier | TextClassifier):
         return _of_linear_model(model, X, y, target, labels_only)
     raise BayeskitError(
         "description_length supports bayeskit's discrete classifiers, BayesianNetwork, MDLTree and BruteForceMAP; got "

@@ -93,8 +93,13 @@ def poisson(moments: Moments, smoothing: float) -> NDArray[np.float64]:
     not rule events out; λ = 0 is maximum likelihood. Where no row of any class has an event, the mean is that of one
     event in one more row.
     """
-    whole = moments.pooled()
-    mean = np.where(whole.mean > 0, whole.mean, 1.0 / (whole.weight + 1.0)) if smoothing > 0 else whole.mean
+    mean = poisson_prior_mean(moments, smoothing)
     total = moments.weight + smoothing
     sums = moments.weight * moments.mean + smoothing * mean
     return np.asarray(np.divide(sums, total, out=np.broadcast_to(mean, total.shape).copy(), where=total > 0))
+
+
+def poisson_prior_mean(moments: Moments, smoothing: float) -> NDArray[np.float64]:
+    """Return the mean of the rows that smoothing adds in :func:`poisson`, of shape (n_features, 1)."""
+    whole = moments.pooled()
+    return np.where(whole.mean > 0, whole.mean, 1.0 / (whole.weight + 1.0)) if smoothing > 0 else whole.mean

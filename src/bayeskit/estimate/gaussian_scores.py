@@ -1,7 +1,9 @@
-"""Rows → log P(x, c) under a normal distribution for each class; missing cells are integrated out."""
+"""Rows → log P(x, c) under a normal distribution for each class: with missing cells, and with the row left out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,13 +12,20 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayeskit._kernels import Score
+from bayeskit.counts.gaussian import GaussianCounts
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.estimate.covariance import Gaussians
+from bayeskit.estimate.gaussian import VARIANCE_FLOOR
 from bayeskit.table.schema import Schema
+
+Matrix = NDArray[np.float64]
 
 # Rows that are scored at once, so that what lies between stays in the cache.
 _BLOCK = 4096
 # Sets of missing cells whose factors are kept; others are made again.
 _MOST_PATTERNS = 1000
+# Below this share of the determinant that is left without the row, a difference has lost too many digits.
+_LEAST_LEFT = 1e-4
 
 
 class GaussianBeliefs:
@@ -130,3 +139,87 @@ def _as(
         return log_joint - peak - np.log(total), -1
     evidence = (peak + np.log(total))[:, 0]
     return np.where(impossible, -np.inf, evidence), -1
+
+
+@dataclass(frozen=True)
+class GaussiansLeftOut:
+    r"""log P(x, c) of counted rows, each by the normal distributions of the other rows.
+
+    Without row x of weight o the scatter matrix W = L Lᵀ of weight T loses a matrix of rank one. With v = x − μ_c,
+    a = o n_c / (n_c − o), u = L⁻¹ v, u_k = L⁻¹ (x − μ_k) and the divisor m = T − o,
+
+    .. math:: \log|\Sigma'| = \log|W| - d \log m + \log(1 - a |u|^2), \qquad
+              (x - \mu_k)^\top \Sigma'^{-1} (x - \mu_k) = m \Big( |u_k|^2 + \frac{a (u_k^\top u)^2}{1 - a |u|^2} \Big)
+
+    and x − μ_c becomes v n_c / (n_c − o). Rows where that does not hold are fitted again from the counts without them.
+    """
+
+    counts: GaussianCounts
+    beliefs: GaussianBeliefs  # what was estimated from all of the counts
+    shared: bool | None  # whether classes share one matrix; None where a matrix is not a scatter over a weight
+    unbiased: bool  # whether one row per class is taken off the weight
+    estimate: Callable[[GaussianCounts], Gaussians]
+
+    def log_joint(self, x: Matrix, left: LeftOut, log_prior: Matrix) -> Matrix:
+        """Return log P(x, c), of shape (n_rows, n_classes), of rows x with log P(c) of the same shape."""
+        log_joint = np.empty_like(log_prior)
+        again = np.ones(len(left), dtype=bool)
+        if self.shared is not None and self.counts.known.all() and self.counts.known.shape[1]:
+            plain = self.beliefs.log_densities(x)
+            for c in range(len(self.counts.classes)):
+                of_class = np.flatnonzero(left.y == c)
+                if not len(of_class) or not self._divisor(c) > 0:
+                    continue  # one row has no spread of its own
+                densities, sound = self._downdated(x[of_class], left.own[of_class], c)
+                if not self.shared:
+                    densities, column = plain[of_class], densities
+                    densities[:, c] = column[:, 0]
+                log_joint[of_class] = densities + log_prior[of_class]
+                again[of_class] = ~sound
+        again |= np.isnan(x).any(axis=1)
+        for i in np.flatnonzero(again).tolist():
+            log_joint[i] = self._fitted_again(x[i : i + 1], left.y[i : i + 1], left.own[i : i + 1], log_prior[i])
+        return log_joint
+
+    def _downdated(self, x: Matrix, own: Matrix, c: int) -> tuple[Matrix, NDArray[np.bool_]]:
+        """Return log p(x | k) of rows of class c for the classes k with its matrix, and where the formula holds."""
+        d, fitted = x.shape[1], self.beliefs.gaussians
+        members = np.arange(len(self.counts.classes)) if self.shared else np.array([c])
+        n_c, whole = float(self.counts.n_class[c]), self._divisor(c)
+        rest, divisor = n_c - own, whole - own
+        matrix = fitted.covariance[c] * whole
+        unit = np.sqrt(np.diagonal(matrix))
+        lower = linalg.cholesky(matrix / unit[:, None] / unit, lower=True)
+        off = (x[:, None, :] - fitted.mean[members] - fitted.rest[members]) / unit  # (n, members, d)
+        solved = linalg.solve_triangular(lower, off.reshape(-1, d).T, lower=True).T.reshape(off.shape)
+        u = solved[:, int(np.flatnonzero(members == c)[0])]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a = own * n_c / rest
+            kept = 1.0 - a * np.einsum("ij,ij->i", u, u)
+            distance = np.einsum("ikj,ikj->ik", solved, solved)
+            distance = distance + (a / kept)[:, None] * (solved @ u[:, :, None])[:, :, 0] ** 2
+            distance[:, members == c] *= ((n_c / rest) ** 2)[:, None]
+            log_size = 2.0 * (np.log(np.diagonal(lower)).sum() + np.log(unit).sum())
+            log_size = log_size - d * np.log(divisor) + np.log(kept)
+            found = -0.5 * (d * np.log(2 * np.pi) + log_size[:, None] + divisor[:, None] * distance)
+            # A class of two rows or fewer, or a narrow direction, has an estimate that is raised.
+            narrow = self._least_share(matrix) * kept / divisor
+            sound = (rest > 0) & (divisor > 0) & (kept > _LEAST_LEFT) & (narrow > 2 * VARIANCE_FLOOR)
+        return found, sound & (fitted.rank[c] == d)
+
+    def _divisor(self, c: int) -> float:
+        """Return what the scatter of a class, or of all classes, was divided by."""
+        n_class = self.counts.n_class if self.shared else self.counts.n_class[c : c + 1]
+        return float(n_class.sum()) - (float((n_class > 0).sum()) if self.unbiased else 0.0)
+
+    def _least_share(self, matrix: Matrix) -> float:
+        """Return the least eigenvalue of a matrix in units of the columns' deviations, a little below the true one."""
+        whole = self.counts.moments.pooled()
+        scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]), 1e-300) / max(float(whole.weight[0]) - 1.0, 1.0))
+        return float(linalg.eigvalsh(matrix / scale[:, None] / scale)[0])
+
+    def _fitted_again(self, x: Matrix, y: NDArray[np.int64], own: Matrix, log_prior: Matrix) -> Matrix:
+        counts, columns = self.counts, [x[:, k].copy() for k in range(x.shape[1])]
+        rest = counts.declare(counts.classes) - GaussianCounts.of(counts.schema, counts.classes, columns, y, own)
+        densities = GaussianBeliefs(self.beliefs.schema, log_prior, self.estimate(rest)).log_densities(x)
+        return np.asarray(densities[0] + log_prior)

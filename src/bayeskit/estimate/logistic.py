@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
+from scipy.special import softmax
 
 from bayeskit._kernels import logistic_gradient, logistic_hessian, n_threads
 from bayeskit.estimate.history import History
@@ -77,6 +78,15 @@ class LogisticProblem:
             diagonal[:, -1] = 0.0
             matrix[np.diag_indices_from(matrix)] += diagonal.ravel()
         return matrix / self.total
+
+    def unit_hessians(self, coef: Matrix) -> Matrix:
+        """Return the second derivatives of f by the coefficients of each unit, (n_units, n_inputs, n_inputs)."""
+        found = np.zeros((self.n_units, self.shape[1], self.shape[1]))
+        for x, _, w in self.blocks():
+            p = softmax(x @ coef.T, axis=1)
+            for u, share in enumerate((w[:, None] * p * (1.0 - p)).T):
+                found[u] += (x * share[:, None]).T @ x
+        return found / self.total
 
     def part(self, step: int) -> LogisticProblem:
         """Return the problem of every k-th row."""
@@ -237,40 +247,74 @@ def _polished(problem: LogisticProblem, coef: Matrix, size: float, tol: float) -
     return coef, size
 
 
-def _start(problem: LogisticProblem) -> tuple[Matrix, Matrix, tuple[float, Matrix]] | None:
-    """Return the coefficients that some of many rows ask for, their second derivatives there, and f of all rows.
+class _Start(NamedTuple):
+    """Where to begin, the second derivatives there, and f of all rows with its gradient."""
 
-    The way on all rows is then a few steps. None where that would not pay, or where the part misleads.
+    coef: Matrix
+    curvature: Matrix  # (n_inputs, n_inputs), of every unit alike, or (n_units, n_inputs, n_inputs)
+    found: tuple[float, Matrix]
+
+
+def _start(problem: LogisticProblem) -> _Start:
+    """Return the coefficients that some of many rows ask for: the way on all rows is then a few steps.
+
+    Where that would not pay, or where the part misleads, the way begins at zero, where all classes are as likely.
     """
-    enough = max(_FEWEST, 20 * problem.shape[1])
-    step = len(problem.table) // enough
-    if problem.n_units != 1 or problem.frequencies is not None or step < 4:
-        return None
-    part = replace(problem.part(step), l2=problem.l2 / step)
-    coef = _newton(part, _Path("newton", 1e-4, 20)).coef
-    found = problem.value(coef)
-    # At zero every class is as likely as the other.
-    return (coef, part.hessian(coef), found) if found[0] < np.log(2.0) else None
+    units, inputs = problem.shape
+    step = len(problem.table) // max(_FEWEST, 20 * inputs, 10 * units * inputs)
+    if problem.frequencies is None and step >= 4:
+        part = replace(problem.part(step), l2=problem.l2 / step)
+        if units == 1:
+            coef = _newton(part, _Path("newton", 1e-4, 20)).coef
+        else:
+            coef = _lbfgs(part, _Path("lbfgs", 1e-3, 100)).coef
+        found = problem.value(coef)
+        if found[0] < np.log(max(2, units)):
+            return _Start(coef, part.hessian(coef) if units == 1 else part.unit_hessians(coef), found)
+    at_zero = 0.25 if units == 1 else (1.0 - 1.0 / units) / units
+    zero = np.zeros(problem.shape)
+    return _Start(zero, at_zero * problem.correlations(), problem.value(zero))
+
+
+class _Coordinates:
+    """Coordinates in which the second derivatives at the start are the identity: W = V L⁻¹, unit by unit.
+
+    There the first step is nearly Newton's, and the way is short.
+    """
+
+    def __init__(self, problem: LogisticProblem, curvature: Matrix) -> None:
+        self.unit, self.shape = np.append(problem.scale, 1.0), problem.shape
+        share = curvature / self.unit[:, None] / self.unit
+        share[..., range(len(self.unit)), range(len(self.unit))] += (
+            1e-9 * len(self.unit) + problem.l2 / problem.total / self.unit**2
+        )
+        every = [linalg.cholesky(each, lower=True) for each in share.reshape(-1, *share.shape[-2:])]
+        inverse = [linalg.solve_triangular(root, np.diag(1.0 / self.unit), lower=True) for root in every]
+        self.root, self.inverse = (np.stack(parts).reshape(share.shape) for parts in (every, inverse))
+
+    def inside(self, coef: Matrix) -> NDArray[np.float64]:
+        """Return V of coefficients W, flat."""
+        return self._times(coef * self.unit, self.root).ravel()
+
+    def outside(self, v: NDArray[np.float64]) -> Matrix:
+        """Return the coefficients W of a flat V."""
+        return self._times(v.reshape(self.shape), self.inverse)
+
+    def slope(self, gradient: Matrix) -> NDArray[np.float64]:
+        """Return the gradient by V, flat, of the one by W."""
+        return self._times(gradient, np.swapaxes(self.inverse, -1, -2)).ravel()
+
+    @staticmethod
+    def _times(rows: Matrix, matrix: Matrix) -> Matrix:
+        return np.asarray(rows @ matrix if matrix.ndim == 2 else (rows[:, None, :] @ matrix)[:, 0])
 
 
 def _lbfgs(problem: LogisticProblem, path: _Path) -> Optimum:
     tol, max_iter = path.tol, path.max_iter
-    unit = np.append(problem.scale, 1.0)
-    shape = problem.shape
-    begun = _start(problem)
-    if begun is None:
-        # The second derivatives of each unit at zero, where all classes are as likely.
-        at_zero = 0.25 if problem.n_units == 1 else (1.0 - 1.0 / problem.n_units) / problem.n_units
-        zero = np.zeros(shape)
-        begun = zero, at_zero * problem.correlations(), problem.value(zero)
-    start, curvature, at_start = begun
-    share = curvature / unit[:, None] / unit
-    share[np.diag_indices_from(share)] += 1e-9 * len(share) + problem.l2 / problem.total / unit**2
-    # In coordinates in which these are the identity the first step is nearly Newton's, and the way is short: W = V L⁻¹.
-    root = linalg.cholesky(share, lower=True)
-    back = linalg.solve_triangular(root, np.diag(1.0 / unit), lower=True)
+    start, curvature, at_start = _start(problem)
+    space = _Coordinates(problem, curvature)
     if start.any():
-        path.add(np.zeros(shape), float(np.log(2.0)))
+        path.add(np.zeros(problem.shape), float(np.log(max(2, problem.n_units))))
     n_before = len(path.objective)
 
     def down(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -278,27 +322,26 @@ def _lbfgs(problem: LogisticProblem, path: _Path) -> Optimum:
             value, gradient = at_start
             path.add(start, value)
         else:
-            value, gradient = problem.value(v.reshape(shape) @ back)
+            value, gradient = problem.value(space.outside(v))
         size = _size(problem, gradient)
         if size <= tol:  # judged for inputs of deviation 1, whatever the coordinates
             raise _FoundError(v, value, size)
-        return value, (gradient @ back.T).ravel()
+        return value, space.slope(gradient)
 
     def note(intermediate_result: Any) -> None:
-        path.add(intermediate_result.x.reshape(shape) @ back, intermediate_result.fun)
+        path.add(space.outside(intermediate_result.x), intermediate_result.fun)
 
     options: Any = {"maxiter": max_iter, "gtol": 0.0, "ftol": 0.0, "maxcor": 20, "maxls": 40, "maxfun": 100 * max_iter}
     minimize: Any = optimize.minimize
-    first = (start * unit @ root).ravel()
     try:
-        result = minimize(down, first, jac=True, method="L-BFGS-B", options=options, callback=note)
-        coef = result.x.reshape(shape) @ back
+        result = minimize(down, space.inside(start), jac=True, method="L-BFGS-B", options=options, callback=note)
+        coef = space.outside(result.x)
         size = _size(problem, problem.value(coef)[1])
         if size > tol and result.nit < max_iter:
             coef, size = _polished(problem, coef, size, tol)
             path.replace_last(coef, problem.value(coef)[0])
     except _FoundError as end:
-        coef, size = end.v.reshape(shape) @ back, end.size
+        coef, size = space.outside(end.v), end.size
         value = end.value
         if problem.table.size * coef.size <= _SMALL:
             coef, size = _polished(problem, coef, size, 0.0)

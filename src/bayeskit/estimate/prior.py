@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayeskit.counts.left_out import LeftOut
+from bayeskit.counts.statistic import Statistic
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.smoothing import Smoothing, as_smoothing
 
@@ -32,6 +34,20 @@ def class_prior(
     if not np.isclose(given.sum(), 1.0, rtol=0, atol=1e-8):
         raise BayeskitError(f"The sum of the priors should be 1; got {given.sum()}.")
     return given
+
+
+def log_prior_left_out(
+    counts: Statistic, prior: str | ArrayLike | dict[Any, float], smoothing: float | str | Smoothing, rows: LeftOut
+) -> NDArray[np.float64]:
+    """Return log P(c) without each row, of shape (n_rows, n_classes)."""
+    pairs, place = np.unique(np.column_stack([rows.y, rows.own]), axis=0, return_inverse=True)
+    found = np.empty((len(pairs), len(counts.classes)))
+    for k, (c, weight) in enumerate(pairs.tolist()):
+        n_class = counts.n_class.astype(np.float64)
+        n_class[int(c)] = max(0.0, n_class[int(c)] - weight)
+        found[k] = class_prior(n_class, prior, smoothing, counts.classes)
+    with np.errstate(divide="ignore"):  # a class whose only row is left out may be impossible
+        return np.asarray(np.log(found[place.ravel()]))
 
 
 def _given_prior(prior: ArrayLike | dict[Any, float], classes: NDArray[Any]) -> NDArray[np.float64]:

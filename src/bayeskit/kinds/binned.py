@@ -23,6 +23,7 @@ class Binned(CodedKind):
     words = METHODS
     takes_text = False
     description = "a smoothed table of at most `bins` bins"
+    one_value = "One bin: no cut of its numbers separates the classes."
 
     def learn(self, columns: Sequence[Column], names: Sequence[str], word: str, training: FitContext) -> list[Variable]:
         """Bin each column by its method; "mdl" bins all columns at once, using the classes."""

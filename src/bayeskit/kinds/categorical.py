@@ -26,11 +26,21 @@ class CodedKind(Kind):
     coded = True
     takes_text = True
     family = Family.TABLE
+    maximizes = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Smooth the counts of each column by λ."""
         smoothing = as_smoothing(settings.smoothing)
         return [_log_table(n, smoothing, settings.unseen) for n in statistics.n_value]
+
+    def log_prior(self, statistics: Statistics, parameters: Sequence[Any], settings: Estimation) -> float:
+        """Return Σ λ log P(v | c), the log-density of a Dirichlet distribution: λ more rows with each value."""
+        total = 0.0
+        for variable, table in zip(statistics.variables, parameters, strict=True):
+            n_cells = variable.n_values + (settings.unseen == "smooth")
+            pseudo = as_smoothing(settings.smoothing).pseudo_count(n_cells)
+            total += pseudo * float(table[:n_cells].sum()) if pseudo else 0.0
+        return total
 
     def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
         """All probabilities of a class but one are free."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-Support = Literal["numbers", "above zero", "counts"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +15,8 @@ class ClosedForm:
     .. math:: \log p(x \mid c) = a_c + b_c z - \tfrac{1}{2} \frac{(z - μ_c)^2}{σ_c^2} + g(x),
               \qquad z = x \text{ or } \log x
 
-    g(x), such as −log x!, drops out of P(c | x). Numbers outside ``support`` are an error.
+    g(x), such as −log x!, drops out of P(c | x). A number below ``least``, or one that is not whole where ``whole`` is
+    set, is an error; so is one of at most 0 where the logarithm is taken.
     """
 
     constant: NDArray[np.float64]  # (n_classes,): a
@@ -26,4 +24,5 @@ class ClosedForm:
     mean: NDArray[np.float64] | None = None  # (n_classes,): μ
     half_precision: NDArray[np.float64] | None = None  # (n_classes,): 1 / 2σ²
     logarithm: bool = False
-    support: Support = "numbers"
+    least: float | None = None
+    whole: bool = False

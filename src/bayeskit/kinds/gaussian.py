@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.estimate.gaussian import gaussian, normal_parameters
+from bayeskit.estimate.gaussian import column_spread, gaussian, normal_parameters
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
 from bayeskit.table.schema import Variable
@@ -31,10 +31,24 @@ class Gaussian(Kind):
     description = "a normal density"
     family = Family.GAUSSIAN
     words = ("gaussian",)
+    maximizes = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Take mean and variance of each class from its moments."""
         return normal_parameters(*gaussian(statistics.moments, settings.variance, settings.variance_prior))
+
+    def log_prior(self, statistics: Statistics, parameters: Sequence[Any], settings: Estimation) -> float:
+        r"""Return Σ −ν/2 (log σ_c² + σ²/σ_c²), under which (S + νσ²)/(n + ν) is the most probable variance.
+
+        Dividing by n − 1 is the prior σ_c; maximum likelihood has none.
+        """
+        variance = 0.5 / np.stack(list(parameters))[:, 2]  # (n_columns, n_classes)
+        if settings.variance == "unbiased":
+            return 0.5 * float(np.log(variance).sum())
+        if settings.variance == "ml" or not settings.variance_prior > 0:
+            return 0.0
+        _, spread = column_spread(statistics.moments)
+        return -0.5 * settings.variance_prior * float((np.log(variance) + spread / variance).sum())
 
     def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
         """Return the normal log-density."""

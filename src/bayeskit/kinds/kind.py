@@ -120,6 +120,10 @@ class Kind(ABC):
     takes_text: ClassVar[bool] = False
     # What the cells must be, for the message that refuses one.
     holds: ClassVar[str] = "finite numbers"
+    # Whether `estimate` maximizes likelihood times prior (`log_prior`), so that no step of EM lowers the objective.
+    maximizes: ClassVar[bool] = False
+    # What a report says of a column with one value.
+    one_value: ClassVar[str] = "It has one value."
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -180,9 +184,21 @@ class Kind(ABC):
         """Return the type in which the cells of a file must be read."""
         return "number"
 
+    @property
+    def plain(self) -> bool:
+        """Whether the cells are categories or numbers as they come, for models that tell only these two apart."""
+        return self.takes_text if self.coded else self.any_number
+
     def closed_form(self, parameters: Any) -> ClosedForm | None:
         """Return log p(x | c) in a form that can be exported; None where a numeric kind has none."""
         return None
+
+    def log_prior(self, statistics: Statistics, parameters: Sequence[Any], settings: Estimation) -> float:
+        """Return log P(θ) of the parameters that :meth:`estimate` gave, up to a constant: what it adds to the counts.
+
+        0 is maximum likelihood. Used by EM, for kinds that say ``maximizes``.
+        """
+        return 0.0
 
     def log_density(self, variable: Variable, parameters: Any, column: NDArray[Any]) -> NDArray[np.float64]:
         """Return log P(x | c) of each cell, of shape (n_rows, n_classes); 0 for a missing cell.

@@ -63,7 +63,7 @@ class LogNormal(Gaussian):
 
     def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
         """Return the normal log-density of log x; −log x is the same in all classes."""
-        return replace(super().closed_form(parameters), logarithm=True, support="above zero")
+        return replace(super().closed_form(parameters), logarithm=True)
 
     def grid(self, variable: Variable, parameters: NDArray[np.float64]) -> Grid:
         """Return points that lie evenly on the scale of log x, with the widths that they have on the scale of x."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.estimate.gaussian import poisson
+from bayeskit.estimate.gaussian import poisson, poisson_prior_mean
 from bayeskit.estimate.smoothing import as_smoothing
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
@@ -33,19 +33,28 @@ class Poisson(Kind):
     words = ("poisson",)
     any_number = False
     holds = "counts 0, 1, 2, …"
+    maximizes = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Take the mean of each class, with λ rows at the mean of the column."""
-        # A rate is one number: all of the smoothing's rows are its.
-        rate = poisson(statistics.moments, as_smoothing(settings.smoothing).pseudo_count(1))
+        rate = poisson(statistics.moments, _rows_at_the_mean(settings))
         # log 0 = -inf is meant: without smoothing, what never happened is impossible.
         with np.errstate(divide="ignore"):
             return list(np.stack([np.log(rate), rate], axis=1))
 
+    def log_prior(self, statistics: Statistics, parameters: Sequence[Any], settings: Estimation) -> float:
+        """Return Σ λ (x̄ log r − r), the log-density of a gamma distribution: λ rows at the mean x̄ of the column."""
+        rows = _rows_at_the_mean(settings)
+        if not rows:
+            return 0.0
+        mean = poisson_prior_mean(statistics.moments, rows)
+        log_rate, rate = np.stack(list(parameters), axis=1)  # (n_columns, n_classes)
+        return rows * float((mean * log_rate - rate).sum())
+
     def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
         """Return x log r − r; −log x! is the same in all classes."""
         log_rate, rate = parameters
-        return ClosedForm(-rate, slope=log_rate, support="counts")
+        return ClosedForm(-rate, slope=log_rate, least=0.0, whole=True)
 
     def n_parameters(self, variable: Variable, parameters: NDArray[np.float64]) -> int:
         """Count a rate per class."""
@@ -96,3 +105,8 @@ class Poisson(Kind):
             powers = np.multiply(events, log_rate, out=np.zeros_like(rate), where=events > 0)
             result[rows] = powers - rate - log_factorial
         return result
+
+
+def _rows_at_the_mean(settings: Estimation) -> float:
+    # A rate is one number: all of the smoothing's rows are its.
+    return as_smoothing(settings.smoothing).pseudo_count(1)

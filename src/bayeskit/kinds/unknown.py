@@ -18,6 +18,7 @@ class Unknown(Kind):
     name = "unknown"
     coded = False
     description = "nothing: the column has no value in any row"
+    maximizes = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Return no parameters."""

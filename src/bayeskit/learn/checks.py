@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,13 @@ from bayeskit.table.frames import given_names
 from bayeskit.table.labels import same_values
 from bayeskit.table.read import Source, is_records, read_table, read_values, records_to_columns
 from bayeskit.table.schema import Schema
+
+
+class _Takes(Protocol):
+    def take(self, rows: NDArray[Any]) -> Self: ...
+
+
+Rows = TypeVar("Rows", bound=_Takes)
 
 
 def check_columns(source: Source, names: tuple[str, ...], named: bool, who: str) -> None:
@@ -99,8 +106,8 @@ def in_place(X: Any, n_features: int) -> bool:
 
 
 def keep_weighted(
-    source: Source, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
-) -> tuple[Source, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+    source: Rows, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
+) -> tuple[Rows, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
     """Drop the rows of zero weight, with the classes that only they have."""
     if weight is None or weight.all():
         return source, classes, y, weight

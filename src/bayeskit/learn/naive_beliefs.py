@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import NaiveScorer, Score, n_threads
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
+from bayeskit.errors import BayeskitError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.smoothing import Smoothing, as_smoothing
 from bayeskit.kinds import Estimation, Family, Kind, Statistics, kind_of, kinds
 from bayeskit.table.encode import contiguous_low
 from bayeskit.table.schema import Schema
@@ -77,6 +80,19 @@ class NaiveBeliefs:
                 parameters[j] = item
         return cls(counts.schema, log_prior, tuple(parameters))
 
+    def log_penalty(self, counts: TableCounts, settings: Estimation, prior: Any) -> float:
+        """Return log P(θ) of these estimates, with which EM's objective is penalised; see :meth:`Kind.log_prior`."""
+        ones, total = np.ones(len(self.log_prior)), 0.0
+        for kind, columns in columns_by_kind(self.schema):
+            if not kind.maximizes:
+                raise BayeskitError(
+                    f"column '{self.schema[columns[0]].name}' is of kind '{kind.name}', {kind.description}, which does "
+                    "not maximize a likelihood, so that EM cannot use it; fit it with another kind."
+                )
+            found = [self.parameters[j] for j in columns]
+            total += kind.log_prior(statistics_of(counts, columns, ones), found, settings)
+        return total + log_penalty_of_classes(self.log_prior, prior, settings.smoothing)
+
     def score(
         self, table: list[NDArray[Any]] | NDArray[Any], result: Score, *, fallback: bool = False
     ) -> tuple[NDArray[Any], int, int]:
@@ -104,6 +120,29 @@ class NaiveBeliefs:
             term = kind.log_density(self.schema[j], self.parameters[j], columns[j])
             total = term if total is None else total + term
         return total
+
+
+def log_joint_left_out(
+    counts: TableCounts,
+    settings: Estimation,
+    columns: list[NDArray[Any]],
+    rows: LeftOut,
+    log_prior: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return log P(x, c) of counted rows, of shape (n_rows, n_classes), each by the counts without itself."""
+    log_joint, ones = log_prior.copy(), np.ones(counts.n_classes)
+    for j, (variable, kind) in enumerate(zip(counts.schema, kinds_of(counts.schema), strict=True)):
+        column = columns[j] if kind.any_number else kind.read(variable, columns[j])
+        log_joint += kind.log_density_left_out(statistics_of(counts, [j], ones), settings, column, rows.y, rows.own)
+    return log_joint
+
+
+def log_penalty_of_classes(log_prior: NDArray[np.float64], prior: Any, smoothing: float | str | Smoothing) -> float:
+    """Return λ Σ log P(c) where the prior is smoothed: the log-density of a Dirichlet distribution."""
+    if not isinstance(prior, str) or prior != "smoothed":
+        return 0.0
+    pseudo = as_smoothing(smoothing).pseudo_count(len(log_prior))
+    return pseudo * float(log_prior.sum()) if pseudo else 0.0
 
 
 def kinds_of(schema: Schema) -> list[Kind]:

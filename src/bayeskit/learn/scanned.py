@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError
-from bayeskit.kinds import words
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
 from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
+from bayeskit.table.discretize import METHODS
 from bayeskit.table.names import not_found
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema, Variable
@@ -94,10 +94,11 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
 
 def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
     """Return the numeric columns that are cut into bins, by position, and the method for each."""
-    places, asked = [], []
+    places: list[int] = []
+    asked: list[str] = []
     for j, name in enumerate(features):
         word = word_of(model, scan, j, name)
-        if word in words() and words()[word].name == "binned":
+        if word in METHODS:
             places.append(j)
             asked.append(word)
     return places, asked

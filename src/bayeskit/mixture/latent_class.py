@@ -15,6 +15,7 @@ from bayeskit.counts.values import ragged
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
+from bayeskit.kinds import Family, kind_of
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least
 from bayeskit.learn.state import learned
@@ -111,7 +112,7 @@ class LatentClass(MixtureModel):
         λ: added to the expected count of each value, and of each class. The objective has the penalty
         λ Σ log P(v | c) + λ Σ log π_c; 0 is maximum likelihood.
     kinds : dict of column to kind, or one kind for all, optional
-        Overrides the dtype: "categorical", "bernoulli" and the bins for coded columns, "gaussian" for numbers.
+        Overrides the dtype: any kind that is counted by value, or "gaussian" for numbers.
     criterion : {"bic", "aic"}, default "bic"
         The criterion that chooses the number of classes.
     max_components : int, default 10
@@ -293,7 +294,7 @@ def _layout(counts: TableCounts) -> tuple[ColumnLayout, NDArray[np.float64]]:
     """Return the columns that are in use, and the deviation of the numeric ones."""
     schema, moments = counts.schema, counts.moments
     for j in schema.numeric:
-        if schema[j].kind != "gaussian":
+        if kind_of(schema[j]).family is not Family.GAUSSIAN:
             raise TableError(
                 f"column '{schema[j].name}' is {schema[j].kind}; latent classes take categorical and gaussian columns."
             )

@@ -200,8 +200,7 @@ class Schema:
                     tuple(item["values"]),
                     tuple(map(float, item["edges"])),
                     bool(item["declared"]),
-                    # Older files do not say it; these two kinds of theirs were numeric.
-                    bool(item.get("numeric", item["kind"] in ("gaussian", "poisson"))),
+                    bool(item["numeric"]),
                 )
             )
         return cls(tuple(variables), bool(data["named"]))

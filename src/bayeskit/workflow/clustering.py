@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayeskit.errors import TableError
+from bayeskit.kinds import words
 from bayeskit.mixture.gaussian_mixture import GaussianMixture
 from bayeskit.mixture.latent_class import LatentClass
 
@@ -61,7 +62,7 @@ def cluster_file(
     if way == "latent-class":
         model = LatentClass(n_clusters, kinds=features.kinds, random_state=random_state)
     else:
-        numbers = tuple(note.name for note in notes if note.kind in ("numeric", "gaussian"))
+        numbers = tuple(note.name for note in notes if _is_number(note.kind))
         if not numbers:
             raise TableError(
                 f"{file.raw.shown} has no column of numbers; choose latent-class, or say which columns are numbers.",
@@ -77,6 +78,10 @@ def cluster_file(
     model.fit(source)
     posterior = model.predict_proba(source)
     return Clustering(model, _with_clusters(raw, model.labels_, posterior), notes)
+
+
+def _is_number(kind: str) -> bool:
+    return kind == "numeric" or (kind in words() and not words()[kind].coded and words()[kind].plain)
 
 
 def _with_clusters(table: pa.Table, labels: Any, posterior: Any) -> pa.Table:

@@ -27,6 +27,7 @@ from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.row_cells import read_row
 from bayeskit.explain.summary import Summary
+from bayeskit.kinds import words
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
@@ -164,7 +165,7 @@ class AutoBayes(BayesClassifier):
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind."""
-        return kind in ("numeric", "categorical", "gaussian")
+        return kind == "numeric" or (kind in words() and words()[kind].plain)
 
     def _counted_as(self) -> tuple[Any, ...] | None:
         """Return None: the counts depend on the rows."""

@@ -81,9 +81,11 @@ class Columns:
         """Compute log p(x | c) but for a term that all classes share; 0 for a missing cell."""
         graph, x = self.graph, variable.name
         self._refuse_infinite(x)
-        if form.support != "numbers":
-            self.refused.append(graph.add("LessOrEqual" if form.logarithm else "Less", x, graph.constant(0.0)))
-        if form.support == "counts":
+        if form.logarithm:
+            self.refused.append(graph.add("LessOrEqual", x, graph.constant(0.0)))
+        if form.least is not None:
+            self.refused.append(graph.add("Less", x, graph.constant(form.least)))
+        if form.whole:
             self.refused.append(graph.add("Less", graph.add("Floor", x), x))
         z = graph.add("Log", x) if form.logarithm else x
         total = graph.constant(form.constant[None])

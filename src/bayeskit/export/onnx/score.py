@@ -6,12 +6,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
-from bayeskit.export.sql.naive import closed_forms
 from bayeskit.export.sql.tables import IMPOSSIBLE, log_numbers
-from bayeskit.learn.model import plain_class
-from bayeskit.learn.naive_beliefs import NaiveBeliefs
+from bayeskit.export.target import NaiveParts, Target, naive_parts
 
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}
 
@@ -32,7 +31,7 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : NaiveBayes or GaussianNB
-        A fitted model. Columns of a kind without a closed form (kde) and ``unseen="error"`` are refused.
+        A fitted model. Columns of a kind without a closed form and ``unseen="error"`` are refused.
 
     Returns
     -------
@@ -52,53 +51,53 @@ def to_onnx(model: Any) -> Any:
         from bayeskit.export.onnx.graph import Graph
     except ModuleNotFoundError as error:
         raise BayeskitError("writing ONNX needs the package onnx: pip install 'bayeskit[onnx]'.") from error
-    model = _exportable(model)
-    beliefs: NaiveBeliefs = model._beliefs
-    schema, forms = beliefs.schema, closed_forms(beliefs.schema, beliefs.parameters, "ONNX")
-    used = [j for j, variable in enumerate(schema) if j in forms or (variable.is_discrete and variable.n_values)]
-    graph = Graph(schema.names)
-    columns = Columns(graph, model.unseen)
-    tables = [columns.table(schema[j], beliefs.parameters[j]) for j in used if j not in forms]
-    densities = [columns.density(schema[j], forms[j]) for j in used if j in forms]
-    prior = graph.constant(log_numbers(beliefs.log_prior)[None])
-    if not used:
+    parts = naive_parts(model, "ONNX")
+    if parts.unseen == "error":
+        raise BayeskitError("a graph cannot refuse an unseen value; use unseen='ignore' or 'smooth' to write ONNX.")
+    if not parts.columns:
         raise BayeskitError("the model has no column with a value, so that its graph would have no input.")
+    names = tuple(model.schema_.names)
+    graph = Graph(names)
+    columns = Columns(graph, parts.unseen)
+    tables = [columns.table(c.variable, c.log_table) for c in parts.columns if c.log_table is not None]
+    densities = [columns.density(c.variable, c.density) for c in parts.columns if c.density is not None]
+    prior = graph.constant(log_numbers(parts.log_prior)[None])
     joint = sum_in_order(graph, prior, tables, densities)
-    labels, shares = _result_names(schema.names)
-    _answers(graph, joint, columns.refused, beliefs, model, (labels, shares))
+    labels, shares = _result_names(names)
+    classes = np.asarray(model.classes_)
+    _answers(graph, joint, columns.refused, parts, classes, (labels, shares))
     inputs = [
         helper.make_tensor_value_info(
-            schema[j].name, TensorProto.STRING if is_text(schema[j]) else TensorProto.DOUBLE, ["rows", 1]
+            variable.name, TensorProto.STRING if is_text(variable) else TensorProto.DOUBLE, ["rows", 1]
         )
-        for j in used
+        for variable, _, _ in parts.columns
     ]
-    kind = getattr(TensorProto, _TYPES[np.asarray(model.classes_).dtype.kind])
+    kind = getattr(TensorProto, _TYPES[classes.dtype.kind])
     outputs = [
         helper.make_tensor_value_info(labels, kind, ["rows"]),
-        helper.make_tensor_value_info(shares, TensorProto.DOUBLE, ["rows", len(model.classes_)]),
+        helper.make_tensor_value_info(shares, TensorProto.DOUBLE, ["rows", len(classes)]),
     ]
     return graph.model(inputs, outputs)
 
 
 def _answers(
-    graph: Any, joint: str, refused: list[str], beliefs: NaiveBeliefs, model: Any, names: tuple[str, str]
+    graph: Any, joint: str, refused: list[str], parts: NaiveParts, classes: NDArray[Any], names: tuple[str, str]
 ) -> None:
     """Add what turns log P(x, c) into labels and probabilities."""
     best = graph.add("ReduceMax", joint, graph.constant(np.array([1])), keepdims=1)
     weights = graph.add("Exp", graph.add("Sub", joint, best))
     shares = graph.add("Div", weights, graph.add("ReduceSum", weights, graph.constant(np.array([1])), keepdims=1))
     impossible = graph.add("Less", best, graph.constant(IMPOSSIBLE))
-    prior = np.exp(beliefs.log_prior)
-    instead = prior[None] if model.impossible == "prior" else np.full((1, len(prior)), np.nan)
+    prior = np.exp(parts.log_prior)
+    instead = prior[None] if parts.impossible == "prior" else np.full((1, len(prior)), np.nan)
     found = graph.add("Where", impossible, graph.constant(instead), shares)
-    if model.impossible == "prior":
-        joint = graph.add("Where", impossible, graph.constant(log_numbers(beliefs.log_prior)[None]), joint)
+    if parts.impossible == "prior":
+        joint = graph.add("Where", impossible, graph.constant(log_numbers(parts.log_prior)[None]), joint)
     if refused:
         bad = reduce(lambda a, b: graph.add("Or", a, b), refused)
         found = graph.add("Where", bad, graph.constant(np.nan), found)
     graph.add("Identity", found, output=names[1])
     place = graph.add("ArgMax", joint, axis=1, keepdims=0)
-    classes = np.asarray(model.classes_)
     kept = classes.astype(np.int64) if classes.dtype.kind in "iu" else classes
     graph.add("Gather", graph.constant(kept), place, output=names[0], axis=0)
 
@@ -112,13 +111,13 @@ def _result_names(columns: tuple[str, ...]) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _exportable(model: Any) -> Any:
-    from bayeskit.classify.gaussian_nb import GaussianNB
-    from bayeskit.classify.naive import NaiveBayes
+class ONNX(Target):
+    """The target of :func:`to_onnx`."""
 
-    if plain_class(model) not in (NaiveBayes, GaussianNB):
-        raise BayeskitError(f"{type(model).__name__} cannot be written as ONNX; NaiveBayes and GaussianNB can.")
-    model = model._now()
-    if model.unseen == "error":
-        raise BayeskitError("a graph cannot refuse an unseen value; use unseen='ignore' or 'smooth' to write ONNX.")
-    return model
+    name = "onnx"
+    file = "play.onnx"
+
+    def write(self, model: Any) -> bytes:  # type: ignore[override]
+        """Return the graph as bytes."""
+        found: bytes = to_onnx(model).SerializeToString()
+        return found

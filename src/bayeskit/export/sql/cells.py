@@ -33,7 +33,7 @@ class Cells:
     def read(self, j: int, variable: Variable) -> None:
         """Add column j: its cell, and its code where it is counted value by value."""
         column = f"source.{self.dialect.identifier(variable.name)}"
-        is_text = variable.kind != "binned" and any(isinstance(value, str) for value in variable.values)
+        is_text = not variable.is_binned and any(isinstance(value, str) for value in variable.values)
         if is_text:
             self.cells[f"x{j}"] = self.dialect.as_text(column)
         else:
@@ -43,7 +43,7 @@ class Cells:
 
     def _read_number(self, j: int, column: str, variable: Variable) -> None:
         # A column of truth values is a number to the model, whether it said 0 and 1 or False and True.
-        truth = variable.kind != "binned" and bool(variable.values) and set(variable.values) <= {0, 1}
+        truth = not variable.is_binned and bool(variable.values) and set(variable.values) <= {0, 1}
         self.cells[f"x{j}"] = self.dialect.as_number(column, truth=truth)
         self.refused.append(f"abs(x{j}) > {self.dialect.number(LARGEST)}")
         no_number = self.dialect.not_a_number(column)
@@ -53,7 +53,7 @@ class Cells:
 
     def _code(self, j: int, variable: Variable, is_text: bool) -> None:
         cell = f"x{j}"
-        if variable.kind == "binned":
+        if variable.is_binned:
             self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NULL THEN 0 ELSE {self._bin(cell, variable.edges, 1)} END"
             return
         found = self._place(cell, variable, is_text)

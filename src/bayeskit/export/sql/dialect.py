@@ -12,6 +12,10 @@ from bayeskit.errors import BayeskitError
 _MOST_ARGUMENTS = 100
 
 
+# Each dialect by its name: a subclass that has one is listed when it is defined.
+DIALECTS: dict[str, type[Dialect]] = {}
+
+
 class Dialect(ABC):
     """How one database writes what a model needs. Expressions are texts; positions in a list start at 1."""
 
@@ -28,6 +32,11 @@ class Dialect(ABC):
     # Whether "a" and "A" are two columns, and how many bytes of a name count.
     case_matters: ClassVar[bool] = False
     longest_name: ClassVar[int] = 1 << 16
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            DIALECTS[cls.name] = cls
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""

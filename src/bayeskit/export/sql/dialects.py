@@ -238,6 +238,3 @@ class SQLite(Dialect):
 
 def _braced(values: Sequence[float]) -> str:
     return "{" + ",".join(map(repr, values)) + "}"
-
-
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), Spark(), SQLite())}

@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from bayeskit.errors import BayeskitError
 from bayeskit.export.sql.cells import Cells
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import LOG_ZERO, Table, add_lookups, log_numbers, merge
-from bayeskit.kinds import kind_of
+from bayeskit.export.target import closed_forms
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
-from bayeskit.table.schema import Schema
 
 # A number is at most so many √2 deviations from a mean; its square is the LOG_ZERO of densities.
 _FARTHEST = 1e150
 # The scoring kernel adds the tables of four columns at a time; in the same order the sums are the same to the last bit.
 _GROUP = 4
-
-
-def closed_forms(schema: Schema, parameters: Sequence[Any], engine: str) -> dict[int, ClosedForm]:
-    """Return the densities of the numeric columns; a kind without a closed form is an error."""
-    forms = {}
-    for j, variable in enumerate(schema):
-        if variable.is_numeric:
-            form = kind_of(variable).closed_form(parameters[j])
-            if form is None:
-                raise BayeskitError(
-                    f"column '{variable.name}' is of kind '{variable.kind}', which has no closed form in {engine}; fit "
-                    f"it with another kind, such as kinds={{'{variable.name}': 'equal-frequency'}}."
-                )
-            forms[j] = form
-    return forms
 
 
 class NaiveTerms:
@@ -48,7 +30,7 @@ class NaiveTerms:
             dialect,
             unseen,
         )
-        self.forms = closed_forms(beliefs.schema, beliefs.parameters, "SQL")
+        self.forms = closed_forms(beliefs, "SQL")
         self.tables = [j for j, variable in enumerate(beliefs.schema) if variable.is_discrete and variable.n_values]
         self.log_prior = log_numbers(beliefs.log_prior)
 
@@ -109,6 +91,9 @@ def _bracket(terms: Sequence[str]) -> str:
 
 
 def _unfit(j: int, form: ClosedForm) -> list[str]:
-    if form.support == "above zero":
-        return [f"x{j} <= 0"]
-    return [f"x{j} < 0", f"floor(x{j}) < x{j}"] if form.support == "counts" else []
+    below = [] if form.least is None else [f"x{j} < {_plain(form.least)}"]
+    return below + [f"x{j} <= 0"] * form.logarithm + [f"floor(x{j}) < x{j}"] * form.whole
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else repr(float(number))

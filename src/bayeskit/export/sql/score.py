@@ -9,23 +9,23 @@ import numpy as np
 
 from bayeskit.classify.aode import AODE
 from bayeskit.classify.gaussian_nb import GaussianNB
-from bayeskit.classify.naive import NaiveBayes
+from bayeskit.classify.naive_bayes import NaiveBayes
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.export.sql.cells import Cells, fold, refuse_names
-from bayeskit.export.sql.dialect import Dialect
-from bayeskit.export.sql.dialects import DIALECTS
+from bayeskit.export.sql.dialect import DIALECTS, Dialect
 from bayeskit.export.sql.families import FamilyTerms
 from bayeskit.export.sql.naive import NaiveTerms
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import IMPOSSIBLE
+from bayeskit.export.target import Target
 from bayeskit.learn.model import plain_class
 
 
 def to_sql(
     model: Any,
-    dialect: Literal["duckdb", "postgres", "spark", "sqlite"],
+    dialect: str,
     *,
     table: str | Sequence[str] = "data",
     keep: Sequence[str] | None = None,
@@ -43,7 +43,7 @@ def to_sql(
     Parameters
     ----------
     model : NaiveBayes, GaussianNB, TAN, KDB, ODE or SPODE
-        A fitted model. A column of a kind without a closed form (kde) is an error.
+        A fitted model. A column of a kind without a closed form is an error that names it.
     dialect : {"duckdb", "postgres", "spark", "sqlite"}
         The database. Tables are lists that are looked up by position; SQLite, which has none, gets CASE.
     table : str or sequence of str, default "data"
@@ -90,6 +90,27 @@ def to_sql(
     return query.render(list(zip(shown, map(written.identifier, names), strict=True)))
 
 
+class SQL(Target):
+    """The target of :func:`to_sql`."""
+
+    name = "sql"
+    options = ("dialect", "table", "schema", "keep", "missing_parents")
+
+    def write(  # type: ignore[override]
+        self,
+        model: Any,
+        *,
+        dialect: str = "duckdb",
+        table: str = "data",
+        schema: str | None = None,
+        keep: Sequence[str] | None = None,
+        missing_parents: Literal["sum", "null"] = "sum",
+    ) -> bytes:
+        """Return the query; ``schema`` is the database schema that the table is in."""
+        place = (table,) if schema is None else (schema, table)
+        return to_sql(model, dialect, table=place, keep=keep, missing_parents=missing_parents).encode()
+
+
 def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -> list[str]:
     """Add the stages from log P(x, c) to probabilities; return the label and the probabilities."""
     dialect, classes = query.dialect, model.classes_.tolist()
@@ -115,7 +136,7 @@ def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -
 def _dialect(name: str) -> Dialect:
     if name not in DIALECTS:
         raise BayeskitError(f"dialect must be one of {', '.join(DIALECTS)}; got {name!r}.")
-    return DIALECTS[name]
+    return DIALECTS[name]()
 
 
 def _exportable(model: Any) -> Any:

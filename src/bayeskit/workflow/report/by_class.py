@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.explain.rendering import width
+from bayeskit.kinds import kinds
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.curve_svg import histogram_svg
@@ -85,10 +86,7 @@ def value_tables(result: Training, told: Sequence[ColumnImportance]) -> str:
 def _card(result: Training, feature: Any, heads: Sequence[str], order: NDArray[np.intp]) -> str:
     body = _histogram(result, feature.name, order)
     if feature.table is not None and len(feature.values) == 1:
-        words = (
-            "One bin: no cut of its numbers separates the classes." if feature.kind == "binned" else "It has one value."
-        )
-        body += f'<p class="note">{words}</p>'
+        body += f'<p class="note">{kinds()[feature.kind].one_value}</p>'
     elif feature.table is not None:
         body += _values(feature, heads, order)
     elif feature.parameters:

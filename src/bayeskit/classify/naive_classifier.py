@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,18 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import naive_network
 from bayeskit.classify.draws import Draws
-from bayeskit.classify.leave_one_out import LeavesOneOut, possible
+from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.summaries import summarise
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
-from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.protocol import Domain, JointTerms
+from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
+from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
-from bayeskit.kinds import Kind
+from bayeskit.kinds import Estimation, Kind
 from bayeskit.learn.checks import warn_of_cut_numbers
-from bayeskit.learn.naive_beliefs import kinds_of
+from bayeskit.learn.naive_beliefs import NaiveBeliefs, kinds_of, log_joint_left_out
 from bayeskit.table.column import missing_code, unseen_code
 from bayeskit.table.encode import refuse_infinite
 from bayeskit.table.schema import Variable
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class NaiveModel(LeavesOneOut, Draws):
+class NaiveClassifier(LeavesOneOut, Draws):
     """A classifier over :class:`TableCounts`: subclasses say how to count and how to estimate."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.
-    _learns_prior: bool = True
+    @property
+    def _learns_prior(self) -> bool:
+        return True
 
     _statistic = TableCounts
 
@@ -61,20 +64,25 @@ class NaiveModel(LeavesOneOut, Draws):
             terms[:, j] = kind.log_density(variable, parameters, columns[j])
         return JointTerms(log_prior, terms, used)
 
-    @abstractmethod
-    def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(x, c) and log P(c), (n_rows, n_classes), each row by the counts without its ``own`` part."""
+    @property
+    def _settings(self) -> Estimation:
+        """How counts become the parameters of the columns."""
+        raise NotImplementedError
 
-    def _log_posterior_left_out(
-        self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
+    def _check(self, counts: TableCounts) -> None:
+        prior, smoothing = self._smoothed_prior
+        factor = class_factors(counts.n_class, counts.classes, getattr(self, "class_weight", None))
+        class_prior(counts.n_class * factor, prior, smoothing, counts.classes)
+
+    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
+        prior, weight = self._smoothed_prior[0], getattr(self, "class_weight", None)
+        return NaiveBeliefs.of(counts, self._settings, prior=prior, class_weight=weight)
+
+    def _log_joint_left_out(
+        self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        # A row that counts several times loses one of its copies.
-        own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
         settings: Any = self._state.settings
-        log_joint, log_prior = settings._log_joint_left_out(self.counts_, columns, y, own)
-        return log_posterior(possible(log_joint, log_prior))
+        return log_joint_left_out(self.counts_, settings._settings, rows, left, log_prior)
 
     def _columns(self) -> Iterator[tuple[Variable, Kind, Any]]:
         """Return each column with its kind and the parameters that the kind estimated."""

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bayeskit.classify.naive_model import NaiveModel
+from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
-from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.labelled import Labelled
-from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import (
     a_class_weight,
@@ -33,7 +27,7 @@ from bayeskit.learn.parameters import (
 from bayeskit.table.schema import Schema
 
 
-class NaiveBayes(NaiveModel):
+class NaiveBayes(NaiveClassifier):
     r"""Naive Bayes for tables of mixed, missing and unseen values.
 
     .. math:: P(c \mid x) \propto P(c) \prod_i P(x_i \mid c)
@@ -50,12 +44,12 @@ class NaiveBayes(NaiveModel):
     ----------
     smoothing : float, Lidstone or MEstimate, default 1.0
         A number is λ: 0 is maximum likelihood, 1 is Laplace. ``MEstimate(m)`` adds m rows to each distribution, however
-        many values it has. For a Poisson column λ or m is a number of extra rows at the column's mean.
+        many values it has. For a column of counts λ or m is a number of extra rows at the column's mean.
     prior : {"smoothed", "data", "uniform"}, array or dict, default "smoothed"
         P(c): smoothed by λ, relative frequencies, uniform, or given (a dict maps class to probability).
-    numeric : {"gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl"}, default "gaussian"
-        The distribution of numeric columns: a normal density, a kernel density estimate, a log-normal density, a
-        Poisson distribution, or bins; "mdl" chooses bin edges that separate the classes.
+    numeric : str, default "gaussian"
+        The distribution of numeric columns: a word of :func:`bayeskit.kinds.number_words`, which is a kind with a
+        density or a way to cut bins; "mdl" chooses bin edges that separate the classes.
     bins : int, default 10
         The largest number of bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
@@ -71,9 +65,8 @@ class NaiveBayes(NaiveModel):
         A row that has probability 0 under every class (possible with λ = 0): raise an error that names the row, or
         predict the prior.
     kinds : dict or str, optional
-        The kind of a column, by name or position, where the dtype does not decide it: "categorical", "bernoulli",
-        "numeric", "gaussian", "kde", "lognormal", "poisson", "equal-width", "equal-frequency", "mdl". A single kind
-        applies to all columns.
+        The kind of a column, by name or position, where the dtype does not decide it: "numeric", or a word of
+        :func:`bayeskit.kinds.words`. A single kind applies to all columns.
     class_weight : dict or "balanced", optional
         The weight of each class. Counts stay unweighted; the weights apply when they become probabilities.
     max_memory : number of bytes or str, default "4 GiB"
@@ -166,10 +159,6 @@ class NaiveBayes(NaiveModel):
         warn_of_cut_numbers(counts, () if before is None else (before,))
         return counts
 
-    def _check(self, counts: TableCounts) -> None:
-        factor = class_factors(counts.n_class, counts.classes, self.class_weight)
-        class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
-
     @property
     def _settings(self) -> Estimation:
         return Estimation(
@@ -179,14 +168,13 @@ class NaiveBayes(NaiveModel):
             variance_prior=self.variance_prior,
         )
 
-    def _believe(self, counts: TableCounts) -> NaiveBeliefs:
-        return NaiveBeliefs.of(counts, self._settings, prior=self.prior, class_weight=self.class_weight)
-
-    def _log_joint_left_out(
-        self, counts: TableCounts, columns: list[NDArray[Any]], y: NDArray[Any], own: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return log_joint_left_out(counts, self._settings, self.prior, columns, y, own)
+    def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
+        return beliefs.log_penalty(counts, self._settings, self.prior)
 
     @property
-    def _learns_prior(self) -> bool:  # type: ignore[override]
+    def _smoothed_prior(self) -> tuple[Any, Any]:
+        return self.prior, self.smoothing
+
+    @property
+    def _learns_prior(self) -> bool:
         return isinstance(self.prior, str) and self.prior != "uniform"
