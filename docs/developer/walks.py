@@ -141,10 +141,11 @@ WALKS = {
 # Pairs of files that call each other all the same, and why.
 BY_INHERITANCE = "a class and its base: the base asks the class for what differs, the class uses what it inherits"
 REASONS = {
-    ("learn/learner.py", "learn/model.py"): BY_INHERITANCE,
     ("classify/base.py", "classify/semi_naive.py"): BY_INHERITANCE,
     ("classify/semi_naive.py", "classify/tan.py"): BY_INHERITANCE,
     ("classify/semi_naive.py", "learn/learner.py"): BY_INHERITANCE,
+    ("learn/learner.py", "learn/model.py"): BY_INHERITANCE,
+    ("classify/base.py", "explain/log_odds.py"): "`explain` is given the model, and asks it for posteriors",
 }
 SHOWN = 9  # deeper functions are counted and not listed
 
@@ -179,10 +180,8 @@ def page(walks: dict[str, Walk]) -> str:
         parts += ["", f"## {title}", "", str(WALKS[title].__doc__), ""]
         for a, b in walk.back_and_forth:
             (from_a, to_b), (from_b, to_a) = walk.calls[a, b], walk.calls[b, a]
-            parts.append(
-                f"- `{a}` and `{b}`: {REASONS.get((a, b), '(no reason yet)')}. `{from_a}` calls `{to_b}`, and "
-            )
-            parts.append(f"  `{from_b}` calls `{to_a}`.")
+            parts.append(f"- `{a}` and `{b}`: {REASONS.get((a, b), '(no reason yet)')}.")
+            parts.append(f"  `{from_a}` calls `{to_b}`, and `{from_b}` calls `{to_a}`.")
         if walk.back_and_forth:
             parts.append("")
         shown = [step for step in walk.steps if step.depth <= SHOWN]

@@ -231,3 +231,13 @@ def test_deep_tables_lose_less_with_back_off_than_with_one_lambda():
     assert losses["back-off"].log_loss < losses[0.25].log_loss
     assert as_smoothing("back-off") == BackOff()
     assert BACK_OFF_GRID[0] == 0.1
+
+
+def test_without_a_value_of_enough_rows_the_average_is_the_model_without_super_parents():
+    table = datasets.load_tennis()
+    days = {name: values for name, values in table.items() if name != "play"}
+    alone = KDB(0, smoothing="back-off").fit(table, target="play").predict_proba(days)
+    none = AODE(smoothing="back-off", min_count=15).fit(table, target="play").predict_proba(days)
+    some = AODE(smoothing="back-off", min_count=5).fit(table, target="play").predict_proba(days)
+    assert_allclose(none, alone, rtol=1e-12)  # no value has 15 of the 14 rows
+    assert (np.abs(some - alone) > 1e-3).any()

@@ -89,3 +89,11 @@ def test_a_probability_near_one_keeps_its_digits():
     # 1 − p from the counts: scikit-learn's log(1 − exp(log p)) loses half of them here.
     model = BernoulliNB(alpha=1e-12).fit([[1]] * 1000 + [[0]], ["a"] * 1000 + ["b"])
     assert_allclose(model.predict_log_proba([[0]])[0, 0], np.log(1e-12 / 1000 * 1000 / 1.0), rtol=1e-9)
+
+
+def test_counts_of_columns_with_other_names_do_not_add():
+    one = MultinomialNB().fit({"a": [1, 2], "b": [0, 3]}, [0, 1]).counts_
+    other = MultinomialNB().fit({"a": [1, 2], "c": [0, 3]}, [0, 1]).counts_
+    with pytest.raises(MergeError, match="column 'b' on one side is column 'c' on the other"):
+        one + other
+    assert (one + one).n_class.tolist() == [2, 2]

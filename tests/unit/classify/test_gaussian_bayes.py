@@ -227,3 +227,12 @@ def test_bad_cells_are_refused_by_name():
 def test_em_that_does_not_end_says_so():
     with pytest.warns(bayeskit.errors.BayeskitWarning, match="EM stopped after 2 steps"):
         GaussianBayes(max_iter=2, covariance="tied").fit(with_holes(), Y).predict(X)
+
+
+def test_widening_a_narrow_direction_leaves_the_others_as_they_are():
+    X = [[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [1.0, 1.0], [3.0, 2.0], [2.0, 4.0]]
+    model = GaussianBayes().fit(X, [0, 0, 0, 1, 1, 1])
+    assert model.ranks_.tolist() == [1, 2]
+    assert_allclose(model.covariances_[0, 0, 0], np.var([0.0, 2.0, 4.0]), rtol=1e-12)
+    # A thousandth of the column's deviation over all rows.
+    assert_allclose(model.covariances_[0, 1, 1], 1e-6 * np.var([row[1] for row in X]), rtol=1e-9)

@@ -217,3 +217,20 @@ def test_what_cannot_be_told_is_refused():
         LogisticRegression(l2=1.0).fit(X, y).likelihood_ratio_test()
     with pytest.raises(TableError, match="must be those of the fit"):
         LogisticRegression().fit(X, y).likelihood_ratio_test(X[:50], y[:50], without="x0")
+
+
+def test_gradient_ascent_with_a_penalty_takes_steps_that_arrive():
+    X, y = noisy()
+    exact = LogisticRegression(l2=5.0, tol=1e-10).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it arrives in time
+        found = LogisticRegression(l2=5.0, solver="gradient", tol=1e-8, max_iter=2000).fit(X, y)
+    assert_allclose(found.coef_, exact.coef_, rtol=1e-5, atol=1e-7)
+    assert (np.diff(found.history_.objective) >= -1e-12).all()
+
+
+def test_an_input_that_separates_alone_is_named_alone():
+    a, b = [0.0, 1.0, 2.0, 5.0, 6.0, 7.0], [3.0, -1.0, 2.0, 2.5, 0.0, 1.0]
+    with pytest.warns(ConvergenceWarning, match="completely separated by 'a': "):
+        model = LogisticRegression().fit({"a": a, "b": b}, [0, 0, 0, 1, 1, 1])
+    assert model.separation_.inputs == (0,)
