@@ -16,6 +16,11 @@ from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 
 
+# Classes whose log posteriors differ by less are a tie, of which the first is taken: the last bits of a sum of logarithms
+# depend on the order in which they are added.
+TIED_CLASSES = 1e-9
+
+
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
     """The scores of leave-one-out; structure, bins and levels are kept."""
@@ -106,7 +111,8 @@ def losses(
     """Sum up log posteriors against the true classes."""
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
     log_true = log_posterior[rows, y[rows]]
-    wrong = log_posterior[rows].argmax(axis=1) != y[rows]
+    tied = log_posterior[rows] >= log_posterior[rows].max(axis=1, keepdims=True) - TIED_CLASSES
+    wrong = tied.argmax(axis=1) != y[rows]
     miss = (1.0 - np.exp(log_true)) ** 2
 
     def mean(values: NDArray[Any]) -> float:
