@@ -15,9 +15,8 @@ from bayeskit.learn.checks import check_columns, in_order, split_target
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 
-
-# Classes whose log posteriors differ by less are a tie, of which the first is taken: the last bits of a sum of logarithms
-# depend on the order in which they are added.
+# Classes whose log posteriors differ by less are a tie, of which the first is taken: the last bits of a sum of
+# logarithms depend on the order in which they are added.
 TIED_CLASSES = 1e-9
 
 

@@ -26,8 +26,7 @@ def label_bits(counts: NDArray[np.float64]) -> Bits:
     # Of many classes a node has few: only these are read.
     node, label = np.nonzero(counts)
     rows = counts[node, label]
-    n = np.bincount(node, rows, minlength=len(counts))
-    most = np.zeros(len(counts))
+    n, most = np.bincount(node, rows, minlength=len(counts)).astype(np.float64), np.zeros(len(counts))
     np.maximum.at(most, node, rows)
     e = np.maximum(n - most, 0.0)
     bound = n - np.ceil(n / k) if (rows == np.floor(rows)).all() else n - n / k
