@@ -354,7 +354,8 @@ class TextClassifier(Classifier, TextQuestions):
     ) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the documents of the fit, each predicted without itself.
 
-        One pass subtracts each document from the counts; the vocabulary stays that of all documents. With ``idf`` each
+        One pass subtracts each document from the counts; the vocabulary, after ``drop_frequent`` and ``min_count``,
+        stays that of all documents. With ``select`` the words were chosen with the label in sight, with ``idf`` each
         document changes the weight of every word, and with ``class_weight`` the counts are weighted, so these are
         errors.
 

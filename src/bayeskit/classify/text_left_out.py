@@ -52,6 +52,12 @@ def _refuse_what_cannot_be_subtracted(template: Any) -> None:
             "with idf each document changes the weight of every word, so that none can be subtracted; fit without idf, "
             "or use cross-validation."
         )
+    if template.select is not None:
+        raise BayeskitError(
+            f"the {template.select} words of select={template.select} were chosen with each document's label in sight, "
+            "so that leaving it out of the counts alone would be optimistic; fit without select, or use "
+            "cross-validation, which chooses the words in each fold."
+        )
     if template.hashing is not None and (template.tf or template.length):
         raise BayeskitError(
             "tf and length are computed over the words of a document, which hashing mixes; fit without hashing, or use "

@@ -11,7 +11,6 @@ from scipy import linalg
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.model_summary import ModelSummary, listed
-from bayeskit.explain.rendering import cell, pad, width
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import refuse_target_among_features, split_target
@@ -20,6 +19,7 @@ from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.estimator import Regressor
 from bayeskit.learn.parameters import refuse_parameters
 from bayeskit.learn.table_model import TableModel
+from bayeskit.result import pad, short, text_width
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
@@ -44,10 +44,10 @@ class LinearExplanation:
 
     def __repr__(self) -> str:
         labels = [
-            f"{name} (not used)" if value is None else f"{name} = {cell(value)}"
+            f"{name} (not used)" if value is None else f"{name} = {short(value)}"
             for name, value in zip(self.features, self.values, strict=True)
         ]
-        places = max(map(width, ["prediction", *labels]))
+        places = max(map(text_width, ["prediction", *labels]))
         lines = [f"{pad('mean row', places)}  {self.base:>12.6g}"]
         lines += [f"{pad(label, places)}  {term:>+12.6g}" for label, term in zip(labels, self.terms, strict=True)]
         return "\n".join([*lines, f"{pad('prediction', places)}  {self.prediction:>12.6g}"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.rendering import pad, width
+from bayeskit.result import pad, text_width
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -30,7 +30,7 @@ class Votes:
 
     def __repr__(self) -> str:
         names = [str(name) for name in self.names]
-        places = max(map(width, ["hypothesis", *names]))
+        places = max(map(text_width, ["hypothesis", *names]))
         heads = [f"{c!s:>10.10}" for c in self.classes]
         lines = [f"{pad('hypothesis', places)}  {'posterior':>10}  {'  '.join(heads)}"]
         for name, p, row in zip(names, self.posterior, self.proba, strict=True):
