@@ -29,7 +29,7 @@ from bayeskit.learn.learner import Learner
 from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.matrix import Matrix, read_matrix, refuse_negative
+from bayeskit.table.matrix import Matrix, largest, read_matrix, refuse_negative
 
 _LEAST_ALPHA = 1e-10
 
@@ -53,6 +53,8 @@ class FeatureBeliefs:
 
     def score(self, matrix: Matrix, wanted: Score) -> NDArray[Any]:
         """Score the rows of a matrix; a row with probability 0 under every class is an error that names it."""
+        if matrix.values.dtype.kind == "f":
+            self._refuse_overflow(matrix)
         if matrix.is_sparse or not self._finite:  # type: ignore[attr-defined]
             rows = matrix.data if matrix.is_sparse else sparse.csr_array(matrix.data)
             threads = n_threads(rows.nnz * len(self.bias) // 8)
@@ -71,6 +73,19 @@ class FeatureBeliefs:
             return np.asarray(log_joint.argmax(axis=1))
         logs = log_posterior(log_joint)
         return np.exp(logs) if wanted == Score.POSTERIOR else logs
+
+    def _refuse_overflow(self, matrix: Matrix) -> None:
+        if not matrix.values.size:
+            return
+        most = np.where(np.isfinite(self.weight), np.abs(self.weight), 0.0).sum(axis=1).max(initial=1.0)
+        with np.errstate(over="ignore"):
+            if np.isfinite(max(matrix.values.max(), -matrix.values.min()) * most):
+                return
+        row, j, value = largest(matrix) if matrix.values.max() >= -matrix.values.min() else largest(matrix, -1)
+        raise TableError(
+            f"column '{matrix.name(j)}', row {row} holds {value:g}, so large that the score of the row overflows; "
+            "use a larger unit."
+        )
 
 
 class FeatureModel(Classifier, Learner):
@@ -142,6 +157,7 @@ class FeatureModel(Classifier, Learner):
     # -- estimating -------------------------------------------------------------------------------------------------
 
     def _check(self, counts: FeatureCounts) -> None:
+        self._refuse_large_sums(counts)
         self._check_alpha(len(counts.schema))
         self._log_prior(counts)
         if np.min(self.alpha) < _LEAST_ALPHA and not self.force_alpha:
@@ -151,6 +167,16 @@ class FeatureModel(Classifier, Learner):
                 UserWarning,
                 stacklevel=4,
             )
+
+    @staticmethod
+    def _refuse_large_sums(counts: FeatureCounts) -> None:
+        if counts.n_feature.dtype.kind != "f":
+            return
+        with np.errstate(over="ignore"):
+            if np.isfinite(counts.n_feature.sum()):
+                return
+        column = counts.schema.names[int(np.abs(counts.n_feature).max(axis=0).argmax())]
+        raise TableError(f"column '{column}' holds numbers so large that their sum overflows; use a larger unit.")
 
     def _check_alpha(self, n_features: int | None = None) -> NDArray[np.float64]:
         """Return α as it is used; an array must have one number per feature. scikit-learn's tests ask for this name."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.naive_model import NaiveModel
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.table import TableCounts
+from bayeskit.errors import TableError
 from bayeskit.estimate.gaussian import column_spread, gaussian_like_sklearn, normal_parameters
 from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds.kind import LEFT_OUT_ROWS
@@ -69,7 +70,14 @@ class GaussianNB(NaiveModel):
         schema: Schema | None,
         before: TableCounts | None = None,
     ) -> TableCounts:
-        return learn_counts(source, y, classes, weight, "gaussian", like=schema)
+        counts = learn_counts(source, y, classes, weight, "gaussian", like=schema)
+        for variable in counts.schema:
+            if not variable.is_numeric:
+                raise TableError(
+                    f"column '{variable.name}' is missing in every row, so that it has no mean; leave it out, or use "
+                    "NaiveBayes, which does without it."
+                )
+        return counts
 
     @property
     def _prior(self) -> Any:

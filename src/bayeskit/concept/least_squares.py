@@ -117,7 +117,11 @@ class LeastSquares(Regressor, TableModel):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return h(x) of each row."""
         self._refuse_unfitted()
-        return self._design.inputs(self._read_features(X)) @ self.coef_ + self.intercept_
+        inputs = self._design.inputs(self._read_features(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: NDArray[np.float64] = inputs @ self.coef_ + self.intercept_
+        self._design.refuse_overflow(found, inputs)
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return R², the share of the squared deviations from the mean that the function explains."""

@@ -23,6 +23,7 @@ from bayeskit.learn.table_model import TableModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
 from bayeskit.network.learn.history import LearningHistory
+from bayeskit.table.encode import farthest_number
 
 # A component with less than this share of the rows has died.
 DEAD = 1e-9
@@ -157,6 +158,7 @@ class MixtureModel(Clusterer, TableModel):
         if impossible >= 0:
             raise ImpossibleEvidenceError(
                 f"row {impossible}: it lies so far from every component that its density is zero; leave the row out."
+                f"{farthest_number(self._read_features(X), impossible)}"
             )
         return scores
 
