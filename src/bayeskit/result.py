@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,51 @@ import numpy as np
 FOR, AGAINST = "#0072B2", "#D55E00"
 # Lines of a table that are shown; the result holds them all.
 MOST_LINES = 60
+# Numbers of an array that are shown in a line.
+MOST_CELLS = 12
 
 
 class Result:
-    """A result that a notebook shows as it prints, with everything in it escaped."""
+    """A result that a notebook shows as it prints, with everything in it escaped.
+
+    A dataclass with ``repr=False`` prints its fields with short numbers, and large arrays by their shape.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Found(Result):
+    ...     threshold: float
+    ...     names: tuple[str, ...]
+    >>> Found(23.500000000007276, ("age",))
+    Found(threshold=23.5, names=('age',))
+    """
+
+    def __repr__(self) -> str:
+        shown = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
+        return fields_text(type(self).__name__, shown)
 
     def _repr_html_(self) -> str:
         return html_text(str(self))
+
+
+def fields_text(name: str, items: Iterable[tuple[str, Any]]) -> str:
+    """Return a name and its fields, with short numbers, and large arrays by their shape."""
+    return f"{name}({', '.join(f'{field}={_in_short(value)}' for field, value in items)})"
+
+
+def _in_short(value: Any) -> str:
+    value = plain(value)
+    if isinstance(value, float):
+        return short(value)
+    if isinstance(value, np.ndarray):
+        if value.size > MOST_CELLS:
+            return f"<array of shape {value.shape}>"
+        return _in_short(value.tolist())
+    if type(value) in (tuple, list):
+        inside = ", ".join(map(_in_short, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{key!r}: {_in_short(item)}' for key, item in value.items())}}}"
+    return repr(value)
 
 
 def html_text(text: str) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 
 from bayeskit.classify.k_neighbors import KNeighbors
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result
 
 
-@dataclass(frozen=True)
-class BayesErrorBounds:
+@dataclass(frozen=True, repr=False)
+class BayesErrorBounds(Result):
     """Bounds of the error of the best possible classifier, for large tables."""
 
     lower: float

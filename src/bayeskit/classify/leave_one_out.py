@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.learn.checks import check_columns, in_order, split_target
+from bayeskit.result import Result
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 
@@ -21,7 +22,7 @@ TIED_CLASSES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class LeaveOneOut(Result):
     """The scores of leave-one-out; structure, bins and levels are kept."""
 
     error: float

@@ -17,10 +17,11 @@ from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_c
 from bayeskit.concept.examples import ConceptLearner, Examples
 from bayeskit.concept.find_s import generalise, one_row
 from bayeskit.errors import BayeskitError, InconsistentExamplesError, TooLargeError
+from bayeskit.result import Result
 
 
 @dataclass(frozen=True)
-class Boundaries:
+class Boundaries(Result):
     """S and G after an example."""
 
     row: int

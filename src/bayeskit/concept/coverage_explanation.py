@@ -9,11 +9,11 @@ import numpy as np
 
 from bayeskit.concept.attributes import Codes
 from bayeskit.concept.conjunctions import Conjunction
-from bayeskit.result import pad, short, text_width
+from bayeskit.result import Result, pad, short, text_width
 
 
 @dataclass(frozen=True, repr=False)
-class ConstraintCheck:
+class ConstraintCheck(Result):
     """One attribute of a row: the constraint, the value, and whether the value satisfies the constraint."""
 
     name: str
@@ -23,7 +23,7 @@ class ConstraintCheck:
 
 
 @dataclass(frozen=True, repr=False)
-class CoverageExplanation:
+class CoverageExplanation(Result):
     """The label that a hypothesis gives a row, with the constraint of every attribute; prints as text.
 
     Attributes

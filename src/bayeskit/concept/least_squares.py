@@ -19,7 +19,7 @@ from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.estimator import Regressor
 from bayeskit.learn.parameters import refuse_parameters
 from bayeskit.learn.table_model import TableModel
-from bayeskit.result import pad, short, text_width
+from bayeskit.result import Result, pad, short, text_width
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
@@ -29,7 +29,7 @@ _WELL_POSED = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class LinearExplanation:
+class LinearExplanation(Result):
     """A prediction as a sum: the prediction for the mean row, and the term of each feature; prints as text."""
 
     base: float

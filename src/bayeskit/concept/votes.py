@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.result import pad, text_width
+from bayeskit.result import Result, pad, text_width
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Votes:
+class Votes(Result):
     """The prediction of each hypothesis for one row, and their average; prints as text.
 
     ``proba`` has shape (n_hypotheses, n_classes), ``posterior`` (n_hypotheses,).

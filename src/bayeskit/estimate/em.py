@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from bayeskit.errors import BayeskitError, warn_caller
+from bayeskit.result import Result
 
 Parameters = TypeVar("Parameters")
 Statistics = TypeVar("Statistics")
 
 
-@dataclass(frozen=True)
-class History:
+@dataclass(frozen=True, repr=False)
+class History(Result):
     """The history of an EM run: the objective before each step and at the end, and why it stopped.
 
     A component that became empty and was re-initialised begins a new history; ``mended`` counts how often that

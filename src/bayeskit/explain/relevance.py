@@ -19,8 +19,8 @@ from bayeskit.result import Result, fixed, html_table, text_table
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class InformationValue:
+@dataclass(frozen=True, repr=False)
+class InformationValue(Result):
     """The value of information of one feature: by how much observing it lowers the expected risk of the decision.
 
     Under a joint distribution the mean of the posterior over the answers to a question is the posterior before it,
@@ -69,8 +69,8 @@ class InformationValues(list[InformationValue], Result):
         return said
 
 
-@dataclass(frozen=True)
-class Relevance:
+@dataclass(frozen=True, repr=False)
+class Relevance(Result):
     """The mutual information of one feature and the class, in nats."""
 
     feature: str

@@ -14,8 +14,8 @@ from bayeskit.result import Result, pad, short, text_width
 MOST_FEATURES = 40
 
 
-@dataclass(frozen=True)
-class FeatureSummary:
+@dataclass(frozen=True, repr=False)
+class FeatureSummary(Result):
     """What is known of one feature: its kind, its values with P(value | class), and how often it was missing."""
 
     name: str

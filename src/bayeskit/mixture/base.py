@@ -23,14 +23,15 @@ from bayeskit.learn.table_model import TableModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
 from bayeskit.network.learn.history import LearningHistory
+from bayeskit.result import Result
 from bayeskit.table.encode import farthest_number
 
 # A component with less than this share of the rows has died.
 DEAD = 1e-9
 
 
-@dataclass(frozen=True)
-class Candidate:
+@dataclass(frozen=True, repr=False)
+class Candidate(Result):
     """A number of components that was tried, with the values of the criteria; higher is better."""
 
     n_components: int

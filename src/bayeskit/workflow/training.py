@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import part_name
+from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import Candidate, candidates, too_large
 from bayeskit.workflow.compare import cross_validate, fit_candidate, refuse_one_class
@@ -63,8 +64,8 @@ class TrainingTable:
         return 0 if self.scanned is None else len(self.labels.y)
 
 
-@dataclass(frozen=True)
-class Training:
+@dataclass(frozen=True, repr=False)
+class Training(Result):
     """The result of training."""
 
     table: TrainingTable

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.mdl.lengths import SPLITS_BITS, leaf_bits, test_bits
 from bayeskit.concept.mdl.tree import Test, Tree
+from bayeskit.result import fields_text, html_text
 
 # A cut that changes the length by less than rounding is made: of two trees of one length the smaller is taken.
 _TIE = 1e-9
@@ -23,6 +24,12 @@ class Cut(NamedTuple):
     data_bits_before: float
     tree_bits_after: float
     data_bits_after: float
+
+    def __repr__(self) -> str:
+        return fields_text(type(self).__name__, self._asdict().items())
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
 
 @dataclass(frozen=True, eq=False)

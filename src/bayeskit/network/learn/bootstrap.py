@@ -15,13 +15,14 @@ from bayeskit.network.learn.data import DiscreteRows, read_rows
 from bayeskit.network.learn.history import Progress
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.search import METHODS, Settings, search, searched_rows
+from bayeskit.result import Result
 
 # Structural EM for each of a hundred samples would take long.
 _MISSING = ("complete-rows", "node-average")
 
 
 @dataclass(frozen=True, eq=False)
-class ArcStrength:
+class ArcStrength(Result):
     """What the networks of the bootstrap samples have in common.
 
     Attributes

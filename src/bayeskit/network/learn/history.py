@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.estimate.em import EMResult, History
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ OnStep = Callable[[int, float, NDArray[np.bool_] | None], None] | None
 
 
 @dataclass(frozen=True)
-class LearningHistory:
+class LearningHistory(Result):
     """The objective before each step and at the end, for EM, gradient ascent and searches alike.
 
     Attributes

@@ -31,6 +31,7 @@ from bayeskit.network.learn.structural_em import structural_em
 from bayeskit.network.learn.structure_scores import ScoreName, StructureScores
 from bayeskit.network.learn.tabu import tabu_search
 from bayeskit.network.learn.tests_of_independence import DataTests, TestName
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -49,7 +50,7 @@ Marks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedStructure:
+class LearnedStructure(Result):
     """The result of a structure search.
 
     Attributes
