@@ -17,8 +17,10 @@ import pandas as pd
 
 import bayeskit
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
+from bayeskit.network import K2
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.data import DiscreteRows, read_rows
+from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.search_method import SearchMethod, as_method
 from benchmarks.timing import cpu_seconds, seconds, write_section
 
 SHARED = Path(__file__).parents[1].parent / "shared"
@@ -99,13 +101,13 @@ def structure(r: bool) -> list[str]:
     ]
     for method, theirs, sample, aim in TASKS:
         true = BayesianNetwork.read(NETWORKS / f"{sample.split('-')[0]}.bif.gz")
-        order = [true.names[i] for i in true.order]
-        options: Any = {"ordering": order} if method == "k2" else {}
+        order = [true.names[i] for i in true.topological_order]
+        chosen: SearchMethod = K2(order) if method == "k2" else as_method(method)
         path = SAMPLES / f"{sample}.csv.gz"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         rows: DiscreteRows = read_rows(frame)
-        found = learn_structure(rows, method, **options)  # type: ignore[arg-type]
-        own = cpu_seconds(lambda r=rows, m=method, o=options: learn_structure(r, m, **o), 4)  # type: ignore[misc]
+        found = learn_structure(rows, chosen)
+        own = cpu_seconds(lambda r=rows, m=chosen: learn_structure(r, m), 4)  # type: ignore[misc]
         result = f"{network_score(found.network, rows):.1f}, {compare_networks(true, found.cpdag).shd}"
         cells = [method, sample.replace("-", " "), seconds(own), "" if aim is None else f"{aim:g} s", result]
         if r and theirs:
@@ -127,7 +129,7 @@ def tables(r: bool) -> list[str]:
     """Return the lines on tables: 1e6 complete rows, and EM with a tenth of the cells missing."""
     net = BayesianNetwork.read(NETWORKS / "alarm.bif.gz")
     columns = read_cases(net.schema, net.states, net.sample(1_000_000, random_state=0)).complete()
-    own = cpu_seconds(lambda: net.fit(columns), 5)
+    own = cpu_seconds(lambda: net.fitted(columns), 5)
     lines = ["| task | bayeskit | aim | peer | ratio |", "|---|--:|--:|--:|--:|"]
     task = "tables of alarm, 1e6 rows, from codes"
     if r:
@@ -145,9 +147,9 @@ def tables(r: bool) -> list[str]:
         column[rng.random(len(column)) < 0.1] = 255
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        em = cpu_seconds(lambda: net.fit(hidden, missing="em", max_iter=10, tol=0.0), 3)
+        em = cpu_seconds(lambda: net.fitted(hidden, missing="em", max_iter=10, tol=0.0), 3)
         thousand = [column[:1000] for column in hidden]
-        few = cpu_seconds(lambda: net.fit(thousand, missing="em", max_iter=6, tol=0.0), 3)
+        few = cpu_seconds(lambda: net.fitted(thousand, missing="em", max_iter=6, tol=0.0), 3)
     lines.append(f"| EM, alarm, 1e4 rows, 10 % of the cells missing, 10 steps | {seconds(em)} | 1 s | | |")
     if find_spec("pyagrum"):
         their = _pyagrum_em(net, thousand)

@@ -162,19 +162,6 @@ nb::tuple pool_loss(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
     return nb::make_tuple(loss, gradient.to_numpy());
 }
 
-// (n + k,): the second derivatives of the loss by each weight and each bias
-nb::object pool_curvature(Cube<float> scores, Vector<double> weight, Vector<double> parameters, int n_threads) {
-    const int64_t n = static_cast<int64_t>(scores.shape(0)), k = static_cast<int64_t>(scores.shape(1)), rows = static_cast<int64_t>(scores.shape(2));
-    need(static_cast<int64_t>(weight.shape(0)) == rows && static_cast<int64_t>(parameters.shape(0)) == n + k, "the parts of the pool do not fit.");
-    Owned<double> out({static_cast<size_t>(n + k)});
-    {
-        nb::gil_scoped_release release;
-        const Numbers found = Pool{scores.data(), rows, n, k, nullptr, weight.data(), n_threads}.curvature(parameters.data());
-        std::copy(found.begin(), found.end(), out.data);
-    }
-    return out.to_numpy();
-}
-
 // Loss + ½ penalty ‖w - around‖² + ½ ‖b‖² over w >= 0.
 struct PoolProblem {
     const Pool& pool;
@@ -226,7 +213,6 @@ nb::object fit_pool(Cube<float> scores, Vector<uint32_t> y, Vector<double> weigh
 void bind_pool_loss(nb::module_& m) {
     using namespace nb::literals;
     m.def("pool_loss", &pool_loss, "scores"_a, "y"_a, "weight"_a, "parameters"_a, "n_threads"_a);
-    m.def("pool_curvature", &pool_curvature, "scores"_a, "weight"_a, "parameters"_a, "n_threads"_a);
     m.def("fit_pool", &fit_pool, "scores"_a, "y"_a, "weight"_a, "around"_a, "penalty"_a, "start"_a, "tolerance"_a, "n_threads"_a);
     m.def("pool_log_posterior", &pool_log_posterior, "scores"_a, "w"_a, "b"_a, "n_threads"_a);
 }

@@ -51,8 +51,8 @@ _PUBLIC = {
     "MEstimate": "bayeskit.estimate.smoothing",
     "SemiSupervised": "bayeskit.classify.semi_supervised",
     "Tokenizer": "bayeskit.table.tokenizer",
-    "arc_strength": "bayeskit.network.learn.bootstrap",
-    "bayes_error": "bayeskit.classify.bayes_error",
+    "arc_strength": "bayeskit.network.learn.arc_strength",
+    "bayes_error": "bayeskit.workflow.bayes_error",
     "bayes_risk": "bayeskit.decide.bayes_risk",
     "compare": "bayeskit.workflow.compare",
     "compare_networks": "bayeskit.network.learn.structure_difference",
@@ -62,7 +62,7 @@ _PUBLIC = {
     "learn_structure": "bayeskit.network.learn.search",
     "load": "bayeskit.io.model_files",
     "mean_loss": "bayeskit.decide.scorer",
-    "network_score": "bayeskit.network.learn.structure_scores",
+    "network_score": "bayeskit.network.learn.scored_families",
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
@@ -71,7 +71,7 @@ _PUBLIC = {
     "value_of_information": "bayeskit.explain.relevance",
     "what_if": "bayeskit.explain.what_if",
 }
-_STAGES = ("concept", "datasets", "errors", "explain", "plot")
+_STAGES = ("concept", "datasets", "errors", "explain", "network", "plot")
 
 __all__ = ["__version__", *_PUBLIC, *_STAGES]
 

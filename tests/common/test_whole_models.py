@@ -142,11 +142,11 @@ def test_an_explanation_adds_up(model):
     if is_regressor(model):
         assert_allclose(found.prediction, fitted.predict(one)[0], rtol=1e-12)
         assert "sex (not used)" in repr(found)
-        return
-    log_proba = fitted.predict_log_proba(one)[0]
-    a, b = (fitted.classes_.tolist().index(name) for name in found.classes)
-    assert_allclose(found.log_odds, log_proba[a] - log_proba[b], rtol=1e-9)
-    assert not found.used[list(found.features).index("sex")]
+    else:
+        log_proba = fitted.predict_log_proba(one)[0]
+        a, b = (fitted.classes_.tolist().index(name) for name in found.classes)
+        assert_allclose(found.log_odds, log_proba[a] - log_proba[b], rtol=1e-9)
+        assert not found.used[list(found.features).index("sex")]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -166,7 +166,7 @@ def test_a_summary_tells_what_the_model_is(model):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @by_model
-def test_the_command_shows_and_uses_a_model_from_a_file(model, tmp_path, capsys):
+def test_the_command_shows_a_model_from_a_file(model, tmp_path, capsys):
     pytest.importorskip("typer", reason="the command needs typer")
     pytest.importorskip("pyarrow", reason="files are read through Arrow")
     from bayeskit.cli.app import run
@@ -178,8 +178,18 @@ def test_the_command_shows_and_uses_a_model_from_a_file(model, tmp_path, capsys)
     assert capsys.readouterr().out.startswith(f"{type(model).__name__}: ")
     assert run(["show", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["target"] == target
-    if is_regressor(model):
-        return
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [m for m in whole_models() if is_classifier(m)], ids=lambda m: type(m).__name__)
+def test_the_command_predicts_by_a_model_from_a_file(model, tmp_path):
+    pytest.importorskip("typer", reason="the command needs typer")
+    pytest.importorskip("pyarrow", reason="files are read through Arrow")
+    from bayeskit.cli.app import run
+
+    table, target = penguins(model)
+    path = str(tmp_path / "model.bayes")
+    fresh(model).fit(table, target=target).save(path)
     names = [name for name in table if name != target]
     rows = [",".join("" if table[name][i] is None else str(table[name][i]) for name in names) for i in range(20)]
     (tmp_path / "birds.csv").write_text("\n".join([",".join(names), *rows]) + "\n", encoding="utf-8")

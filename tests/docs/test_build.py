@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("documentation")  # built once, by one process of the tests
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

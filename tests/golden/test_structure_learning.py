@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
-from bayeskit.network.learn.data import read_rows
+from bayeskit.network import K2, PC, Tabu
+from bayeskit.network.learn.discrete_rows import read_rows
 from tests.networks import public
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "golden" / "structure"
@@ -57,7 +58,7 @@ def test_exact_search_reaches_the_proved_optimum(name):
 
 
 def test_tabu_with_restarts_reaches_the_best_known_score_of_child():
-    found = learn_structure(sample("child"), "tabu", restarts=10, perturb=8, tabu_length=200)
+    found = learn_structure(sample("child"), Tabu(length=200, restarts=10, perturb=8))
     assert found.score == pytest.approx(BEST["child"], abs=1e-6)
 
 
@@ -67,12 +68,12 @@ def test_tabu_with_restarts_beats_the_mean_of_bnlearn(name):
     with (FOLDER / "bic.csv").open() as file:
         line = next(row for row in csv.DictReader(file) if row["network"] == name)
     mean = float(line["bnlearn_TABU_randorder_mean"])
-    assert learn_structure(rows, "tabu", restarts=10, tabu_length=200).score > mean
+    assert learn_structure(rows, Tabu(length=200, restarts=10)).score > mean
 
 
 def test_k2_with_the_true_order_on_alarm():
     net = public("alarm")
-    found = learn_structure(sample("alarm", 10000), "k2", ordering=[net.names[i] for i in net.order])
+    found = learn_structure(sample("alarm", 10000), K2([net.names[i] for i in net.topological_order]))
     true, ours = set(net.arcs), set(found.arcs)
     assert len(true - ours) <= 2
     assert len(ours - true) <= 6
@@ -85,5 +86,5 @@ def test_a_search_is_at_least_as_good_as_bnlearns(name, method):
 
 def test_pc_is_nearer_to_alarm_than_pgmpys():
     # pgmpy 1.1.2: PC(data).estimate(variant="stable", ci_test="chi_square", significance_level=0.01) has SHD 7.
-    found = learn_structure(sample("alarm", 10000), "pc", test="chi2", alpha=0.01)
+    found = learn_structure(sample("alarm", 10000), PC(test="chi2", alpha=0.01))
     assert compare_networks(public("alarm"), found.cpdag).shd <= 7

@@ -38,8 +38,7 @@ def test_densities_are_those_of_scipys_multivariate_t_up_to_a_constant():
 
 
 def test_downdates_equal_leaving_the_row_out_of_its_class_and_of_the_pooled_covariance():
-    from bayeskit.classify.auto.gaussians import KAPPA
-
+    kappa = 0.5
     z, y, _ = gaussian(rows=30)
     prior, nu, divisor = z.mean(axis=0), 9.0, 27.0
 
@@ -48,10 +47,10 @@ def test_downdates_equal_leaving_the_row_out_of_its_class_and_of_the_pooled_cova
         own = np.array([weight[y == c] @ z[y == c] for c in range(3)]) / n[:, None]
         away = z - own[y]
         scatter = np.array([(away * (weight * (y == c))[:, None]).T @ away for c in range(3)])
-        pull = (KAPPA * n / (KAPPA + n))[:, None, None] * np.einsum("ci,cj->cij", own - prior, own - prior)
+        pull = (kappa * n / (kappa + n))[:, None, None] * np.einsum("ci,cj->cij", own - prior, own - prior)
         scale = scatter + nu * scatter.sum(axis=0) / divisor + pull
-        mean = (KAPPA * prior + n[:, None] * own) / (KAPPA + n)[:, None]
-        return (mean, scale, n + KAPPA, nu + n - 3 + 1), own, n / (n - 1) * nu / divisor
+        mean = (kappa * prior + n[:, None] * own) / (kappa + n)[:, None]
+        return (mean, scale, n + kappa, nu + n - 3 + 1), own, n / (n - 1) * nu / divisor
 
     ones = np.ones(len(y))
     densities, center, pooled = parts(ones)

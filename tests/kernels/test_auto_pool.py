@@ -10,7 +10,6 @@ from bayeskit._kernels import (
     fit_class_matrix,
     fit_pool,
     log_softmax,
-    pool_curvature,
     pool_log_posterior,
     pool_loss,
     pool_members,
@@ -98,17 +97,6 @@ def test_scores_become_log_probabilities(rows, k):
     found = log_softmax(scores, -np.inf, 1)
     assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
     assert_array_equal(log_softmax(scores, -20.0, 3), np.maximum(found, -20.0))
-
-
-def test_the_curvature_of_the_loss():
-    scores, _, weight = pool(rows=300)
-    parameters = np.random.default_rng(1).normal(size=7)
-    p = np.exp(pool_log_posterior(scores, parameters[:4], parameters[4:], 1)).T
-    mean = np.einsum("cr,mcr->mr", p, scores)
-    of_weights = (np.einsum("cr,mcr->mr", p, scores.astype(float) ** 2) - mean**2) @ weight
-    found = pool_curvature(scores, weight, parameters, 1)
-    assert_allclose(found, np.concatenate([of_weights, (p * (1 - p)) @ weight]), rtol=1e-10)
-    assert_array_equal(found, pool_curvature(scores, weight, parameters, 3))
 
 
 @pytest.mark.parametrize(("rows", "k", "identity"), [(0, 2, True), (1, 1, True), (65, 2, True), (700, 5, False)])

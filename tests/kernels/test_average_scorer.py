@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -141,8 +141,16 @@ def test_a_prior_takes_the_place_of_the_class_shares_of_each_super_parent(proble
             rtol=1e-10,
             atol=1e-14,
         )
-    if weight is not None or len(np.unique(y)) < 2:
-        return
+
+
+@given(problems(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_prior_takes_their_place_where_a_row_is_left_out(problem, is_given):
+    columns, y, weight, n_classes, sizes, _, *options = problem
+    assume(weight is None and len(np.unique(y)) > 1)
+    prior = np.arange(1.0, n_classes + 1) / np.arange(1.0, n_classes + 1).sum() if is_given else "data"
+    w = np.ones(len(y))
+    scorer = make_scorer(columns, y, weight, n_classes, sizes, *options, prior)
     found = np.exp(scorer.leave_one_out(columns, y, None, True, 2)[0])
     for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         less = w.copy()

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -135,8 +135,7 @@ def test_a_comparison_that_raises_is_passed_on():
 @settings(max_examples=100, deadline=None)
 def test_encode_fixed_is_its_twin(values):
     column = np.array(values)
-    if not column.itemsize:
-        return
+    assume(column.itemsize > 0)
     codes, first = native.encode_fixed(column.view(np.uint8).reshape(len(column), -1), column.itemsize)
     expected, known = twins.encode(values, lambda _: False)
     assert_array_equal(codes, expected, strict=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from bayeskit._kernels import parse_bif
-from bayeskit.network.formats import bif
+from bayeskit.network.formats.bif import BIF
 from networks import networks
 
 WORD = r'"[^"]*"|[^\s{}()\[\],;|"]+'
@@ -42,7 +42,7 @@ NAMES = st.text(st.sampled_from(list("abc_-/<=1 中")), min_size=1, max_size=4).
 @given(networks(names=NAMES))
 @settings(max_examples=100, deadline=None)
 def test_the_native_reader_reads_what_the_reference_reads(net):
-    text = bif.write(net)
+    text = BIF().write(net)
     names, states, parents, tables = parse_bif_reference(text)
     native_names, native_states, native_parents, numbers, spans = parse_bif(text.encode(), False, 1e-5)
     assert (native_names, native_states, native_parents) == (names, states, parents)

@@ -29,7 +29,7 @@ def forward(net, n, seed):
     columns = [[0] * n for _ in net.names]
     for begin in range(0, n, SAMPLE_CHUNK):
         rows = range(begin, min(n, begin + SAMPLE_CHUNK))
-        for v in net.order:
+        for v in net.topological_order:
             stream = begin // SAMPLE_CHUNK * len(net.names) + v
             for i, u in zip(rows, draws(seed, stream, len(rows)), strict=True):
                 p = net.tables[v][tuple(columns[parent][i] for parent in net.parents[v])]
@@ -69,7 +69,7 @@ def test_rejection_counts_the_forward_samples_that_agree(net, seed):
 @settings(deadline=None, max_examples=8)
 @given(networks(max_variables=4, zeros=False), st.integers(0, 1000))
 def test_weights_are_the_probabilities_of_what_was_set_in_units_of_a_power_of_two(net, seed):
-    last = net.order[-1]  # nothing stands below it, so the other variables are drawn as ever
+    last = net.topological_order[-1]  # nothing stands below it, so the other variables are drawn as ever
     columns = [np.array(column) for column in forward(net, SAMPLE_CHUNK, seed)]
     weight = net.tables[last][(*[columns[p] for p in net.parents[last]], 0)] * np.ones(SAMPLE_CHUNK)
     unit, sums, _, _ = sampler_of(net).weighted([last], [0], [], [], [last], False, 0, SAMPLE_CHUNK, seed, 1)

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -71,8 +71,7 @@ def log_marginal(log, variables):
 def test_all_posteriors_equal_enumeration_in_logarithms(question):
     net, evidence, log = question
     total = log_sum(log)
-    if not np.isfinite(total):
-        return
+    assume(np.isfinite(total))
     answer = net.posterior(given=evidence)
     assert_allclose(answer.log_evidence, total, rtol=1e-12, atol=1e-11)
     for v, name in enumerate(net.names):
@@ -88,8 +87,7 @@ def test_all_posteriors_equal_enumeration_in_logarithms(question):
 @given(extreme_questions(), st.data())
 def test_most_probable_states_equal_enumeration_in_logarithms(question, data):
     net, evidence, log = question
-    if not np.isfinite(log_sum(log)):
-        return
+    assume(np.isfinite(log_sum(log)))
     best = net.most_probable(given=evidence)
     observed = {net.index(name): net.state(name, v) for name, v in evidence.items() if isinstance(v, str)}
     cell = tuple(observed[v] if v in observed else net.state(name, best[name]) for v, name in enumerate(net.names))

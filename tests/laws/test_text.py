@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -39,9 +39,8 @@ def count(rows, **options):
 def test_counts_are_what_a_plain_loop_counts(rows, options):
     from bayeskit import Tokenizer
 
+    assume("hashing" not in options)
     counts = count(rows, **options)
-    if "hashing" in options:
-        return
     token, document = Counter(), Counter()
     for text, label in [*rows, ("xx", "no")]:
         words = Tokenizer(**options).split(text)

@@ -92,8 +92,8 @@ def test_many_rows_start_where_a_part_of_them_leads():
         ours = SigmoidUnit(solver="lbfgs", tol=1e-9).fit(X[order], y[order])
         theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=1000, solver="newton-cholesky").fit(X, y)
         assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6)
-        assert_allclose(ours.objective_[0][0], -np.log(2), rtol=1e-12)
-        assert (np.diff(ours.objective_[0]) >= -1e-12).all()
+        assert_allclose(ours.histories_[0].objective[0], -np.log(2), rtol=1e-12)
+        assert (np.diff(ours.histories_[0].objective) >= -1e-12).all()
 
 
 def test_a_part_that_misleads_is_not_followed():
@@ -186,7 +186,7 @@ def test_the_gradient_is_that_of_the_objective(rule, labels):
 @pytest.mark.parametrize("rule", ["cross-entropy", "squared-error"])
 def test_no_step_lowers_the_objective(rule):
     X, y = overlapping(4)
-    path = SigmoidUnit(rule=rule, tol=1e-7, max_iter=5000).fit(X, y).objective_[0]
+    path = SigmoidUnit(rule=rule, tol=1e-7, max_iter=5000).fit(X, y).histories_[0].objective
     assert len(path) > 5
     assert (np.diff(path) >= -1e-15).all()
 

@@ -34,8 +34,15 @@ def test_two_classes_are_statsmodels_logit(solver):
     close = 1e-3 if solver == "gradient" else AGREES
     assert_allclose(table.log_odds[:, 0], theirs.params, rtol=close)
     assert_allclose(table.standard_error[:, 0], theirs.bse, rtol=close)
-    if solver == "gradient":
-        return
+    assert_allclose(ours.log_likelihood_, theirs.llf, rtol=close)
+
+
+def test_tests_and_intervals_of_two_classes_are_statsmodels_logit():
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is the witness of standard errors")
+    X, y = binary()
+    theirs = sm.Logit(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-12)
+    ours = LogisticRegression(reference=0, tol=1e-10).fit(X, y)
+    table = ours.coefficients()
     assert_allclose(table.z[:, 0], theirs.tvalues, rtol=AGREES)
     assert_allclose(table.p_value[:, 0], theirs.pvalues, rtol=1e-5, atol=1e-12)
     assert_allclose(np.log(table.interval[:, :, 0]).T, theirs.conf_int(), rtol=AGREES)

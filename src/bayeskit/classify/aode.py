@@ -15,7 +15,7 @@ from bayeskit.classify.pair_network import pair_networks
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.spode import spode_families
 from bayeskit.classify.structure import AveragedStructure, Structure
-from bayeskit.counts.families import FamilyCounts, Kind, sizes_of
+from bayeskit.counts.families import FamilyCounts, FamilyKind, sizes_of
 from bayeskit.counts.memory import Memory, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
@@ -145,7 +145,7 @@ class AODE(SemiNaive):
     def _counted_subsets(self) -> Literal["pairs", "triples"]:  # type: ignore[override]
         return "pairs" if self.order == 1 else "triples"
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyKind:
         return self._counted_subsets
 
     def _bytes_made(self, sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:

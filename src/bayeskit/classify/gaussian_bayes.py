@@ -17,9 +17,9 @@ from bayeskit.decide.protocol import Domain
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
-from bayeskit.estimate.em import History
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
 from bayeskit.estimate.gaussians_left_out import Left, log_joint_left_out
+from bayeskit.estimate.history import History
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
@@ -80,7 +80,7 @@ class GaussianBayes(LeavesOneOut, Draws):
         The rank of the estimate of Σ_c. Below the number of columns the estimate is singular: directions with a
         deviation below a thousandth of the columns' deviations are widened to that, and the summary says so.
     em_histories_ : tuple of History
-        The steps of EM for each matrix that it estimated.
+        The steps of EM for each matrix that it estimated; ``n_iter_`` is the largest number of them.
 
     References
     ----------
@@ -246,6 +246,11 @@ class GaussianBayes(LeavesOneOut, Draws):
     def em_histories_(self) -> tuple[History, ...]:
         """The steps of EM for each matrix that it estimated; empty where no cell was missing."""
         return self._gaussians.histories
+
+    @property
+    def n_iter_(self) -> int:
+        """The largest number of steps that EM took; 1 where no cell was missing."""
+        return max((history.n_steps for history in self.em_histories_), default=1)
 
     @property
     def class_count_(self) -> NDArray[Any]:

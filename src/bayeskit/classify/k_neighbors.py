@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.heom import HeomRows, heom_rows, nearest_rows
+from bayeskit.classify.heom import HeomRows, Voters, heom_rows, nearest_rows
 from bayeskit.classify.leave_one_out import LeaveOneOut, losses
 from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
@@ -27,8 +27,10 @@ class KNeighbors(TableClassifier):
 
     The distance is the heterogeneous Euclidean-overlap metric (HEOM): numbers count by their difference in units of the
     column's training range, categories by whether they differ, and a missing cell, like a value that was not seen in
-    fit, has distance 1 from everything. P(c | x) is the share of class c among the neighbours. Tables without missing
-    cells are searched by scikit-learn's trees; with them, all pairs of rows are compared, in blocks.
+    fit, has distance 1 from everything. P(c | x) is the share of class c among the neighbours. Of rows that are as far
+    as the k-th neighbour all take part, each with the same part of the votes that are left, so that the order of the
+    rows never matters. Tables of few columns without missing cells are searched by a tree; otherwise all pairs of rows
+    are compared, in blocks.
 
     Parameters
     ----------
@@ -92,21 +94,19 @@ class KNeighbors(TableClassifier):
         self._columns, self._y, self.classes_ = columns, np.asarray(y, dtype=np.int64), classes
         self._low, self._half_range = low, half_range
         self._rows = heom_rows(columns, schema, low, half_range)
+        self._voters = Voters.of(self._rows, self._y, len(classes))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the neighbours of each row, of shape (n_rows, n_classes)."""
-        return self._shares(*self.kneighbors(X))
+        self._refuse_unfitted()
+        k = min(self.n_neighbors, len(self._y))
+        return self._voters.shares(self._asked(X), k, by_distance=self.weights == "distance")
 
-    def _shares(self, distance: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
-        votes = np.ones_like(distance)
-        if self.weights == "distance":
-            same = distance == 0
-            at_one = same.any(axis=1, keepdims=True)
-            votes = np.where(at_one, same, 1.0 / np.where(same, 1.0, distance))
-        posterior = np.zeros((len(place), len(self.classes_)))
-        for c in range(len(self.classes_)):
-            posterior[:, c] = (votes * (self._y[place] == c)).sum(axis=1)
-        return np.asarray(posterior / posterior.sum(axis=1, keepdims=True))
+    def _shares_left_out(self) -> NDArray[np.float64]:
+        if len(self._y) < 2:
+            raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
+        k = min(self.n_neighbors, len(self._y) - 1)
+        return self._voters.shares_left_out(self._y, k, by_distance=self.weights == "distance")
 
     def leave_one_out(self) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the rows of the fit, each predicted by its neighbours among the others.
@@ -115,12 +115,12 @@ class KNeighbors(TableClassifier):
         is infinite where no neighbour of a row has its class.
         """
         with np.errstate(divide="ignore"):
-            return losses(np.log(self._shares(*self.kneighbors())), self._y)
+            return losses(np.log(self._shares_left_out()), self._y)
 
     def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).
 
-        Without ``X``, the neighbours of each training row among the others.
+        Without ``X``, the neighbours of each training row among the others. Of equally far rows the first are given.
         """
         self._refuse_unfitted()
         n_rows = len(self._y) - (X is None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
-from bayeskit.counts.families import Families, FamilyCounts, Kind, Members
+from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, Members
 from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
@@ -145,7 +145,9 @@ class KDB(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return None if self._learned_anew else "the structure"
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind | FamilyCounts:
+    def _families(
+        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
+    ) -> FamilyKind | FamilyCounts:
         if self._learned_anew:
             return "pairs"
         # Nothing is made of the pairs but the structure.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayeskit.estimate.class_separation import ClassSeparation, find_separation
+from bayeskit.estimate.history import History
 from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
 from bayeskit.estimate.overlap import proves_overlap
 from bayeskit.learn.design_matrix import DesignMatrix
@@ -58,9 +59,11 @@ def fit_logistic(
     n_class = np.bincount(rows.y, rows.weight, minlength=n_classes)
     null = float((n_class * np.log(n_class / n_class.sum())).sum())
     if n_classes == 1:
-        empty = Optimum(np.empty((0, len(design.means) + 1)), np.zeros(1), [], 0.0, True)
+        history = History(solver, (0.0,), "there is one class", True)
+        empty = Optimum(np.empty((0, len(design.means) + 1)), 0.0, history)
         return Fitted(design, empty, np.empty((0, 0)), 0.0, 0.0, problem.total, None)
-    optimum = solve(problem, solver, tol, max_iter, learning_rate)
+    # Gradient ascent is there to be looked at, so its path is kept.
+    optimum = solve(problem, solver, tol, max_iter, learning_rate, record=solver == "gradient")
     separation = _separation(problem, optimum, n_classes, tol) if l2 == 0 else None
     if separation is not None and solver == "lbfgs" and optimum.coef.size <= _FEW:
         # Nothing to converge to: Newton's way, stopped early, is the same for rows in any order.
@@ -69,7 +72,7 @@ def fit_logistic(
     if standard_errors:
         covariance = _covariance(problem, design, optimum.coef, n_classes, reference, separation)
     penalty = 0.5 * l2 * float((optimum.coef[:, :-1] ** 2).sum())
-    log_likelihood = float(optimum.objective[-1]) * problem.total + penalty
+    log_likelihood = optimum.history.objective[-1] * problem.total + penalty
     return Fitted(design, optimum, covariance, log_likelihood, null, problem.total, separation)
 
 

@@ -13,6 +13,7 @@ from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.class_separation import ClassSeparation
+from bayeskit.estimate.history import History
 from bayeskit.estimate.logistic import Optimum
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.wald import ChiSquared, CoefficientTable, wald_test
@@ -81,8 +82,9 @@ class LogisticRegression(TableClassifier):
         Σ log P(y | x) of the fit, and of the model with intercepts alone.
     separation_ : ClassSeparation or None
         How the classes are separated; None if they are not.
-    objective_ : array of shape (n_steps + 1,)
-        The (penalised) log-likelihood per row before each step and at the end; ``coef_path_`` has the coefficients.
+    history_ : History
+        The (penalised) log-likelihood per row before each step and at the end, and why the solver stopped. With
+        solver="gradient", ``history_.parameters`` are the coefficients there, for centred inputs, intercept last.
     gradient_norm_ : float
         The largest entry of the gradient at the end.
 
@@ -174,10 +176,9 @@ class LogisticRegression(TableClassifier):
     def _take_over(self, fitted: Fitted, classes: NDArray[Any], schema: Schema, target: str | None) -> None:
         self._design = fitted.design
         self.coef_, self.intercept_ = fitted.design.around_zero(fitted.optimum.coef)
-        self.coef_path_ = fitted.optimum.path
-        self.objective_ = fitted.optimum.objective
+        self.history_ = fitted.optimum.history
         self.gradient_norm_ = fitted.optimum.gradient
-        self.n_iter_ = max(1, len(fitted.optimum.objective) - 1)
+        self.n_iter_ = max(1, fitted.optimum.history.n_steps)
         self.log_likelihood_, self.null_log_likelihood_ = fitted.log_likelihood, fitted.null_log_likelihood
         self.n_rows_ = fitted.n_rows
         self.separation_ = fitted.separation
@@ -199,8 +200,9 @@ class LogisticRegression(TableClassifier):
                 "not exist, and the result is where the solver stopped. Pass l2 above 0 for an estimate that exists.",
                 ConvergenceWarning,
             )
-        elif not optimum.converged:
-            change = optimum.objective[-1] - optimum.objective[max(0, len(optimum.objective) - 2)]
+        elif not optimum.history.converged:
+            objective = optimum.history.objective
+            change = objective[-1] - objective[max(0, len(objective) - 2)]
             warn_caller(
                 f"LogisticRegression stopped after {self.n_iter_} steps with a gradient of {optimum.gradient:.3g}, "
                 f"above tol={self.tol:g}; the last step gained {change:.3g}. Raise max_iter or tol, or pass another "
@@ -383,12 +385,13 @@ class LogisticRegression(TableClassifier):
         separation = self.separation_
         own = {
             "n_iter": self.n_iter_,
+            "history": self.history_.to_json(),
             "fitted_with": {"reference": self._reference_place, "l2": self._l2},
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
         }
         numbers = [self.log_likelihood_, self.null_log_likelihood_, self.gradient_norm_, self.n_rows_]
         arrays |= {"input_means": self._design.means, "coef": self.coef_, "intercept": self.intercept_}
-        arrays |= {"objective": self.objective_[-1:], "numbers": np.array(numbers)}
+        arrays |= {"numbers": np.array(numbers)}
         if self.covariance_ is not None:
             arrays["covariance"] = self.covariance_
         return {**meta, **own}, arrays
@@ -400,7 +403,7 @@ class LogisticRegression(TableClassifier):
         n = len(self._design.means)
         self.coef_ = expect_array(arrays, "coef", np.float64, (n_units, n))
         self.intercept_ = expect_array(arrays, "intercept", np.float64, (n_units,))
-        self.objective_ = expect_array(arrays, "objective", np.float64, (None,))
+        self.history_ = History.from_json(expect_field(meta, "history", dict))
         numbers = expect_array(arrays, "numbers", np.float64, (4,)).tolist()
         self.log_likelihood_, self.null_log_likelihood_, self.gradient_norm_, self.n_rows_ = numbers
         self.n_iter_ = expect_field(meta, "n_iter", int)
@@ -416,5 +419,4 @@ class LogisticRegression(TableClassifier):
         self.separation_ = None if found is None else ClassSeparation(bool(found[0]), tuple(int(j) for j in found[1]))
         if self.separation_ is not None and not all(0 <= j < n for j in self.separation_.inputs):
             raise ValueError("the separation names an input that is not there")
-        self.coef_path_ = []
         self.input_names_ = self._design.names

@@ -41,8 +41,9 @@ from bayeskit.learn.parameters import (
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.learn.state import State
 from bayeskit.network import dag
-from bayeskit.network.learn.data import DiscreteRows
-from bayeskit.network.learn.search import METHODS, OPTIONS, learn_structure
+from bayeskit.network.learn.discrete_rows import DiscreteRows
+from bayeskit.network.learn.search import SHARED_OPTIONS, learn_structure
+from bayeskit.network.learn.search_method import METHODS, SearchMethod
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretize import METHODS as BINS
 from bayeskit.table.read import Source, read_table
@@ -61,14 +62,16 @@ class NetworkClassifier(LeavesOneOut):
 
     Parameters
     ----------
-    network : BayesianNetwork or str, default "hill-climb"
-        The network, or how to learn one: a method of :func:`learn_structure`. A network that is given keeps its
-        states and bins; a value or a label that is not one of its states is an error in ``fit``.
+    network : BayesianNetwork, str or search method, default "hill-climb"
+        The network, or how to learn one: a method of :func:`learn_structure`, by its word or as an object with options,
+        such as ``Tabu(restarts=5)``. A network that is given keeps its states and bins; a value or a label that is not
+        one of its states is an error in ``fit``.
     target : str, optional
         The name of the class. ``fit(table)`` finds the labels in the column of this name; with ``fit(X, y)`` it only
         names them. By default the target of the network, or "class".
     options : dict, optional
-        Options of :func:`learn_structure`: ``score``, ``whitelist``, ``tiers``, ``max_parents``, ``restarts`` …
+        Options of :func:`learn_structure` that all methods share: ``score``, ``whitelist``, ``blacklist``, ``tiers``,
+        ``max_parents``, ``missing``, ``random_state``.
     smoothing : float, Lidstone or MEstimate, default 1
         λ of every table: 0 is maximum likelihood, 1 is Laplace.
     numeric : {"mdl", "equal-width", "equal-frequency"}, default "mdl"
@@ -108,13 +111,16 @@ class NetworkClassifier(LeavesOneOut):
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "network": (
-            f"a BayesianNetwork, or one of {', '.join(map(repr, METHODS))}",
-            lambda value: isinstance(value, BayesianNetwork) or (isinstance(value, str) and value in METHODS),
+            "a BayesianNetwork, or a method of learn_structure, such as 'hill-climb' or Tabu()",
+            lambda value: (
+                isinstance(value, BayesianNetwork | SearchMethod)
+                or (isinstance(value, str) and value in METHODS.classes)
+            ),
         ),
         "target": ("a name, or None", lambda value: value is None or isinstance(value, str)),
         "options": (
-            f"None, or a dict with keys among {', '.join(OPTIONS)}",
-            lambda value: value is None or (isinstance(value, Mapping) and set(value) <= set(OPTIONS)),
+            f"None, or a dict with keys among {', '.join(SHARED_OPTIONS)}",
+            lambda value: value is None or (isinstance(value, Mapping) and set(value) <= set(SHARED_OPTIONS)),
         ),
         "smoothing": a_smoothing,
         "numeric": one_of(*BINS),
@@ -127,7 +133,7 @@ class NetworkClassifier(LeavesOneOut):
 
     def __init__(
         self,
-        network: BayesianNetwork | str = "hill-climb",
+        network: BayesianNetwork | SearchMethod | str = "hill-climb",
         target: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
@@ -247,7 +253,7 @@ class NetworkClassifier(LeavesOneOut):
         return ours.plus(theirs, MemoryLimit(read_memory(self.max_memory)))
 
     def _frozen_by(self, schema: Schema) -> frozenset[str]:
-        learned = frozenset(["the structure"]) if isinstance(self.network, str) else frozenset[str]()
+        learned = frozenset[str]() if isinstance(self.network, BayesianNetwork) else frozenset(["the structure"])
         return super()._frozen_by(schema) | learned
 
     def _believe(self, counts: GraphCounts) -> GraphBeliefs:
@@ -348,7 +354,7 @@ class NetworkClassifier(LeavesOneOut):
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file; a network that was given goes with it."""
         net = self._believed_with["network"]
-        if isinstance(net, str):
+        if not isinstance(net, BayesianNetwork):
             return super().to_parts()
         plain = NetworkClassifier(**{**self.get_params(deep=False), "network": "hill-climb"})
         template = NetworkClassifier(**{**self._believed_with, "network": "hill-climb"})

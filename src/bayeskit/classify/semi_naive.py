@@ -16,7 +16,7 @@ from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
-from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of
+from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, sizes_of
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory, table_cells
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
@@ -92,7 +92,7 @@ class SemiNaive(LeavesOneOut, Draws):
     @abstractmethod
     def _families(
         self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
-    ) -> Kind | Families | FamilyCounts:
+    ) -> FamilyKind | Families | FamilyCounts:
         """Return the families to count, given the first table, or their counts where they were needed to choose."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class SemiNaive(LeavesOneOut, Draws):
     ) -> FamilyCounts:
         kinds = self._kinds_of(source)
         alone, columns = learn_coded_counts(source, y, classes, weight, kinds, self.numeric, self.bins, schema)
-        families: Kind | Families | FamilyCounts
+        families: FamilyKind | Families | FamilyCounts
         if before is not None:
             families = before.kind if before.kind != "given" else before.families
         else:
@@ -135,7 +135,7 @@ class SemiNaive(LeavesOneOut, Draws):
         asked = self._families_of_scan(plan)
         return (yield counting(plan.with_families(asked))).counts  # type: ignore[no-any-return]
 
-    def _families_of_scan(self, plan: Plan) -> Kind | Families:
+    def _families_of_scan(self, plan: Plan) -> FamilyKind | Families:
         """Return the families to count where they do not depend on the rows."""
         assert self._counted_subsets is not None
         return self._counted_subsets

@@ -13,10 +13,10 @@ from sklearn.utils import get_tags
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.gaussian import column_spread, gaussian
+from bayeskit.estimate.history import History
 from bayeskit.learn.checks import split_target
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.parameters import at_least, refuse_parameters
-from bayeskit.network.learn.history import LearningHistory
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import read_table
 
@@ -46,7 +46,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator_ : classifier
         The fitted classifier.
-    history_ : LearningHistory
+    history_ : History
         The objective before each step and at the end, and why EM stopped.
     transduction_ : array of shape (n_rows,)
         The given label of each row, or the most probable one.
@@ -107,7 +107,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(rows.hidden) and self.weight > 0:
             labelled = self._climb(labelled, rows)
         else:
-            self.history_ = LearningHistory("em", (0.0,), "every row has a label", True)
+            self.history_ = History("em", (0.0,), "every row has a label", True)
         self.estimator_ = labelled
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -156,7 +156,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tol=self.tol * float(share.sum() + weight.sum()),
             max_iter=self.max_iter,
         )
-        self.history_ = LearningHistory.of_em("em", result)
+        self.history_ = result.history
         return result.parameters
 
     # -- use --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from bayeskit.counts.families import Families
 from bayeskit.errors import BayeskitError
 from bayeskit.network import dag
-from bayeskit.network.digraph import digraph
+from bayeskit.network.dot_text import dot_text
 from bayeskit.result import Result
 
 
@@ -81,7 +81,7 @@ class Structure(Result):
             if parents is not None
             for parent in (self.target, *(self.names[p] for p in parents))
         ]
-        return digraph({self.target: {"shape": "doublecircle"}}, arcs)
+        return dot_text({self.target: {"shape": "doublecircle"}}, arcs)
 
     def __str__(self) -> str:
         width = max((len(self.names[j]) for j in self.order), default=0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
-from bayeskit.counts.families import FamilyCounts, Kind
+from bayeskit.counts.families import FamilyCounts, FamilyKind
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import edge_cost, maximum_spanning_tree, pair_gain, pair_information, pair_rows
@@ -86,7 +86,8 @@ class TAN(SemiNaive):
     outlook     | play
     temperature | play, outlook
     humidity    | play, temperature
-    wind        | play,     >>> forest = TAN(edges="penalized").fit(datasets.load_tennis(), target="play")
+    wind        | play, outlook
+    >>> forest = TAN(edges="penalized").fit(datasets.load_tennis(), target="play")
     >>> forest.structure_.arcs  # 14 rows do not pay for any edge
     ()
     """
@@ -131,7 +132,7 @@ class TAN(SemiNaive):
         self.class_weight = class_weight
         self.max_memory = max_memory
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Kind:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyKind:
         self._root(alone.schema.names)
         return "pairs"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from bayeskit.workflow.progress import Progress, Step
+    from bayeskit.progress import Progress, Step
 
 # Wide enough for a leaderboard where no terminal says how wide it is.
 _PIPE_WIDTH = 120

@@ -18,9 +18,9 @@ from bayeskit.cli.options import refuse_overwriting
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
     from bayeskit.explain.text_explanation import TextExplanation
+    from bayeskit.progress import Progress, Step
     from bayeskit.table.corpus_files import TextSource
     from bayeskit.table.formats.interface import TableWriter
-    from bayeskit.workflow.progress import Progress
 
 
 def is_text_model(model: Any) -> bool:
@@ -90,10 +90,10 @@ def _following(source: TextSource, wanted: bool) -> Iterator[TextSource]:
         task = bar.add_task("counting", total=source.size)
         last = 0
 
-        def show(done: int) -> None:
+        def show(step: Step) -> None:
             nonlocal last
-            bar.update(task, completed=done, description="comparing" if done < last else None)
-            last = done
+            bar.update(task, completed=step.done, description="comparing" if step.done < last else None)
+            last = step.done
 
         yield source.following(show)
 
@@ -123,7 +123,7 @@ class TextPredictions:
         """Write a row for each document: its class, and the probability of each class. Return how many."""
         import pyarrow as pa
 
-        from bayeskit.workflow.progress import report_step
+        from bayeskit.progress import report_step
 
         n = 0
         for done, (texts, _) in enumerate(self._source):

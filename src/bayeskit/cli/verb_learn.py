@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,8 @@ from bayeskit.cli.options import Data, Delimiter, Encoding, Json, RandomState, r
 
 if TYPE_CHECKING:
     from bayeskit.network.learn.search import LearnedStructure
+    from bayeskit.network.learn.search_method import SearchMethod
+    from bayeskit.progress import Step
 
 
 def learn(
@@ -38,15 +41,25 @@ def learn(
         list[str] | None,
         typer.Option("--tier", help="Columns A,B,… of a tier, the earliest first; repeated.", show_default=False),
     ] = None,
-    order: Annotated[
-        str | None, typer.Option("--order", help="All columns A,B,…, parents first; for k2.", show_default=False)
+    ordering: Annotated[
+        str | None, typer.Option("--ordering", help="All columns A,B,…, parents first; for k2.", show_default=False)
     ] = None,
+    root: Annotated[str | None, typer.Option(help="Root of the tree; for chow-liu.", show_default=False)] = None,
     max_parents: Annotated[
         int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
     ] = None,
-    restarts: Annotated[int, typer.Option(help="Restarts of hill-climb, tabu and mmhc.", min=0)] = 0,
-    alpha: Annotated[float, typer.Option(help="Level of the tests of pc and mmhc.")] = 0.01,
-    test: Annotated[str, typer.Option(help="Test of independence of pc and mmhc: g2, chi2 or mi.")] = "g2",
+    restarts: Annotated[
+        int | None, typer.Option(help="Restarts; for hill-climb, tabu and mmhc.", min=0, show_default=False)
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Level of the tests; for pc and mmhc (0.01).", show_default=False)
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
+    ] = None,
     missing: Annotated[str, typer.Option(help="complete-rows, node-average or em.")] = "complete-rows",
     numeric: Annotated[
         str | None,
@@ -80,19 +93,17 @@ def learn(
 
     _refuse_outputs(output, drawing, data)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
-    counter = _Progress()
+    options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
+    options |= {"length": length, "alpha": alpha, "test": test}
+    counter = _StepCounter()
     found = learn_structure(
         columns,
-        method,  # type: ignore[arg-type]
-        score,  # type: ignore[arg-type]
+        _method(method, {name: value for name, value in options.items() if value is not None}),
+        score,
         whitelist=[_arc(arc) for arc in require or []],
         blacklist=[_arc(arc) for arc in forbid or []],
         tiers=[_names(level) for level in tier] if tier else None,
-        ordering=_names(order) if order else None,
         max_parents=max_parents,
-        restarts=restarts,
-        alpha=alpha,
-        test=test,  # type: ignore[arg-type]
         missing=missing,  # type: ignore[arg-type]
         numeric=numeric,
         bins=bins,
@@ -105,6 +116,18 @@ def learn(
     if drawing is not None:
         found.draw().save(drawing)
     _say(found, output, drawing, json)
+
+
+def _method(word: str, options: dict[str, Any]) -> SearchMethod:
+    """Return the method with its options; one that it does not take is an error."""
+    from bayeskit.errors import NetworkError
+    from bayeskit.network.learn.search_method import METHODS, as_method
+
+    taken = {field.name for field in fields(as_method(word))}  # type: ignore[arg-type]
+    strange = [name for name in options if name not in taken]
+    if strange:
+        raise NetworkError(f"method {word!r} takes no --{strange[0]}.")
+    return METHODS.classes[word](**options)
 
 
 def _refuse_outputs(output: Path, drawing: Path | None, data: str) -> None:
@@ -134,7 +157,7 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-class _Progress:
+class _StepCounter:
     """Shows the step and the objective on a terminal; a pipe gets nothing."""
 
     def __init__(self) -> None:
@@ -142,9 +165,9 @@ class _Progress:
 
         self._terminal = sys.stderr.isatty()
 
-    def __call__(self, step: int, objective: float) -> None:
+    def __call__(self, step: Step) -> None:
         if self._terminal:
-            typer.echo(f"\rstep {step}: {objective:.6g}   ", err=True, nl=False)
+            typer.echo(f"\rstep {step.done}: {step.objective:.6g}   ", err=True, nl=False)
 
     def end(self) -> None:
         if self._terminal:

@@ -23,7 +23,7 @@ def query(
     source: Network,
     question: Annotated[str, typer.Argument(help="The question, such as P(lung | smoke=yes).", show_default=False)],
     method: Annotated[str, typer.Option(help="exact, rejection, weighting, gibbs, or auto to choose.")] = "auto",
-    samples: Annotated[int | None, typer.Option(help="Number of samples to draw.", show_default=False)] = None,
+    samples: Annotated[int | None, typer.Option(help="Number of samples.", show_default=False)] = None,
     error: Annotated[
         float | None, typer.Option(help="Sample until every standard error is at most this.", show_default=False)
     ] = None,

@@ -33,7 +33,7 @@ def sample(
     random_state: RandomState = 0,
     json: Annotated[bool, typer.Option("--json", help="Write JSON Lines instead of CSV.")] = False,
 ) -> None:
-    """Draw cases from a network, as CSV or JSON Lines.
+    """Sample cases from a network, as CSV or JSON Lines.
 
     The same random state gives the same cases.
 

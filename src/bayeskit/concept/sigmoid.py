@@ -13,9 +13,10 @@ from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.estimate.history import History
 from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.explain.model_summary import ModelSummary, listed
-from bayeskit.io.expect import expect_array
+from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix, Matrix
 from bayeskit.learn.labelled import read_labelled
@@ -64,8 +65,8 @@ class SigmoidUnit(TableClassifier):
         w₀ of each unit.
     input_names_ : tuple of str
         What each weight belongs to: a column, or "column = value".
-    objective_ : list of arrays
-        The objective of each unit, per row, before each step and at the end.
+    histories_ : list of History
+        The objective of each unit, per row, before each step and at the end, and why it stopped.
     n_iter_ : int
         The largest number of steps over the units.
 
@@ -154,8 +155,8 @@ class SigmoidUnit(TableClassifier):
         weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
         self.coef_ = weights
         self.intercept_ = np.array([v[-1] for v, _ in found]) - weights @ design.means
-        self.objective_ = [path for _, path in found]
-        self.n_iter_ = max((len(path) - 1 for path in self.objective_), default=1)
+        self.histories_ = [history for _, history in found]
+        self.n_iter_ = max((history.n_steps for history in self.histories_), default=1)
         self.input_names_ = design.names
         self._design = design
         self.classes_ = classes
@@ -163,42 +164,45 @@ class SigmoidUnit(TableClassifier):
 
     def _climb_likelihood(
         self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
-    ) -> tuple[Vector, Vector]:
-        """Return the weights of one unit around the mean row, intercept last, and the objective on the way."""
+    ) -> tuple[Vector, History]:
+        """Return the weights of one unit around the mean row, intercept last, and the history."""
         labels = (d == 1.0).astype(np.uint8)
         problem = LogisticProblem(table, labels, weight, design.means, scale, 1, 0.0, _beyond(design, table, d, weight))
         eta: float | str = self.learning_rate
         if self.solver == "gradient" and isinstance(eta, str):
             eta = _rate(*_standard(design, table, scale, weight))
         optimum = solve(problem, self.solver, self.tol, self.max_iter, eta)
-        if not optimum.converged and len(optimum.objective) > self.max_iter:
+        if not optimum.history.converged and optimum.history.n_steps >= self.max_iter:
             self._warn()
-        return optimum.coef[0], optimum.objective
+        return optimum.coef[0], optimum.history
 
     def _climb_squared_error(
         self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Vector, History]:
         x, share = _standard(design, table, scale, weight)
         if self.solver == "lbfgs":
-            v, path = self._lbfgs(x, d, share)
+            v, path, converged = self._lbfgs(x, d, share)
         else:
-            v, path = self._ascend(x, d, share)
-        return np.append(v[:-1] / scale, v[-1]), np.array(path)
+            v, path, converged = self._ascend(x, d, share)
+        if not converged:
+            self._warn()
+        reason = f"no entry of the gradient is above {self.tol:g}"
+        reason = reason if converged else f"the limit of {self.max_iter} steps was reached"
+        return np.append(v[:-1] / scale, v[-1]), History(self.solver, tuple(path), reason, converged)
 
-    def _ascend(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
+    def _ascend(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float], bool]:
         eta = _rate(x, share) if isinstance(self.learning_rate, str) else float(self.learning_rate)
         v, path = np.zeros(x.shape[1]), []
         for _ in range(self.max_iter):
             value, gradient = squared_error(v, x, d, share)
             path.append(value)
             if np.abs(gradient).max() <= self.tol:
-                return v, path
+                return v, path, True
             v = v + eta * gradient
         path.append(squared_error(v, x, d, share)[0])
-        self._warn()
-        return v, path
+        return v, path, False
 
-    def _lbfgs(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float]]:
+    def _lbfgs(self, x: Matrix, d: Vector, share: Vector) -> tuple[Vector, list[float], bool]:
         def down(v: Vector) -> tuple[float, Vector]:
             value, gradient = squared_error(v, x, d, share)
             return -value, -gradient
@@ -216,9 +220,7 @@ class SigmoidUnit(TableClassifier):
             # The name asks SciPy for the value as well, which it has at hand.
             callback=lambda intermediate_result: path.append(-float(intermediate_result.fun)),
         )
-        if result.nit >= self.max_iter:
-            self._warn()
-        return np.asarray(result.x), path
+        return np.asarray(result.x), path, result.nit < self.max_iter
 
     def _warn(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
@@ -279,11 +281,7 @@ class SigmoidUnit(TableClassifier):
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = classes_to_parts(self.classes_)
         own = {"input_means": self._design.means, "coef": self.coef_, "intercept": self.intercept_}
-        return {**meta, "n_iter": self.n_iter_}, {
-            **arrays,
-            **own,
-            "objective": np.array([p[-1] for p in self.objective_]),
-        }
+        return {**meta, "histories": [history.to_json() for history in self.histories_]}, {**arrays, **own}
 
     def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         self.classes_ = read_classes(meta, arrays)
@@ -291,11 +289,11 @@ class SigmoidUnit(TableClassifier):
         self._design = DesignMatrix.from_arrays(schema, arrays)
         self.coef_ = expect_array(arrays, "coef", np.float64, (n_units, len(self._design.means)))
         self.intercept_ = expect_array(arrays, "intercept", np.float64, (n_units,))
-        self.objective_ = [np.array([v]) for v in expect_array(arrays, "objective", np.float64, (n_units,))]
-        self.n_iter_ = meta["n_iter"]
+        self.histories_ = [History.from_json(each) for each in expect_field(meta, "histories", list)]
+        if len(self.histories_) != n_units:
+            raise BayeskitError("the file does not hold one history per unit.")
+        self.n_iter_ = max((history.n_steps for history in self.histories_), default=1)
         self.input_names_ = self._design.names
-        if not isinstance(self.n_iter_, int):
-            raise BayeskitError("the number of steps is not an integer.")
 
 
 def _standard(design: DesignMatrix, table: NDArray[Any], scale: Vector, weight: Vector | None) -> tuple[Matrix, Vector]:

@@ -23,7 +23,7 @@ from bayeskit.table.schema import Schema
 Members = tuple[int, ...]
 Families = tuple[Members, ...]
 # All pairs, all pairs and all triples, or given families.
-Kind = Literal["pairs", "triples", "given"]
+FamilyKind = Literal["pairs", "triples", "given"]
 
 _MOST_ROWS_OF_INT32 = 2**31 - 1
 
@@ -50,7 +50,7 @@ class FamilyCounts:
     """
 
     alone: TableCounts
-    kind: Kind
+    kind: FamilyKind
     families: Families
     cells: NDArray[Any]  # (n_cells,), family after family
 
@@ -60,7 +60,7 @@ class FamilyCounts:
         alone: TableCounts,
         columns: list[NDArray[Any]],
         y: NDArray[Any] | None,
-        families: Kind | Families,
+        families: FamilyKind | Families,
         weight: NDArray[np.float64] | None = None,
         limit: MemoryLimit | None = None,
         beside: float = 0.0,
@@ -68,7 +68,7 @@ class FamilyCounts:
         """Count coded columns; ``beside`` bytes are in use already, ``y`` is None without a class."""
         sizes, n_classes = sizes_of(alone.schema), alone.n_classes
         y = class_codes(y, len(columns[0]) if columns else 0)
-        kind: Kind = families if isinstance(families, str) else "given"
+        kind: FamilyKind = families if isinstance(families, str) else "given"
         if limit is not None:
             known = (sizes, n_classes, families, alone.schema)
             limit.refuse_too_large(*known, weighted=weight is not None, beside=beside)

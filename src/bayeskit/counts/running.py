@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.families import Families, FamilyCounts, Kind, sizes_of, wide_enough
+from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, sizes_of, wide_enough
 from bayeskit.counts.memory import MemoryLimit, table_bytes, table_cells
 from bayeskit.counts.table import TableCounts
 from bayeskit.table.column import Coded, code_bytes
@@ -81,7 +81,7 @@ class RunningFamilies:
         return self.alone.n_class
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> FamilyKind:
         """Which families are counted: all pairs, all triples, or given ones."""
         return self.counted.kind
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,11 @@ from scipy import linalg
 from bayeskit.counts.double_double import add, wide
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.moments import Moments
-from bayeskit.estimate.em import History, expectation_maximisation
+from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.gaussian import VARIANCE_FLOOR, Variance, gaussian
+from bayeskit.estimate.history import History
 
 Matrix = NDArray[np.float64]
-Progress = Callable[[int, float], None]
 
 
 @dataclass(frozen=True)

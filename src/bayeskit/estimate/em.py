@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from bayeskit.errors import BayeskitError, warn_caller
-from bayeskit.result import Result
+from bayeskit.estimate.history import History
+from bayeskit.progress import Progress, report_step
 
 Parameters = TypeVar("Parameters")
 Statistics = TypeVar("Statistics")
 
 
-@dataclass(frozen=True, repr=False)
-class History(Result):
-    """The history of an EM run: the objective before each step and at the end, and why it stopped.
-
-    A component that became empty and was re-initialised begins a new history; ``mended`` counts how often that
-    happened.
-    """
-
-    objective: tuple[float, ...]
-    reason: str
-    converged: bool
-    mended: int = 0
-
-    @property
-    def n_steps(self) -> int:
-        """Number of maximisation steps."""
-        return len(self.objective) - 1
-
-
 @dataclass(frozen=True)
 class EMResult(Generic[Parameters]):
-    """The best parameters of all starts, their history, and the final objective of every start."""
+    """The best parameters of all starts, and their history."""
 
     parameters: Parameters
     history: History
-    starts: tuple[float, ...] = field(default=())
 
 
 def expectation_maximisation(
@@ -49,7 +30,8 @@ def expectation_maximisation(
     tol: float = 1e-6,
     max_iter: int = 200,
     restarts: bool = False,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
+    record: bool = False,
     mend: Callable[[Parameters, Statistics], Parameters | None] | None = None,
 ) -> EMResult[Parameters]:
     """Alternate expected counts and estimates until the objective improves by no more than ``tol``.
@@ -70,8 +52,10 @@ def expectation_maximisation(
     restarts : bool
         Whether ``start`` is a collection of starts.
     progress : callable, optional
-        Called with the number of the step and the objective; an exception from it (KeyboardInterrupt too) stops the
-        computation without side effects.
+        Called with a :class:`bayeskit.progress.Step` after each step; an exception from it (KeyboardInterrupt too)
+        stops the computation without side effects.
+    record : bool, default False
+        Whether the history keeps the parameters before the first step and after each.
     mend : callable, optional
         Parameters and their expected statistics → other parameters where a component has become empty, None
         otherwise. The objective may decrease there, so a new history begins.
@@ -85,7 +69,7 @@ def expectation_maximisation(
     if tol < 0:
         raise BayeskitError(f"tol must not be negative; got {tol}.")
     starts: Iterable[Parameters] = start if restarts else [start]  # type: ignore[assignment, list-item]
-    runs = [_climb(each, expect, maximise, tol, max_iter, progress, mend) for each in starts]
+    runs = [_climb(each, expect, maximise, tol, max_iter, progress, record, mend) for each in starts]
     if not runs:
         raise BayeskitError("EM needs at least one start; got none.")
     ends = tuple(history.objective[-1] for _, history in runs)
@@ -96,7 +80,7 @@ def expectation_maximisation(
             f"EM stopped after {max_iter} steps, the last of which still improved the objective by {gain:.3g}; "
             "raise max_iter or tol, or try other starts."
         )
-    return EMResult(parameters, history, ends)
+    return EMResult(parameters, replace(history, starts=ends))
 
 
 def _climb(
@@ -105,24 +89,27 @@ def _climb(
     maximise: Callable[[Statistics], Parameters],
     tol: float,
     max_iter: int,
-    progress: Callable[[int, float], None] | None,
+    progress: Progress | None,
+    record: bool,
     mend: Callable[[Parameters, Statistics], Parameters | None] | None,
 ) -> tuple[Parameters, History]:
     statistics, objective = expect(parameters)
-    path, mended = [objective], 0
+    path, kept, mended = [objective], [parameters] if record else [], 0
     for step in range(1, max_iter + 1):
         better = None if mend is None else mend(parameters, statistics)
         if better is not None:
             mended += 1
             statistics, objective = expect(better)
-            path = [objective]
+            path, kept = [objective], [better] if record else []
         parameters = maximise(statistics)
         statistics, objective = expect(parameters)
         path.append(objective)
-        if progress is not None:
-            progress(step, objective)
+        if record:
+            kept.append(parameters)
+        report_step(progress, "em", step, objective=objective)
         gain = path[-1] - path[-2]
         if gain <= tol and (mend is None or mend(parameters, statistics) is None):
             reason = f"a step improved the objective by {gain:.3g}, no more than {tol:g}"
-            return parameters, History(tuple(path), reason, True, mended)
-    return parameters, History(tuple(path), f"the limit of {max_iter} steps was reached", False, mended)
+            return parameters, History("em", tuple(path), reason, True, (), tuple(kept), mended)
+    reason = f"the limit of {max_iter} steps was reached"
+    return parameters, History("em", tuple(path), reason, False, (), tuple(kept), mended)

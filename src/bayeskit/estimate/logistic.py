@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from bayeskit._kernels import logistic_gradient, logistic_hessian, n_threads
+from bayeskit.estimate.history import History
 
 Matrix = NDArray[np.float64]
 
@@ -101,22 +102,69 @@ class LogisticProblem:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The result of a solver, and the path to it."""
+    """The result of a solver, and its history: −f before each step and at the end."""
 
     coef: Matrix  # (n_units, n_inputs + 1), for centred inputs
-    objective: NDArray[np.float64]  # (n_steps + 1,): −f before each step and at the end
-    path: list[Matrix]  # the coefficients there
     gradient: float  # the largest entry, per row and for inputs of deviation 1
-    converged: bool
+    history: History
 
 
 def solve(
-    problem: LogisticProblem, solver: str, tol: float, max_iter: int, learning_rate: float | str = "auto"
+    problem: LogisticProblem,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    learning_rate: float | str = "auto",
+    *,
+    record: bool = False,
 ) -> Optimum:
-    """Maximise the likelihood from zero, until no entry of the gradient (inputs of deviation 1) is above ``tol``."""
-    ways: dict[str, Callable[..., Optimum]] = {"gradient": _ascend, "newton": _newton, "lbfgs": _lbfgs}
-    extra = (learning_rate,) if solver == "gradient" else ()
-    return ways[solver](problem, tol, max_iter, *extra)
+    """Maximise the likelihood from zero, until no entry of the gradient (inputs of deviation 1) is above ``tol``.
+
+    With ``record`` the history keeps the coefficients before each step and at the end.
+    """
+    path = _Path(solver, tol, max_iter, record)
+    if solver == "gradient":
+        return _ascend(problem, path, learning_rate)
+    return (_newton if solver == "newton" else _lbfgs)(problem, path)
+
+
+@dataclass(eq=False)
+class _Path:
+    """The way of a solver so far."""
+
+    solver: str
+    tol: float
+    max_iter: int
+    record: bool = False
+    objective: list[float] = field(default_factory=list)
+    coefs: list[Matrix] = field(default_factory=list)
+
+    def add(self, coef: Matrix, value: float) -> None:
+        """Keep the objective −f of a step, and where it is wanted the coefficients."""
+        self.objective.append(-float(value))
+        if self.record:
+            self.coefs.append(coef)
+
+    def replace_last(self, coef: Matrix, value: float) -> None:
+        """Keep other coefficients for the last step."""
+        self.objective.pop()
+        if self.record:
+            self.coefs.pop()
+        self.add(coef, value)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the limit of steps is not reached yet."""
+        return len(self.objective) <= self.max_iter
+
+    def end(self, coef: Matrix, size: float) -> Optimum:
+        """Return the result, with the reason for the end."""
+        reason = f"no entry of the gradient is above {self.tol:g}"
+        if size > self.tol:
+            reason = f"the limit of {self.max_iter} steps was reached"
+            reason = "no step improves the objective" if self.may_go_on else reason
+        history = History(self.solver, tuple(self.objective), reason, size <= self.tol, (), tuple(self.coefs))
+        return Optimum(coef, size, history)
 
 
 def _size(problem: LogisticProblem, gradient: Matrix) -> float:
@@ -124,20 +172,18 @@ def _size(problem: LogisticProblem, gradient: Matrix) -> float:
     return float(np.abs(gradient / unit).max(initial=0.0))
 
 
-def _ascend(problem: LogisticProblem, tol: float, max_iter: int, learning_rate: float | str) -> Optimum:
+def _ascend(problem: LogisticProblem, path: _Path, learning_rate: float | str) -> Optimum:
     unit = np.append(problem.scale, 1.0)
     eta = _rate(problem, unit) if isinstance(learning_rate, str) else learning_rate
     coef = np.zeros(problem.shape)
     value, gradient = problem.value(coef)
-    path, objective = [coef], [-value]
-    while _size(problem, gradient) > tol and len(path) <= max_iter:
+    path.add(coef, value)
+    while _size(problem, gradient) > path.tol and path.may_go_on:
         # The textbook's rule on inputs of deviation 1: w ← w + η Σ (d − p) x, written back for the inputs as they are.
         coef = coef - eta * gradient / unit**2
         value, gradient = problem.value(coef)
-        path.append(coef)
-        objective.append(-value)
-    size = _size(problem, gradient)
-    return Optimum(coef, np.array(objective), path, size, size <= tol)
+        path.add(coef, value)
+    return path.end(coef, _size(problem, gradient))
 
 
 def _rate(problem: LogisticProblem, unit: Matrix) -> float:
@@ -148,12 +194,12 @@ def _rate(problem: LogisticProblem, unit: Matrix) -> float:
     )
 
 
-def _newton(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
+def _newton(problem: LogisticProblem, path: _Path) -> Optimum:
     coef = np.zeros(problem.shape)
     value, gradient = problem.value(coef)
-    path, objective = [coef], [-value]
+    path.add(coef, value)
     ahead = True
-    while ahead and _size(problem, gradient) > tol and len(path) <= max_iter:
+    while ahead and _size(problem, gradient) > path.tol and path.may_go_on:
         step = newton_step(problem, coef, gradient)
         ahead = False
         for _ in range(40):  # halved until it goes up, which a full step far from the optimum need not
@@ -162,10 +208,8 @@ def _newton(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
                 coef, value, gradient, ahead = coef - step, new, slope, True
                 break
             step = step / 2
-        path.append(coef)
-        objective.append(-value)
-    size = _size(problem, gradient)
-    return Optimum(coef, np.array(objective), path, size, size <= tol)
+        path.add(coef, value)
+    return path.end(coef, _size(problem, gradient))
 
 
 def newton_step(problem: LogisticProblem, coef: Matrix, gradient: Matrix) -> Matrix:
@@ -203,13 +247,14 @@ def _start(problem: LogisticProblem) -> tuple[Matrix, Matrix, tuple[float, Matri
     if problem.n_units != 1 or problem.frequencies is not None or step < 4:
         return None
     part = replace(problem.part(step), l2=problem.l2 / step)
-    coef = _newton(part, 1e-4, 20).coef
+    coef = _newton(part, _Path("newton", 1e-4, 20)).coef
     found = problem.value(coef)
     # At zero every class is as likely as the other.
     return (coef, part.hessian(coef), found) if found[0] < np.log(2.0) else None
 
 
-def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
+def _lbfgs(problem: LogisticProblem, path: _Path) -> Optimum:
+    tol, max_iter = path.tol, path.max_iter
     unit = np.append(problem.scale, 1.0)
     shape = problem.shape
     begun = _start(problem)
@@ -224,18 +269,14 @@ def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
     # In coordinates in which these are the identity the first step is nearly Newton's, and the way is short: W = V L⁻¹.
     root = linalg.cholesky(share, lower=True)
     back = linalg.solve_triangular(root, np.diag(1.0 / unit), lower=True)
-    path: list[Matrix] = []
-    objective: list[float] = []
     if start.any():
-        path.append(np.zeros(shape))
-        objective.append(-float(np.log(2.0)))
-    n_before = len(path)
+        path.add(np.zeros(shape), float(np.log(2.0)))
+    n_before = len(path.objective)
 
     def down(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        if len(path) == n_before:
+        if len(path.objective) == n_before:
             value, gradient = at_start
-            path.append(start)
-            objective.append(-value)
+            path.add(start, value)
         else:
             value, gradient = problem.value(v.reshape(shape) @ back)
         size = _size(problem, gradient)
@@ -244,8 +285,7 @@ def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
         return value, (gradient @ back.T).ravel()
 
     def note(intermediate_result: Any) -> None:
-        path.append(intermediate_result.x.reshape(shape) @ back)
-        objective.append(-float(intermediate_result.fun))
+        path.add(intermediate_result.x.reshape(shape) @ back, intermediate_result.fun)
 
     options: Any = {"maxiter": max_iter, "gtol": 0.0, "ftol": 0.0, "maxcor": 20, "maxls": 40, "maxfun": 100 * max_iter}
     minimize: Any = optimize.minimize
@@ -256,16 +296,15 @@ def _lbfgs(problem: LogisticProblem, tol: float, max_iter: int) -> Optimum:
         size = _size(problem, problem.value(coef)[1])
         if size > tol and result.nit < max_iter:
             coef, size = _polished(problem, coef, size, tol)
-            path[-1], objective[-1] = coef, -problem.value(coef)[0]
+            path.replace_last(coef, problem.value(coef)[0])
     except _FoundError as end:
         coef, size = end.v.reshape(shape) @ back, end.size
         value = end.value
         if problem.table.size * coef.size <= _SMALL:
             coef, size = _polished(problem, coef, size, 0.0)
             value = problem.value(coef)[0]
-        path.append(coef)
-        objective.append(-value)
-    return Optimum(coef, np.array(objective), path, size, size <= tol)
+        path.add(coef, value)
+    return path.end(coef, size)
 
 
 class _FoundError(Exception):

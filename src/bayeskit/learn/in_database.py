@@ -17,8 +17,9 @@ from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import TableError
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.plan import Part, Plan, counting
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.arrow import BatchReader
-from bayeskit.table.scan.pieces import Progress, Scan, sort_of
+from bayeskit.table.scan.pieces import Scan, sort_of
 from bayeskit.table.schema import Schema, Variable
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def count_in_database(plan: Plan, scan: Scan, progress: Progress | None) -> Part
     refuse_too_wide(counts.schema, counts.n_classes, read_memory(model.max_memory))
     if progress is not None:
         n_rows = int(counts.n_rows) + n_unlabelled
-        progress(n_rows, n_rows)
+        report_step(progress, scan.shown, n_rows, n_rows)
     return Part(counts.narrow(), n_unlabelled)
 
 

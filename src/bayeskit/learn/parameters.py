@@ -117,6 +117,15 @@ _SMOOTHINGS: dict[str, tuple[Callable[..., Smoothing], str]] = {
 }
 
 
+# Objects of later stages that a parameter may be: the class, how one is written as JSON, and how it is read.
+_OBJECTS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {}
+
+
+def may_be_saved(word: str, base: type, write: Callable[[Any], Any], read: Callable[[Any], Any]) -> None:
+    """Let a model file hold parameters that are objects of a class."""
+    _OBJECTS[word] = base, write, read
+
+
 def to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters as JSON values; a dict becomes a list of pairs, since its keys need not be text."""
     return {name: _plain(value) for name, value in parameters.items()}
@@ -135,7 +144,9 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(value: dict[str, Any]) -> Any:
     if "pairs" in value:
-        return dict(map(tuple, value["pairs"]))
+        return {key: _read(item) if isinstance(item, dict) else item for key, item in value["pairs"]}
+    if value.get("object") in _OBJECTS:
+        return _OBJECTS[value["object"]][2](value["value"])
     name, number = value.get("smoothing"), value.get("number")
     if name == "BackOff" and number is None:
         return BackOff()
@@ -149,6 +160,9 @@ def _plain(value: Any) -> Any:
         name = type(value).__name__
         number = getattr(value, _SMOOTHINGS[name][1])
         return {"smoothing": name, "number": None if number is None else float(number)}
+    for word, (base, write, _) in _OBJECTS.items():
+        if isinstance(value, base):
+            return {"object": word, "value": write(value)}
     if isinstance(value, Mapping):
         return {"pairs": [[_plain(key), _plain(item)] for key, item in value.items()]}
     if isinstance(value, np.ndarray | list | tuple):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Score
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, warn_caller
 from bayeskit.estimate.em import EMResult
+from bayeskit.estimate.history import History
 from bayeskit.explain.explanation import Explanation
 from bayeskit.explain.log_odds import explain
 from bayeskit.explain.model_summary import ModelSummary
@@ -22,7 +23,6 @@ from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.table_model import TableModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
-from bayeskit.network.learn.history import LearningHistory
 from bayeskit.result import Result
 from bayeskit.table.encode import farthest_number
 
@@ -61,7 +61,7 @@ class MixtureModel(Clusterer, TableModel):
     criterion: str
     max_components: int
 
-    history_: LearningHistory
+    history_: History
     selection_: tuple[Candidate, ...]
     labels_: NDArray[np.int64]
     log_likelihood_: float
@@ -106,7 +106,7 @@ class MixtureModel(Clusterer, TableModel):
 
     def _note_result(self, result: EMResult[Any], tried: tuple[Candidate, ...]) -> None:
         """Keep the history of EM, and the likelihood with the chosen number of components."""
-        self.history_ = LearningHistory.of_em("em", result)
+        self.history_ = result.history
         self.selection_ = tried
         k = len(result.parameters.weight)
         self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == k)
@@ -258,7 +258,7 @@ class MixtureModel(Clusterer, TableModel):
         path, starts = (tuple(arrays[name].astype(float).tolist()) for name in ("objective", "starts"))
         if not path:
             raise ValueError("the history is empty")
-        self.history_ = LearningHistory(
+        self.history_ = History(
             "em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts
         )
         self.log_likelihood_ = expect_field(meta, "log_likelihood", float)

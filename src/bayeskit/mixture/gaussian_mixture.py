@@ -78,7 +78,7 @@ class GaussianMixture(MixtureModel):
         have shape (k, d, d), (d, d), (k, d), (k,) or () by ``covariance``. A constant column has variance 0.
     labels_ : int array of shape (n_rows,)
         The cluster of each row of the fit.
-    history_ : LearningHistory
+    history_ : History
         The objective before each step and at the end, why EM stopped, and the final objective of every start.
     selection_ : tuple of Candidate
         The numbers of components that were tried, with log-likelihood, BIC and AIC.

@@ -7,12 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.evidence import Marginal
+    from bayeskit.network.learn.methods.chow_liu import ChowLiu
+    from bayeskit.network.learn.methods.exact import Exact
+    from bayeskit.network.learn.methods.ges import GES
+    from bayeskit.network.learn.methods.hill_climb import HillClimb
+    from bayeskit.network.learn.methods.k2 import K2
+    from bayeskit.network.learn.methods.mmhc import MMHC
+    from bayeskit.network.learn.methods.pc import PC
+    from bayeskit.network.learn.methods.tabu import Tabu
+    from bayeskit.network.learn.scores.bdeu import BDeuScore
     from bayeskit.network.network import BayesianNetwork
 
-__all__ = ["BayesianNetwork", "Marginal"]
-
 # Loaded at first use: a classifier needs the graph (`dag`) and not the engines.
-_PUBLIC = {"BayesianNetwork": "bayeskit.network.network", "Marginal": "bayeskit.network.infer.evidence"}
+_PUBLIC = {
+    "BDeuScore": "bayeskit.network.learn.scores.bdeu",
+    "BayesianNetwork": "bayeskit.network.network",
+    "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
+    "Exact": "bayeskit.network.learn.methods.exact",
+    "GES": "bayeskit.network.learn.methods.ges",
+    "HillClimb": "bayeskit.network.learn.methods.hill_climb",
+    "K2": "bayeskit.network.learn.methods.k2",
+    "MMHC": "bayeskit.network.learn.methods.mmhc",
+    "Marginal": "bayeskit.network.infer.evidence",
+    "PC": "bayeskit.network.learn.methods.pc",
+    "Tabu": "bayeskit.network.learn.methods.tabu",
+}
+
+__all__ = [
+    "GES",
+    "K2",
+    "MMHC",
+    "PC",
+    "BDeuScore",
+    "BayesianNetwork",
+    "ChowLiu",
+    "Exact",
+    "HillClimb",
+    "Marginal",
+    "Tabu",
+]
 
 
 def __getattr__(name: str) -> Any:

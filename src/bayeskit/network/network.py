@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +16,25 @@ from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
 from bayeskit.network.cpd.given_table import read_cpd_table, states_of
 from bayeskit.network.cpd.table import TableCPD, check_table, default_table
+from bayeskit.network.drawing import Drawable
 from bayeskit.network.edit import Editing
 from bayeskit.network.exchange import Exchange
-from bayeskit.network.graph import Graph
 from bayeskit.network.independence import Independence, independence
-from bayeskit.network.infer.forward import check_random_state
-from bayeskit.network.infer.queries import Queries
-from bayeskit.network.infer.uncertainty import Information
+from bayeskit.network.infer.case_queries import CaseQueries
+from bayeskit.network.infer.sample_output import check_random_state
+from bayeskit.network.infer.uncertainty import UncertaintyMeasures
 from bayeskit.network.influence import arc_influence
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
-from bayeskit.network.shown import Shown
+from bayeskit.network.named_graph import NamedGraph
 from bayeskit.network.states import check_schema, schema_of, state_of
 from bayeskit.network.variable_names import did_you_mean, unique_names
 from bayeskit.network.variable_table import VariableTable
 from bayeskit.table.schema import Schema
 
-if TYPE_CHECKING:
-    pass
-
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchange, Shown):
+class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, LearnsTables, Exchange, Drawable):
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
@@ -59,7 +56,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
         for each parent and a column for each own state. Without tables every row is uniform.
     random_tables : int, optional
-        Without tables: rows drawn from the flat Dirichlet distribution instead; the number is the seed.
+        Without tables: rows sampled from the flat Dirichlet distribution instead; the number is the seed.
     normalize : bool, default False
         Divide each row by its sum. Otherwise a row whose sum differs from 1 by more than 1e-5 is an error, and the
         numbers are kept unchanged.
@@ -113,7 +110,7 @@ class BayesianNetwork(Graph, Queries, Information, Editing, LearnsTables, Exchan
         target: str | None = None,
     ) -> None:
         if tables is not None and random_tables is not None:
-            raise NetworkError("random_tables draws the tables, so it cannot be combined with tables; got both.")
+            raise NetworkError("random_tables makes the tables, so it cannot be combined with tables; got both.")
         tables = None if tables is None else {str(name): table for name, table in tables.items()}
         sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
         names, parent_names = sketch.names, sketch.parents

@@ -157,7 +157,7 @@ def predictions(path: Path, report: Report, file: str, output: str) -> bytes:
     columns = ModelColumns(_trained(path), table)
     with open(output, "wb") as target, open_writer(Path(output), target) as writer:
         n_rows = Predictions(columns, list(table.names), None, 6).write(
-            writer, lambda step: report({"step": step.name, "done": step.done, "total": step.total})
+            writer, lambda step: report({"step": step.name, "done": step.done, "total": step.total or 0})
         )
     return _json({"rows": n_rows, "notes": columns.problems()})
 

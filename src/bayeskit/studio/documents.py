@@ -17,7 +17,7 @@ from bayeskit.studio.workers import Lane
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
-Kind = Literal["network", "classifier", "table"]
+DocumentKind = Literal["network", "classifier", "table"]
 # More documents than these are not kept open: the one that was not used for longest is closed.
 MOST_OPEN = 12
 MOST_STEPS = 200  # of undo
@@ -44,7 +44,7 @@ class Document:
     """
 
     id: str
-    kind: Kind
+    kind: DocumentKind
     name: str
     file: Path
     folder: Path | None = None
@@ -113,7 +113,7 @@ class Documents:
     def __iter__(self) -> Any:
         return iter(self._open.values())
 
-    def find(self, id: str, kind: Kind | None = None) -> Document:
+    def find(self, id: str, kind: DocumentKind | None = None) -> Document:
         """Return an open document; one of another kind is refused by name."""
         found = self._open.get(id)
         if found is None:
@@ -163,14 +163,12 @@ class Documents:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
+def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     """Return what a file holds, and the network where it is one."""
     from bayeskit.network import BayesianNetwork
-    from bayeskit.network.formats.paths import FORMATS
+    from bayeskit.network.formats import is_network_file
 
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
-    if suffix == ".bayes":
+    if path.suffix.lower() == ".bayes":
         from bayeskit.io.model_files import load
 
         model = load(path)
@@ -182,7 +180,7 @@ def recognise(path: Path) -> tuple[Kind, BayesianNetwork | None]:
                 "and classifiers of tables."
             )
         return "classifier", None
-    if suffix in FORMATS:
+    if is_network_file(path):
         return "network", BayesianNetwork.read(path)
     from bayeskit.table.files import TableFile
 

@@ -94,7 +94,7 @@ def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do:
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return how far pieces of evidence contradict each other."""
     found = _changed.network(net, do).conflict(_given(given), max_memory=MEMORY)
-    return _json({"conflict": found.conflict, "pieces": found.pieces, "words": found.words})
+    return _json({"conflict": found.value, "pieces": found.pieces, "words": found.words})
 
 
 def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:

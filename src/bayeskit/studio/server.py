@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bayeskit.errors import BayeskitError
+from bayeskit.network.formats.network_format import FORMATS
 from bayeskit.studio import changes
 from bayeskit.studio.bundled import EXAMPLES, example_file
 from bayeskit.studio.documents import Document, Documents, NotOpenError, safe_name
@@ -39,7 +40,6 @@ STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD = 256 << 20
 # A report holds its own style and no script; it is shown apart from the page that it came from.
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
-FORMATS = {"bif": ".bif", "xmlbif": ".xmlbif", "net": ".net", "uai": ".uai", "dot": ".dot", "bayes": ".bayes"}
 
 
 class Studio:
@@ -182,10 +182,11 @@ class Studio:
     async def network_file(self, request: Request, document: Document, body: Any) -> Response:
         """Return a network as a file."""
         wanted = request.query_params.get("format", "bif")
-        if wanted not in FORMATS:
-            raise BayeskitError(f"format must be one of {', '.join(FORMATS)}; got {wanted[:40]!r}.")
+        extensions = {name: form.extensions[0] for name, form in FORMATS.classes.items()} | {"bayes": ".bayes"}
+        if wanted not in extensions:
+            raise BayeskitError(f"format must be one of {', '.join(extensions)}; got {wanted[:40]!r}.")
         stem = safe_name(document.name).split(".")[0] or "network"
-        path = self.documents.new_folder() / (stem + FORMATS[wanted])
+        path = self.documents.new_folder() / (stem + extensions[wanted])
         await asyncio.to_thread(changes.write, document.net, path)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from bayeskit.progress import Step
 from bayeskit.studio.network_tasks import Report, _json
 
 PREVIEW = 8  # rows
@@ -69,7 +70,7 @@ def train(
     table = training.read_training_table(TableFile.open(path), target, out, said)
 
     def progress(step: Any) -> None:
-        report({"step": step.name, "done": step.done, "total": step.total})
+        report({"step": step.name, "done": step.done, "total": step.total or 0})
 
     def tell(trial: Any) -> None:
         report({"trial": _trial(trial)})
@@ -148,10 +149,11 @@ class _Growth:
     def on_graph(self, arcs: list[tuple[str, str]]) -> None:
         self._now = set(arcs)
 
-    def progress(self, step: int, objective: float) -> None:
-        if step >= EVERY_STEP and step % 10:
+    def progress(self, step: Step) -> None:
+        if step.done >= EVERY_STEP and step.done % 10:
             return
-        event: dict[str, Any] = {"step": step, "score": objective if math.isfinite(objective) else None}
+        score = step.objective if step.objective is not None and math.isfinite(step.objective) else None
+        event: dict[str, Any] = {"step": step.done, "score": score}
         event["added"], event["removed"] = sorted(self._now - self._shown), sorted(self._shown - self._now)
         self._shown = self._now
         self._report(event)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bayeskit.errors import TableError
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.files import TableFile
 from bayeskit.table.formats.csv import CsvReader
 from bayeskit.table.formats.encodings import check_encoding
@@ -50,7 +51,7 @@ class TextSource:
     encoding: str = "utf-8"
     errors: str = "strict"
     # Called after each batch with how much has been read: bytes of JSON Lines, files of a folder, else characters.
-    progress: Callable[[int], None] | None = None
+    progress: Progress | None = None
     more: tuple[Path, ...] = ()  # further files, which are read after the first
 
     @property
@@ -63,7 +64,7 @@ class TextSource:
         """The source as messages show it."""
         return f"{1 + len(self.more):,} files" if self.more else repr(str(self.path))
 
-    def following(self, progress: Callable[[int], None] | None) -> TextSource:
+    def following(self, progress: Progress | None) -> TextSource:
         """Return the same source with a progress callback."""
         return replace(self, progress=progress)
 
@@ -78,13 +79,11 @@ class TextSource:
             size += len(text)
             if size >= _BATCH:
                 yield texts, labels if self.target is not None else None
-                if self.progress is not None:
-                    self.progress(done)
+                report_step(self.progress, self.shown, done, self.size)
                 texts, labels, size = [], [], 0
         if texts:
             yield texts, labels if self.target is not None else None
-            if self.progress is not None:
-                self.progress(done)
+            report_step(self.progress, self.shown, done, self.size)
 
     def _rows(self) -> Iterator[tuple[str, Any, int]]:
         before = 0

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bayeskit._kernels import mdl_edges, n_threads
 from bayeskit.errors import TableError
 
-Method = Literal["equal-width", "equal-frequency", "mdl"]
-METHODS: tuple[Method, ...] = get_args(Method)
+BinMethod = Literal["equal-width", "equal-frequency", "mdl"]
+METHODS: tuple[BinMethod, ...] = get_args(BinMethod)
 
 LARGEST = float(np.finfo(np.float64).max)
 

@@ -20,12 +20,12 @@ from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.read import Source
 from bayeskit.table.scan import Scan
 from bayeskit.workflow.candidates import Candidate, candidates, too_large
 from bayeskit.workflow.folds import Fold, Folds, stratified_parts
 from bayeskit.workflow.leaderboard import MAJORITY, Leaderboard, Trial
-from bayeskit.workflow.progress import Progress, report_step
 
 # The measures that may decide which classifier is best.
 CHOOSING = ("error", "log_loss", "brier", "mean_loss")
@@ -67,7 +67,7 @@ def compare(
     by : {"error", "log_loss", "brier", "mean_loss"}, optional
         The measure that decides which classifier is best; by default the log-loss, and with a loss its mean.
     progress : callable, optional
-        Called with a :class:`bayeskit.workflow.progress.Step` before each fold of each classifier; it can stop the
+        Called with a :class:`bayeskit.progress.Step` before each fold of each classifier; it can stop the
         run by raising an exception.
 
     Examples

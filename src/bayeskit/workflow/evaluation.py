@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.scores import ROW_MEASURES, Measure, Scores, measure_of, row_scores
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.progress import Progress, report_step
 from bayeskit.result import Result
 from bayeskit.workflow.model_columns import ModelColumns, batch_labels, target_type
-from bayeskit.workflow.progress import Progress, report_step
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeskit.errors import TableError
+from bayeskit.progress import Progress, report_step
 from bayeskit.workflow.model_columns import ModelColumns
-from bayeskit.workflow.progress import Progress, report_step
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import part_name
+from bayeskit.progress import Progress
 from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import Candidate, candidates, too_large
 from bayeskit.workflow.compare import cross_validate, fit_candidate, refuse_one_class
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
-from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:

@@ -45,24 +45,25 @@ def test_it_learns_what_single_members_cannot():
 
 
 @pytest.mark.parametrize("numeric", [False, True])
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_what_it_learns_from_noise_is_next_to_nothing(numeric):
     rng = np.random.default_rng(0)
-    found, said = [], []
-    for _ in range(5):
+    worse, said = [], []
+    for _ in range(10):
         X = rng.normal(size=(440, 40)) if numeric else rng.integers(0, 3, (440, 40)).astype(str)
         y = rng.integers(0, 2, 440)
         model = AutoBayes().fit(X[:40], y[:40])
-        found.append(-np.log(model.predict_proba(X[40:])[np.arange(400), y[40:]]).mean())
+        share = np.bincount(y[:40])[y[40:]] / 40
+        worse.append(np.log(share / model.predict_proba(X[40:])[np.arange(400), y[40:]]).mean())
         said.append(list(model.left_out_loss_.values()))
-    # log 2 is the loss of one who knows nothing; structures and strengths that have seen the rows would say 0.05.
-    assert np.mean(found) < np.log(2) + 0.06
+    # Above the loss of the class shares; structures and strengths that have seen the rows would say 0.05 of both.
+    assert np.mean(worse) < 0.04
     assert np.mean(said, axis=0).min() > np.log(2) - 0.1
 
 
 def test_a_model_that_has_nothing_but_the_class_frequencies_says_so():
     X, y = {"constant": ["a"] * 30}, ["yes"] * 20 + ["no"] * 10
-    with pytest.warns(BayeskitWarning, match="answers every row"):
+    with pytest.warns(BayeskitWarning, match="stay near these"):
         model = AutoBayes().fit(X, y)
     assert_allclose(model.predict_proba({"constant": ["a"]}), [[1 / 3, 2 / 3]], atol=0.01)
 
@@ -258,7 +259,7 @@ def test_the_size_is_bounded():
     assert small.score(X, y) > 0.7
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_ctrl_c_leaves_a_fitted_model_as_it_was():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(6000, 30)), rng.integers(0, 4, 6000)
@@ -295,7 +296,7 @@ def sums_to_one(model, X):
     return posterior
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_one_feature_constant_features_and_one_class():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 1))
@@ -308,7 +309,7 @@ def test_one_feature_constant_features_and_one_class():
     assert_array_equal(AutoBayes().fit(x, np.zeros(80)).predict_proba(x[:2]), [[1.0], [1.0]])
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_two_rows_a_class_and_one_row_a_class():
     rng = np.random.default_rng(0)
     y = np.arange(20) // 2

@@ -1,7 +1,5 @@
 """The members of AutoBayes beside each other: what each can learn, and how they are weighed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,14 +11,14 @@ from bayeskit.classify.auto.member_weights import (
     MOST_SHARPENED,
     PENALTY,
     _as_scores,
+    _believed,
     _best_power,
-    _cautious,
     _n_fitted,
     _sharpness,
     weigh_members,
 )
 from bayeskit.classify.auto.pool import pool_of_members
-from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
+from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 
 def rows_of(y, k):
@@ -43,7 +41,7 @@ def test_indicators_learn_a_rule_that_no_column_and_no_pair_tells_anything_about
     assert max(model.members_, key=model.members_.get) == "Gaussians"
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_indicators_are_levels_but_the_most_frequent_and_those_of_next_to_no_rows():
     rng = np.random.default_rng(0)
     colour = np.repeat(["red", "green", "blue", "rare"], [60, 30, 28, 2])
@@ -60,14 +58,14 @@ def test_indicators_are_levels_but_the_most_frequent_and_those_of_next_to_no_row
     assert_allclose(raw.scale[2:], np.sqrt(share * (1 - share)))
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_few_rows_have_few_indicators():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (30, 40)).astype(str), rng.integers(0, 2, 30)
     assert [len(each.features) for each in AutoBayes("fast").fit(X, y).counts_.plan.gaussians] == [10]
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_a_hidden_categorical_cell_is_summed_out_of_the_indicators():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (300, 4)).astype(str), rng.integers(0, 3, 300)
@@ -91,8 +89,8 @@ def test_the_pool_is_sharpened_where_more_trees_make_it_less_noisy():
     truth = log_softmax(rng.normal(0, 2, (n, 3)))
     sample = rows_of(drawn(rng, truth), 3)
     noise, more = rng.normal(0, 1, (2, n, 3))
-    by_all, _ = _best_power(_as_scores([log_softmax(truth + 0.5 * noise)]), sample)
-    by_half, _ = _best_power(_as_scores([log_softmax(truth + 0.5 * noise + 0.5 * more)]), sample)
+    by_all = _best_power(_as_scores([log_softmax(truth + 0.5 * noise)]), sample)
+    by_half = _best_power(_as_scores([log_softmax(truth + 0.5 * noise + 0.5 * more)]), sample)
     assert 1.0 < _sharpness(by_all, by_half) < np.exp(MOST_SHARPENED)
     assert _sharpness(by_all, by_all) == 1.0
     assert _sharpness(by_half, by_all) == 1.0  # never flattened
@@ -108,39 +106,44 @@ def test_a_member_that_is_too_sure_or_not_sure_enough_is_put_right(power):
     assert_allclose(found.class_matrix, np.eye(FEWEST_CLASSES - 1, FEWEST_CLASSES))
 
 
-def test_a_weight_counts_as_fitted_by_the_second_derivative_of_the_loss_beside_the_penalty():
+def test_numbers_count_as_fitted_by_the_second_derivative_of_the_loss_beside_the_penalties():
     rng = np.random.default_rng(0)
     y, weight, k = rng.integers(0, 3, 50).astype(np.uint32), rng.integers(1, 3, 50).astype(float), 3
-    sample = replace(rows_of(y, k), weight=weight)
     scores = rng.normal(size=(2, k, 50)).astype(np.float32)
-    found = np.array([0.7, 0.2, 0.1, -0.3, 0.2])
+    found, power, step = np.array([0.7, 0.2, 0.1, -0.3, 0.2]), 1.3, 1e-3
+    n_class = np.bincount(y, weights=weight)
 
-    def loss(w):
-        return pool_loss(scores, y, weight, np.append(w, found[2:]), 1)[0]
+    def bends(tables, at):
+        def loss(move):
+            return pool_loss(tables, y, weight, at + move, 1)[0]
 
-    expected, step = 0.0, 1e-3
-    for m in range(2):
-        away = step * (np.arange(2) == m)
-        bend = (loss(found[:2] + away) - 2 * loss(found[:2]) + loss(found[:2] - away)) / step**2
-        expected += bend / (bend + PENALTY)
-    assert_allclose(_n_fitted(scores, found, sample), expected, rtol=1e-5)
+        n = len(at)
+        steps = step * np.eye(n)
+        return np.array(
+            [[(loss(a + b) - loss(a - b) - loss(b - a) + loss(-a - b)) / (4 * step**2) for b in steps] for a in steps]
+        )
+
+    tempered = (power * scores).astype(np.float32)
+    posterior = np.exp(log_softmax(np.einsum("m,mkr->rk", found[:2], tempered) + found[2:]))
+    whole = bends(tempered, found)
+    nothing = np.zeros((1, k, 50), np.float32)  # biases alone, at the class shares
+    shares = bends(nothing, np.append(0.0, np.log(n_class / n_class.sum())))[1:, 1:]
+    expected = np.trace(whole @ np.linalg.inv(whole + np.diag([PENALTY, PENALTY, 1, 1, 1])))
+    expected -= np.trace(shares @ np.linalg.inv(shares + np.eye(k)))
+    assert_allclose(_n_fitted(scores, posterior, power, n_class, weight), expected, rtol=1e-5)
 
 
 def test_the_more_numbers_were_fitted_the_less_of_a_gain_is_believed():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 100)
     sample, gains = rows_of(y, 2), rng.normal(0.1, 0.5, 100)
-    gains += 0.1 - gains.mean()
+    gains += 0.1 - gains.mean()  # ten nats in all
     log_p = np.log(np.bincount(y)[y] / 100) + gains
-    for n_fitted, gain in ((0.0, 0.1), (4.0, 0.06), (20.0, 0.0)):
-        (weight,), bias = _cautious(np.ones(1), np.array([0.3, -0.3]), log_p, n_fitted, sample)
-        believed = gain**2 / (gain**2 + gains.var() / 100)
-        assert_allclose(weight, believed, rtol=1e-9)
-        shares = log_prior(np.bincount(y))
-        assert_allclose(bias, believed * np.array([0.3, -0.3]) + (1 - believed) * (shares - shares.mean()), rtol=1e-9)
+    for n_fitted, believed in ((9.0, 0.5), (0.0, 1 / (1 + np.exp(-9))), (20.0, 1 / (1 + np.exp(11)))):
+        assert_allclose(_believed(log_p, np.bincount(y), n_fitted, sample), believed, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_bins_of_few_rows_have_seven_rows_on_average():
     rng = np.random.default_rng(0)
     for n, most in ((20, 2), (40, 5), (80, 11), (400, 12)):

@@ -48,11 +48,11 @@ def test_gradient_ascent_never_goes_down_and_keeps_its_path():
     X, y = noisy()
     with pytest.warns(ConvergenceWarning, match=r"stopped after 50 steps.*the last step gained"):
         model = LogisticRegression(solver="gradient", max_iter=50, tol=1e-12).fit(X, y)
-    assert len(model.objective_) == len(model.coef_path_) == 51
-    assert (np.diff(model.objective_) > 0).all()
-    assert_array_equal(model.coef_path_[0], 0.0)
+    assert len(model.history_.objective) == len(model.history_.parameters) == 51
+    assert (np.diff(model.history_.objective) > 0).all()
+    assert_array_equal(model.history_.parameters[0], 0.0)
     done = LogisticRegression().fit(X, y)
-    assert_allclose(model.objective_[-1], done.objective_[-1], rtol=1e-3)
+    assert_allclose(model.history_.objective[-1], done.history_.objective[-1], rtol=1e-3)
 
 
 def test_one_step_of_gradient_ascent_is_the_rule_of_the_textbook():

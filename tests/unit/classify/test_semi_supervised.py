@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -56,8 +56,7 @@ def test_each_step_is_that_of_the_twin(weight, steps):
 @settings(max_examples=15, deadline=None)
 def test_no_step_lowers_the_objective(seed, weight, numeric):
     X, _, y = table(60, seed, 30)
-    if len(set(y[:30])) < 2:
-        return
+    assume(len(set(y[:30])) > 1)
     X = X + np.random.default_rng(seed).normal(size=X.shape) if numeric else X
     model = SemiSupervised(NaiveBayes(kinds=None if numeric else "categorical"), weight=weight, max_iter=30, tol=0)
     with warnings.catch_warnings():

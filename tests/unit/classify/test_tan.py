@@ -42,6 +42,15 @@ def test_a_column_that_is_hardly_known_spoils_no_other_one_in_tan(share, edges):
     assert np.mean(TAN(edges=edges).fit(X[:700], y[:700]).predict(X[700:]) != y[700:]) <= naive + 0.02
 
 
+@pytest.mark.parametrize(("known", "has_child"), [(24, False), (25, True), (34, True), (36, True)])
+def test_a_parent_is_known_in_at_least_a_quarter_of_the_rows_of_its_child(known, has_child):
+    # Where both are known they are equal, so the edge gains; "rare" is the root that was asked for.
+    useful = ["u", "v"] * 50
+    X = {"rare": [value if i < known else None for i, value in enumerate(useful)], "useful": useful}
+    model = TAN(root="rare").fit(X, [0, 0, 1, 1] * 25)
+    assert (("rare", "useful") in model.structure_.arcs) == has_child
+
+
 def test_columns_without_any_information_about_each_other_have_no_edge():
     X = {"a": ["u", "v"] * 8, "b": ["s", "s", "t", "t"] * 4, "c": ["k"] * 16}
     assert TAN().fit(X, [0] * 8 + [1] * 8).structure_.arcs == ()

@@ -9,10 +9,10 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def require_chromium():
-    """Skip where there is no browser."""
+def require_chromium(*, whole_module=False):
+    """Skip where there is no browser: a test, or where all of them need one, the module."""
     if CHROMIUM is None:
-        pytest.skip("chromium is not installed (apt-get install chromium), so no browser can open the report")
+        pytest.skip("chromium is not installed (apt-get install chromium)", allow_module_level=whole_module)
 
 
 def open_page(page, folder, *, size=(1100, 1400), dark=False, dump=True):

@@ -45,8 +45,8 @@ def test_constraints_and_methods_reach_the_search(cases, capsys):
     assert load(cases / "net.bayes").counts is not None
 
 
-def test_k2_takes_an_order(cases, capsys):
-    assert run(["learn", "cases.csv", "-m", "k2", "--order", "D,C,B,A,visits", "--json"]) == 0
+def test_k2_takes_an_ordering(cases, capsys):
+    assert run(["learn", "cases.csv", "-m", "k2", "--ordering", "D,C,B,A,visits", "--json"]) == 0
     arcs = json.loads(capsys.readouterr().out)["arcs"]
     assert all("DCBA".index(a) < "DCBA".index(b) for a, b in arcs if "visits" not in (a, b))
 
@@ -56,6 +56,10 @@ def test_what_is_wrong_is_one_sentence(cases, capsys):
     assert "an arc has the form A->B" in capsys.readouterr().err
     assert run(["learn", "cases.csv", "-m", "magic"]) == 1
     assert "method must be one of" in capsys.readouterr().err
+    assert run(["learn", "cases.csv", "-m", "tabu", "--alpha", "0.1"]) == 1
+    assert "method 'tabu' takes no --alpha" in capsys.readouterr().err
+    assert run(["learn", "cases.csv", "-m", "pc", "--alpha", "7"]) == 1
+    assert "alpha must lie between 0 and 1" in capsys.readouterr().err
 
 
 def test_what_cannot_be_written_is_refused_before_the_search(cases, capsys, monkeypatch):
@@ -96,12 +100,12 @@ def test_ctrl_c_keeps_the_best_network_so_far(cases):
 import os, signal, sys
 from bayeskit.cli import verb_learn
 from bayeskit.cli.app import run
-told = verb_learn._Progress.__call__
-def tell(self, step, objective):
-    if step == 60:
+told = verb_learn._StepCounter.__call__
+def tell(self, step):
+    if step.done == 60:
         os.kill(os.getpid(), signal.SIGINT)
-    told(self, step, objective)
-verb_learn._Progress.__call__ = tell
+    told(self, step)
+verb_learn._StepCounter.__call__ = tell
 sys.exit(run(["learn", "wide.csv", "-m", "tabu", "--restarts", "100000", "-o", "net.bif", "--draw", "net.svg"]))
 """
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=cases, timeout=120)

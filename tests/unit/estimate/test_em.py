@@ -70,9 +70,9 @@ def test_no_step_lowers_the_objective(a, b):
 def test_of_several_starts_the_best_end_is_kept():
     starts = [np.array([0.5, 0.5]), np.array([0.6, 0.5]), np.array([0.2, 0.2])]
     result = expectation_maximisation(starts, expect, maximise, restarts=True)
-    assert len(result.starts) == 3
-    assert result.history.objective[-1] == max(result.starts)
-    assert result.starts[1] > result.starts[0]  # equal coins stay equal
+    assert len(result.history.starts) == 3
+    assert result.history.objective[-1] == max(result.history.starts)
+    assert result.history.starts[1] > result.history.starts[0]  # equal coins stay equal
     assert_allclose(sorted(result.parameters), [0.52, 0.80], atol=0.01)
 
 
@@ -85,16 +85,41 @@ def test_the_history_says_why_it_stopped():
 
 def test_progress_is_told_each_step_and_may_stop_the_work():
     seen = []
-    expectation_maximisation(
-        np.array([0.6, 0.5]), expect, maximise, tol=1e-3, progress=lambda step, value: seen.append((step, value))
-    )
-    assert [step for step, _ in seen] == list(range(1, len(seen) + 1))
+    expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, tol=1e-3, progress=seen.append)
+    assert [step.done for step in seen] == list(range(1, len(seen) + 1))
+    assert {(step.name, step.total) for step in seen} == {("em", None)}
+    assert all(step.objective < 0 for step in seen)
 
-    def stop(step, value):
+    def stop(step):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         expectation_maximisation(np.array([0.6, 0.5]), expect, maximise, progress=stop)
+
+
+def test_parameters_are_kept_where_they_are_asked_for_and_else_not():
+    start = np.array([0.6, 0.5])
+    quiet = expectation_maximisation(start, expect, maximise, tol=1e-3)
+    told = expectation_maximisation(start, expect, maximise, tol=1e-3, record=True)
+    assert quiet.history.parameters == ()
+    assert len(told.history.parameters) == len(told.history.objective)
+    for parameters, objective in zip(told.history.parameters, told.history.objective, strict=True):
+        assert expect(parameters)[1] == objective
+    assert told.history.parameters[-1] is told.parameters
+
+
+def test_it_does_not_stop_at_parameters_that_must_be_mended():
+    # A walk over whole numbers: 0 → 1 gains nothing, but 1 is to be replaced by 5, and 5 → 6 → 6.
+    steps, heights = {0: 1, 1: 1, 5: 6, 6: 6}, {0: 2.0, 1: 2.0, 5: 3.0, 6: 4.0}
+    result = expectation_maximisation(
+        0,
+        lambda place: (place, heights[place]),
+        lambda place: steps[place],
+        mend=lambda place, statistics: 5 if place == 1 else None,
+    )
+    assert result.parameters == 6
+    assert result.history.objective == (3.0, 4.0, 4.0)  # a new history begins where it was mended
+    assert result.history.mended == 1
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_the_most_telling_value_is_the_one_with_the_largest_mean_weight():
 
 
 @pytest.mark.parametrize("model", [*any_table_classifiers(), NaiveBayes(unseen="smooth", kinds="categorical")], ids=str)
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_every_classifier_of_any_table_has_one(model):
     table = np.random.default_rng(0).integers(0, 3, (30, 2)).astype(float)
     text = str(model.fit(table, np.repeat(["yes", "no"], [20, 10])).summary()).splitlines()

@@ -37,7 +37,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.filterwarnings("ignore:no member gains anything")
+@pytest.mark.filterwarnings("ignore:rows left out gain nothing")
 def test_every_classifier_of_tables_is_loaded_and_asked_without_scikit_learn(tmp_path):
     tennis = datasets.load_tennis()
     rows = {name: list(cells[:2]) for name, cells in tennis.items() if name != "play"}

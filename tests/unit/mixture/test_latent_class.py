@@ -48,7 +48,7 @@ def test_the_em_of_networks_ends_at_the_same_likelihood():
     model = LatentClass(2, smoothing=1.0, tol=1e-12, max_iter=20_000).fit(table)
     net = BayesianNetwork("z{a|b}->q0{no|yes};z->q1{no|yes};z->q2{no|yes}")
     hidden = {"z": [None] * 300, **table}
-    found = net.fit(hidden, missing="em", smoothing=1.0, n_init=5, tol=1e-12, max_iter=20_000, random_state=0)
+    found = net.fitted(hidden, missing="em", smoothing=1.0, n_init=5, tol=1e-12, max_iter=20_000, random_state=0)
     assert_allclose(model.history_.objective[-1], found.history.objective[-1], rtol=1e-9)
     weights = found.tables[found.names.index("z")]
     assert_allclose(np.sort(weights.ravel()), np.sort(model.weights_), atol=1e-4)

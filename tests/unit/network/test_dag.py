@@ -67,7 +67,7 @@ def test_blanket_ancestors_and_descendants(fire):
 
 
 def test_parents_come_before_children_in_the_order(fire):
-    place = {i: k for k, i in enumerate(fire.order)}
+    place = {i: k for k, i in enumerate(fire.topological_order)}
     assert all(place[p] < place[i] for i, own in enumerate(fire.parents) for p in own)
 
 

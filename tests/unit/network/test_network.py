@@ -193,7 +193,7 @@ REFUSED = [
     ("A->B", {"states": {"a": ["n", "y"]}}, "states names 'a', which is not a variable; did you mean 'A'?"),
     ("A->B", {"tables": {"C": [1, 0]}}, "tables names 'C', which is not a variable; known: 'A', 'B'."),
     ("A->B", {"tables": {"A": [0.5, 0.5]}}, "tables has no table for 'B'; give one for each variable."),
-    ("A->B", {"tables": {"A": [0.5, 0.5]}, "random_tables": 0}, "random_tables draws the tables"),
+    ("A->B", {"tables": {"A": [0.5, 0.5]}, "random_tables": 0}, "random_tables makes the tables"),
     (
         "A->B",
         {"tables": {"A": [0.5, 0.5], "B": [0.5, 0.5]}},

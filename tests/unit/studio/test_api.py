@@ -70,7 +70,7 @@ def test_explanation_conflict_questions_and_sensitivity_are_those_of_the_library
     given = {"xray": "yes", "smoke": "no"}
     best = ASIA.most_probable(given=given)
     assert served.ask(f"{asia}/explanation", given=given).json()["states"] == dict(best.items())
-    assert math.isclose(served.ask(f"{asia}/conflict", given=given).json()["conflict"], ASIA.conflict(given).conflict)
+    assert math.isclose(served.ask(f"{asia}/conflict", given=given).json()["conflict"], ASIA.conflict(given).value)
     asked = served.ask(f"{asia}/questions", target="lung", given=given).json()["questions"]
     assert asked[0]["variable"] == ASIA.questions("lung", given=given)[0].variable
     bars = served.ask(f"{asia}/sensitivity", target="lung", given=given).json()

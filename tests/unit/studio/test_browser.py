@@ -9,6 +9,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from bayeskit import BayesianNetwork, datasets
+from tests.unit.cli.browser import require_chromium
+
+require_chromium(whole_module=True)
 
 ASIA = datasets.load_asia()
 HEART = Path(str(files("bayeskit.datasets").joinpath("data", "heart.csv")))

@@ -26,7 +26,7 @@ def test_large_files_come_in_batches_and_say_how_far_they_are(tmp_path):
     row = {"text": "word " * 200_000, "label": "x"}
     path = write(tmp_path / "a.jsonl", [row] * 12)
     seen = []
-    batches = list(read_texts(path).following(seen.append))
+    batches = list(read_texts(path).following(lambda step: seen.append(step.done)))
     assert [len(texts) for texts, _ in batches] == [5, 5, 2]
     assert seen[-1] == path.stat().st_size == read_texts(path).size
 

@@ -12,10 +12,13 @@ from bayeskit.counts.memory import readable
 from bayeskit.datasets import load_heart
 from bayeskit.decide.scores import row_scores
 from bayeskit.errors import BayeskitError
+from bayeskit.table.files import TableFile
 from bayeskit.table.read import read_table
+from bayeskit.workflow import training
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold, tempered
 from bayeskit.workflow.candidates import candidates, too_large
 from bayeskit.workflow.compare import cross_validate
+from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import group_parts, time_parts
 
 
@@ -120,3 +123,36 @@ def test_the_temperature_of_a_fold_does_not_see_the_fold():
     before, after = out_of_fold(posterior, y, part), out_of_fold(posterior, changed, part)
     assert_array_equal(before[part == 0], after[part == 0])
     assert (before[part == 1] != after[part == 1]).any()
+
+
+def test_the_temperature_of_a_fold_does_not_see_rows_that_no_fold_predicted():
+    rng = np.random.default_rng(0)
+    posterior, part = rng.dirichlet([0.2, 0.2], size=900), np.arange(900) % 3 - 1
+    y = (rng.random(900) < tempered(posterior, 2.0)[:, 1]).astype(int)
+    changed = np.where(part < 0, 1 - y, y)
+    before, after = out_of_fold(posterior, y, part), out_of_fold(posterior, changed, part)
+    assert_array_equal(before[part >= 0], after[part >= 0])
+
+
+def test_the_temperature_of_the_model_is_fitted_on_the_rows_that_were_predicted(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow", reason="files are read through Arrow")
+    rng = np.random.default_rng(0)
+    y, day = rng.integers(0, 2, 300), np.arange(300)
+    lines = [
+        f"{d},{a},{b},{c}" for d, a, b, c in zip(day, y ^ (rng.random(300) < 0.2), rng.random(300), y, strict=True)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["day,a,b,c", *lines]) + "\n", encoding="utf-8")
+    given = []
+
+    def noted(posterior, truth):
+        given.append((posterior, truth))
+        return fit_temperature(posterior, truth)
+
+    monkeypatch.setattr(training, "fit_temperature", noted)
+    table = training.read_training_table(TableFile.open(tmp_path / "rows.csv"), "c")
+    found = training.train(table, ["NaiveBayes"], FoldPlan(4, "time", "day"), calibrate=True)
+    ((posterior, truth),) = given
+    assert 0 < len(truth) == len(posterior) == found.board.scored_rows.sum() < 300  # no fold predicts the first days
+    assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
+    assert_array_equal(truth, table.labels.y[found.board.scored_rows])
+    assert found.temperature == fit_temperature(posterior, truth)

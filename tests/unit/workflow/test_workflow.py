@@ -11,10 +11,10 @@ from bayeskit import TAN, NaiveBayes
 from bayeskit.datasets import load_heart
 from bayeskit.decide.scores import MEASURES
 from bayeskit.errors import BayeskitError
+from bayeskit.progress import CancelledError
 from bayeskit.table.files import TableFile
 from bayeskit.workflow.evaluation import compare_models, evaluate
 from bayeskit.workflow.model_columns import ModelColumns, least_certain_rows, row_of_file
-from bayeskit.workflow.progress import CancelledError
 from bayeskit.workflow.report.page import report
 from bayeskit.workflow.training import read_training_table, train
 

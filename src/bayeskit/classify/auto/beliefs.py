@@ -15,7 +15,7 @@ from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.pool import LEAST_LOG, pool_of_members
-from bayeskit.classify.auto.training_rows import log_prior, log_softmax
+from bayeskit.classify.auto.training_rows import class_shares, log_prior, log_softmax
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
 FLOOR = 1.0
@@ -38,9 +38,12 @@ class AutoBeliefs:
 
     def __init__(self, counts: AutoCounts, prior: NDArray[np.float64] | None = None) -> None:
         self.counts, self.plan = counts, counts.plan
-        self._shares = self.log_prior = log_prior(counts.n_class)
-        if prior is not None:
-            self.log_prior = np.log(np.maximum(prior, LEAST_PRIOR))
+        self._shares = log_prior(counts.n_class)
+        exact = class_shares(counts.n_class)
+        self.log_prior = np.log(np.maximum(exact if prior is None else prior, LEAST_PRIOR))
+        # What another prior than the shares of the classes adds to the pool.
+        old = np.where(counts.n_class > 0, np.log(np.maximum(exact, LEAST_PRIOR)), self._shares)
+        self._other_prior = np.zeros(len(old)) if prior is None else self.log_prior - old
         threads = n_threads(counts.networks.size * 8)
         plan = self.plan
         self._networks = plan.networks.kernel.log_tables(counts.networks, plan.networks.m, threads)
@@ -144,11 +147,53 @@ class AutoBeliefs:
         return mixed
 
     def pooled(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-        """Return log P(c | x) of the pool, before the floor."""
+        """Return log P(c | x) of the pool, before the floor: of both pools, as far as cells are hidden."""
         matrix = self._class_matrix.copy()
-        matrix[:, -1] += self.log_prior - self._shares
+        matrix[:, -1] += self._other_prior
         members = self.members(codes, columns)
-        return pool_of_members(members, self.plan.member_weight, self._member_bias, matrix, self._centre)
+        full = pool_of_members(members, self.plan.member_weight, self._member_bias, matrix, self._centre)
+        known = self.known(codes)
+        some = np.flatnonzero(known < 1.0)
+        if len(some):
+            t = known[some, None]
+            told = self.told(np.ascontiguousarray(codes[:, some]), [member[some] for member in members])
+            few = self.log_prior + self.few_weight * np.sum(told, axis=0)
+            full[some] = log_softmax(t * full[some] + (1.0 - t) * few)
+        return full
+
+    def known(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return the weight t of the pool for full rows, of shape (n_rows,): the square of the share of known cells.
+
+        Columns with one level say nothing, hidden or not, and do not count.
+        """
+        there = codes[self._varies] != HIDDEN
+        return np.asarray(there.mean(axis=0) ** 2 if len(there) else np.ones(codes.shape[1]))
+
+    def told(self, codes: NDArray[np.uint8], members: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Return what the known cells told each member: its log P(c | x) less its log P(c | nothing known).
+
+        That of the networks has no weights of columns, which were fitted to full rows.
+        """
+        networks = self.plan.networks.kernel.score(
+            self._networks, codes, self._varies.astype(np.float64), n_threads(codes.size * 8 * len(self._shares))
+        )
+        others = [member - empty for member, empty in zip(members[1:], self._nothing_known[1:], strict=True)]
+        return [networks, *others]
+
+    @property
+    def few_weight(self) -> float:
+        """The weight of each member in the pool for rows of which little is known: their mean, as far as believed."""
+        return self.plan.believed / len(self.plan.member_weight)
+
+    @cached_property
+    def _varies(self) -> NDArray[np.bool_]:
+        return np.asarray(np.add.reduceat(self._level_seen.astype(np.int64), self.plan.levels.level_at[:-1]) > 1)
+
+    @cached_property
+    def _nothing_known(self) -> list[NDArray[np.float64]]:
+        """Log P(c) by each member, of shape (1, n_classes)."""
+        columns = [np.full(1, np.nan) if ordered else np.zeros(1, np.uint8) for ordered in self.plan.levels.ordered]
+        return self.members(np.full((len(columns), 1), HIDDEN, dtype=np.uint8), columns)
 
     def log_odds(self, scores: NDArray[np.float64], a: int, b: int) -> NDArray[np.float64]:
         """Return what each line of scores (n_lines, n_classes) adds to the log-odds of class a to class b."""
@@ -159,17 +204,17 @@ class AutoBeliefs:
     def bias(self, a: int, b: int) -> float:
         """Return the part of the log-odds that is the same for every row."""
         own = self.log_odds(self._member_bias[None, :], a, b)[0]
-        rest = self._class_matrix[:, -1] + self.log_prior - self._shares
+        rest = self._class_matrix[:, -1] + self._other_prior
         return float(own + rest[a] - rest[b])
 
     def members(self, codes: NDArray[np.uint8], columns: Sequence[NDArray[Any]]) -> list[NDArray[np.float64]]:
         """Return log P(c | x) by each member, clipped from below."""
         threads = n_threads(codes.size * 8 * len(self._shares))
         plan, weight = self.plan, self.plan.column_weight
-        networks = plan.networks.kernel.score(self._networks, codes, weight[:-1], threads)
+        networks = plan.networks.kernel.score(self._networks, codes, weight[:-1] * self._varies, threads)
         found = [networks + weight[-1] * self._shares + self._column_bias]
         for gaussian, beliefs in zip(plan.gaussians, self._gaussians, strict=True):
-            beside = columns_beside(gaussian, plan.levels).astype(np.float64)
+            beside = (columns_beside(gaussian, plan.levels) & self._varies).astype(np.float64)
             rest = self._shares + plan.plain.kernel.score(self._plain, codes, beside, threads)
             z = gaussian.transform(columns, codes, threads)
             found.append(rest + _densities(z, beliefs, codes[gaussian.features], threads))
@@ -181,9 +226,9 @@ class AutoBeliefs:
         return [log_softmax(each, LEAST_LOG) for each in found]
 
     def network_terms(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the term of each column in the score of the networks, of shape (n_rows, n_features, n_classes)."""
+        """Return the term of each column in the networks, of shape (n_rows, n_features, n_classes)."""
         terms = self.plan.networks.kernel.terms(self._networks, codes, n_threads(codes.size * 16))
-        return terms * self.plan.column_weight[:-1, None]
+        return terms * self._varies[:, None]
 
     def log_evidence(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return log P(x) by the networks, the mean of their probabilities; hidden cells are left out."""

@@ -35,6 +35,7 @@ class PoolPlan:
     member_bias: NDArray[np.float64]  # (n_classes,)
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1): of the pool's scores; a bias is last
     left_out_loss: NDArray[np.float64]  # (n_members + 1,): log-loss of each member, and of the pool, on rows left out
+    believed: float  # how far the members are believed, from 0 (the class shares) to 1
 
     @cached_property
     def plain(self) -> NetworkPlan:

@@ -19,10 +19,11 @@ MOST_VALUES_SHOWN = 25
 
 @dataclass(frozen=True, eq=False)
 class MemberPart:
-    """The part of one member in the log-odds of two classes: its weight times its own log-odds.
+    """The part of one member in the log-odds of two classes, in both pools.
 
-    For the networks ``terms`` holds the term of each feature, whatever the order, and ``rest`` the remainder: the
-    prior, the biases, and what clipping changed.
+    With t the weight of the pool for full rows, it is t times its weight times its own log-odds, and 1 - t times its
+    weight among the others times what the known cells changed in them. For the networks ``terms`` holds the term of
+    each feature, whatever the order, and ``rest`` the remainder: the prior, the biases, and what clipping changed.
     """
 
     member: str
@@ -45,19 +46,26 @@ def explain_members(
         a, b = (int(c) for c in np.argsort(-posterior, kind="stable")[:2])
     else:
         a, b = (labels.index(label) for label in classes)
-    terms = beliefs.network_terms(codes)[0]
+    t = float(beliefs.known(codes)[0])
+    few = (1.0 - t) * beliefs.few_weight
+    scores = beliefs.members(codes, columns)
     parts: list[MemberPart] = []
     total = 0.0
-    members = zip(plan.members, plan.member_weight.tolist(), beliefs.members(codes, columns), strict=True)
-    for name, weight, scores in members:
-        odds = weight * float(beliefs.log_odds(scores, a, b)[0])
+    for name, weight, said, told in zip(
+        plan.members, plan.member_weight.tolist(), scores, beliefs.told(codes, scores), strict=True
+    ):
+        odds = t * weight * float(beliefs.log_odds(said, a, b)[0]) + few * float(told[0, a] - told[0, b])
         total += odds
         if parts:
-            parts.append(MemberPart(name, weight, odds))
+            parts.append(MemberPart(name, t * weight + few, odds))
             continue
-        own = weight * beliefs.log_odds(terms, a, b)
-        parts.append(MemberPart(name, weight, odds, plan.schema.names, own, odds - float(own.sum())))
-    bias = beliefs.bias(a, b)
+        terms = beliefs.network_terms(codes)[0]  # (n_features, n_classes)
+        weighted = terms * plan.column_weight[:-1, None]
+        of_features = t * weight * beliefs.log_odds(weighted, a, b) + few * (terms[:, a] - terms[:, b])
+        rest = odds - float(of_features.sum())
+        parts.append(MemberPart(name, t * weight + few, odds, plan.schema.names, of_features, rest))
+    prior = float(beliefs.log_prior[a] - beliefs.log_prior[b])
+    bias = t * beliefs.bias(a, b) + (1.0 - t) * prior
     floor = float(np.log(posterior[a]) - np.log(posterior[b])) - total - bias
     return [*parts, MemberPart("bias", 1.0, bias), MemberPart("floor", 1.0, floor)]
 

@@ -122,6 +122,7 @@ def learn_plan(
         weighed.bias,
         weighed.class_matrix,
         weighed.losses,
+        weighed.believed,
     )
     counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
     return counts if weight is not None else counts.as_integers()

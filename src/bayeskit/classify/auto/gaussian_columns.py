@@ -24,7 +24,7 @@ ROWS_PER_COLUMN, MOST_PAIR_WORK = 3.0, 2e8
 def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> list[GaussianPlan]:
     """Return the plans of the Gaussians, whose shrinkage is still to be chosen.
 
-    The first has numbers as they are beside the indicators, the second normal scores alone; one column alone is no
+    The first has numbers as they are beside the indicators, the second normal scores alone; one indicator alone is no
     plan, since networks have it.
 
     Where there are too many columns, they are taken at equal distances, whatever they say about the classes: the best
@@ -39,7 +39,7 @@ def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[
     plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
     most = min(most, int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
     plans[0] = _with_indicators(plans[0], levels, n_level.sum(axis=1), total, most - len(features))
-    return [plan for plan in plans if len(plan.features) > 1]
+    return [plan for plan in plans if len(plan.features) > 1 or plan.n_numbers]
 
 
 def columns_beside(plan: GaussianPlan, levels: Levels) -> NDArray[np.bool_]:

@@ -18,7 +18,7 @@ from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
 SHRINKAGE = (1, 10, 200)
-KAPPA = 0.5  # rows that the prior mean is worth
+MOST_KAPPA = 0.5  # rows that the prior mean is worth at the most
 ROWS_TO_CHOOSE = 1000  # the shrinkage is chosen on this many
 ROWS_AT_ONCE = 1 << 13  # that are scaled and added up
 
@@ -107,12 +107,13 @@ class MemberGaussians:
         pooled = (1 - share) * pooled + share * np.diag(np.diag(pooled)) + 1e-6 * np.eye(p)
         nu = p + 1 + shrinkage * (p if shrinkage > 1 else 1)
         away = own_mean - prior_mean
-        pull = KAPPA * n / (KAPPA + n)
+        kappa = _prior_rows(n, away, pooled)
+        pull = kappa * n / (kappa + n)
         scale = scatter + nu * pooled + pull[:, None, None] * away[:, :, None] * away[:, None, :]
-        mean = (KAPPA * prior_mean + n[:, None] * own_mean) / (KAPPA + n)[:, None]
+        mean = (kappa * prior_mean + n[:, None] * own_mean) / (kappa + n)[:, None]
         # Without one of n rows, Σ (z − mean)(z − mean)ᵀ is less by n / (n − 1) of the row's own part.
         lost = np.where(n > 1, n / np.maximum(n - 1, 1e-9), 0.0) * nu * (1 - share) / present
-        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + KAPPA, nu + n - p + 1, own_mean, lost)
+        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + kappa, nu + n - p + 1, own_mean, lost)
 
     def log_densities(
         self,
@@ -133,6 +134,19 @@ class MemberGaussians:
         y, own = (None, None) if rows is None else (rows.y, rows.own)
         center, pooled = (None, None) if rows is None else (self.center, self.pooled)
         return gaussian_densities(z, mean, scale, self.kappa, self.df, y, own, center, pooled, threads)
+
+
+def _prior_rows(n: NDArray[np.float64], away: NDArray[np.float64], pooled: NDArray[np.float64]) -> float:
+    """Return how many rows the prior mean is worth: few where the means of the classes lie far from it.
+
+    The means of the classes are drawn from N(μ, S / κ), so that of p columns (m_c − μ)ᵀ S⁻¹ (m_c − μ) / p is 1 / κ +
+    1 / n_c in the mean. S, the pooled covariance, needs two rows a class.
+    """
+    seen, p = n > 0, len(pooled)
+    if n.sum() < 2 * np.count_nonzero(seen):  # S is not known
+        return MOST_KAPPA
+    squares = np.einsum("cp,pc->c", away[seen], np.linalg.solve(pooled, away[seen].T)) / p
+    return min(MOST_KAPPA, 1.0 / max(float((squares - 1.0 / n[seen]).mean()), 1e-9))
 
 
 def learn_gaussians(

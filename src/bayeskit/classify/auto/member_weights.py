@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_class_matrix, n_threads
-from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, curvature, fit_pool, pool_of_members, pooled
+from bayeskit.classify.auto.pool import COARSE, LEAST_LOG, fit_pool, pool_of_members, pooled
 from bayeskit.classify.auto.training_rows import TrainingRows, log_prior, log_softmax
 
 # Strengths of the penalties that keep weights near 1 / M, powers near 1, and the matrix of classes near the identity.
@@ -16,6 +16,8 @@ PENALTY, MATRIX_PENALTY = 15.0, 50.0
 LEAST_POWER, MOST_POWER = 0.02, 4.0
 # The logarithm of the greatest power that is extrapolated from fewer trees.
 MOST_SHARPENED = 0.25
+# Nats that the pool must be ahead of the class shares to be believed as much as they are.
+PRIOR_NATS = 1.0
 # Rows left out for each number of the matrix. Of two classes it would say no more than a power does.
 ROWS_PER_NUMBER, FEWEST_CLASSES = 10, 3
 
@@ -28,6 +30,7 @@ class MemberWeights:
     bias: NDArray[np.float64]  # (n_classes,)
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
     losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
+    believed: float  # from 0, the class shares, to 1: how far the pool is believed
 
 
 def weigh_members(
@@ -47,23 +50,20 @@ def weigh_members(
     n, k = len(log_posteriors), sample.n_classes
     as_it_is = np.eye(k, k + 1)
     if k == 1:
-        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1))
+        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0)
     scores = _as_scores(log_posteriors)
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
-    power, n_fitted = np.ones(n), 0.0
-    for m in range(n):
-        power[m], own = _best_power(scores[m : m + 1], sample)
-        n_fitted += own
+    power = np.array([_best_power(scores[m : m + 1], sample) for m in range(n)])
     tempered = scores * power[:, None, None].astype(np.float32)
     found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), PENALTY)
-    n_fitted += _n_fitted(tempered, found, sample)
     found[:n] *= power
     by_pool = pooled(scores, found)
-    of_all, own = _best_power(_as_scores([by_pool]), sample)
-    of_half, _ = _best_power(_as_scores([pooled(_as_scores(by_half), found)]), sample)
+    of_all = _best_power(_as_scores([by_pool]), sample)
+    of_half = _best_power(_as_scores([pooled(_as_scores(by_half), found)]), sample)
     found *= of_all
-    n_fitted += own
     left_out, class_matrix = log_softmax(by_pool * of_all), as_it_is
+    n_class = np.bincount(sample.y, weights=sample.weight, minlength=k).astype(np.float64)
+    n_fitted = _n_fitted(tempered, np.exp(left_out), of_all, n_class, sample.weight)
     if k >= FEWEST_CLASSES and ROWS_PER_NUMBER * k * k <= sample.weight.sum():
         z = np.ascontiguousarray((left_out - left_out.mean(axis=1, keepdims=True)).T)
         class_matrix = fit_class_matrix(z, sample.y, sample.weight, MATRIX_PENALTY, COARSE, n_threads(z.size * k))
@@ -71,8 +71,10 @@ def weigh_members(
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
     found *= _sharpness(of_all, of_half)
-    weight, bias = _cautious(found[:n], found[n:], left_out[of_true], n_fitted, sample)
-    return MemberWeights(weight, bias, class_matrix, losses)
+    believed = _believed(left_out[of_true], n_class, n_fitted, sample)
+    shares = log_prior(n_class)
+    bias = believed * found[n:] + (1.0 - believed) * (shares - shares.mean())
+    return MemberWeights(believed * found[:n], bias, class_matrix, losses, believed)
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
@@ -82,10 +84,10 @@ def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]
     return scores
 
 
-def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> tuple[float, float]:
-    """Return the power s with which P^s / Z has the least log-loss, and how far the rows chose it (from 0 to 1)."""
+def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> float:
+    """Return the power s with which P^s / Z has the least log-loss."""
     found = fit_pool(scores, sample.y, sample.weight, np.ones(1), PENALTY, tolerance=COARSE)
-    return float(np.clip(found[0], LEAST_POWER, MOST_POWER)), _n_fitted(scores, found, sample)
+    return float(np.clip(found[0], LEAST_POWER, MOST_POWER))
 
 
 def _sharpness(by_all: float, by_half: float) -> float:
@@ -97,34 +99,46 @@ def _sharpness(by_all: float, by_half: float) -> float:
     return float(np.exp(np.clip(0.5 * np.log(by_all / by_half), 0.0, MOST_SHARPENED)))
 
 
-def _n_fitted(scores: NDArray[np.float32], found: NDArray[np.float64], sample: TrainingRows) -> float:
-    """Return how many of the weights of scores (n, n_classes, n_rows) the rows chose, and not the penalty.
-
-    A weight counts as h / (h + penalty), where h is the second derivative of the log-loss, Σ_r Var_c F(c).
-    """
-    bend = curvature(scores, sample.weight, found)
-    return float((bend / (bend + PENALTY)).sum())
-
-
-def _cautious(
+def _n_fitted(
+    tempered: NDArray[np.float32],
+    posterior: NDArray[np.float64],
+    power: float,
+    n_class: NDArray[np.float64],
     weight: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    log_p: NDArray[np.float64],
-    n_fitted: float,
-    sample: TrainingRows,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return weights and biases nearer to those of the class shares, by how sure it is that the pool beats them.
+) -> float:
+    r"""Return how many numbers the rows chose, and not the penalties, beyond those of the class shares.
 
-    On average, rows left out gain g nats over the shares of their classes, which have seen them as the biases have;
-    each number that was fitted to N rows takes 1 / N of it back (Akaike's criterion). With standard error e,
-    g² / (g² + e²) of what is left are to be believed.
+    It is tr H (H + Λ)⁻¹, where H is the second derivative of the log-loss by the weights of the members (n, n_classes,
+    n_rows) and the biases together and Λ are the penalties; less the same of the biases alone. Members mostly agree,
+    so that they count together and not one by one.
     """
-    n_class = np.bincount(sample.y, weights=sample.weight, minlength=sample.n_classes)
-    total = float(sample.weight.sum())
-    gains = log_p - np.log(n_class[sample.y] / total)
-    mean = float(np.average(gains, weights=sample.weight))
-    gain = max(mean - n_fitted / total, 0.0)
-    variance = float(np.average((gains - mean) ** 2, weights=sample.weight)) / total
-    believed = gain**2 / max(gain**2 + variance, np.finfo(np.float64).tiny)
-    shares = log_prior(n_class)
-    return believed * weight, believed * bias + (1.0 - believed) * (shares - shares.mean())
+    n, k = tempered.shape[:2]
+    h = np.empty((n + k, n + k))
+    means = []
+    for m in range(n):
+        score = power * tempered[m].T.astype(np.float64)  # (n_rows, n_classes)
+        means.append(score - (posterior * score).sum(axis=1, keepdims=True))
+        weighted = posterior * means[m] * weight[:, None]
+        h[m, : m + 1] = [(weighted * other).sum() for other in means]
+        h[m, n:] = weighted.sum(axis=0)
+    h[n:, n:] = np.diag(weight @ posterior) - (posterior * weight[:, None]).T @ posterior
+    h[:n, :n] = np.tril(h[:n, :n]) + np.tril(h[:n, :n], -1).T
+    h[n:, :n] = h[:n, n:].T
+    share = n_class / n_class.sum()
+    of_shares = n_class.sum() * (np.diag(share) - np.outer(share, share))
+    penalties = np.append(np.full(n, PENALTY), np.ones(k))
+    return _degrees(h, penalties) - _degrees(of_shares, np.ones(k))
+
+
+def _degrees(h: NDArray[np.float64], penalties: NDArray[np.float64]) -> float:
+    return float(np.trace(np.linalg.solve(h + np.diag(penalties), h)))
+
+
+def _believed(log_p: NDArray[np.float64], n_class: NDArray[np.float64], n_fitted: float, sample: TrainingRows) -> float:
+    """Return how far the pool is to be believed: its Akaike weight against the class shares.
+
+    Rows left out gain so many nats over the shares of their classes, which have seen them as the biases have, and each
+    number that was fitted to them takes one back. The pool is believed by half where one more nat is left.
+    """
+    gain = float(sample.weight @ (log_p - np.log(n_class[sample.y] / n_class.sum())))
+    return float(1.0 / (1.0 + np.exp(np.clip(PRIOR_NATS + n_fitted - gain, -500.0, 500.0))))

@@ -19,7 +19,7 @@ from bayeskit.classify.auto.explanation_parts import (
 )
 from bayeskit.classify.auto.fitting import EFFORTS, Clock, learn_plan
 from bayeskit.classify.auto.streams import passes
-from bayeskit.classify.auto.training_rows import coded_rows, different_rows, log_prior
+from bayeskit.classify.auto.training_rows import class_shares, coded_rows, different_rows
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
 from bayeskit.errors import BayeskitError, warn_caller
@@ -36,6 +36,9 @@ from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
+
+# Below this, rows left out gain less over the class frequencies than the numbers that were fitted to them explain.
+LEAST_BELIEVED = 1.0 / (1.0 + np.e)
 
 
 def _is_seed(value: Any) -> bool:
@@ -56,7 +59,13 @@ class AutoBayes(BayesClassifier):
     step mixes in one row of the class shares π, so that no class is ruled out.
 
     In a column that had missing cells in the fit, a missing cell is a level of its own. One that is *hidden* (left out
-    of a row that is explained), or that has no level, is summed out.
+    of a row that is explained), or that has no level, is summed out. What was fitted to full rows then fades: with f
+    the share of the columns that are known and t = f²,
+
+    .. math:: \log P(c \mid x) = t \log P_{full}(c \mid x) + (1 - t) \Bigl[ \log \pi_c + \frac{κ}{M}
+              \sum_m \log \frac{P_m(c \mid x)}{P_m(c \mid \text{nothing})} \Bigr] - \log Z,
+
+    where κ says how far the pool is believed. With nothing known the answer are the class shares π.
 
     Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows.
 
@@ -202,10 +211,10 @@ class AutoBayes(BayesClassifier):
             warn_caller(
                 f"max_seconds={self.max_seconds:g} were over before all {what} were learned; the model has the rest."
             )
-        if len(classes) > 1 and not counts.plan.member_weight.any():
+        if len(classes) > 1 and counts.plan.believed < LEAST_BELIEVED:
             warn_caller(
-                "no member gains anything over the class frequencies on rows left out, so AutoBayes answers every row "
-                "with these; more rows or other columns may help."
+                "rows left out gain nothing over the class frequencies beyond what chance gives, so the answers of "
+                "AutoBayes stay near these; more rows or other columns may help."
             )
         return counts
 
@@ -239,7 +248,7 @@ class AutoBayes(BayesClassifier):
             return class_prior(counts.n_class, self.prior, 0.0, counts.classes)
         if self.class_weight is None:
             return None
-        shares = np.exp(log_prior(counts.n_class)) * class_factors(counts.n_class, counts.classes, self.class_weight)
+        shares = class_shares(counts.n_class) * class_factors(counts.n_class, counts.classes, self.class_weight)
         return np.asarray(shares / shares.sum())
 
     def _believe(self, counts: AutoCounts) -> AutoBeliefs:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import fit_pool as solve
-from bayeskit._kernels import n_threads, pool_curvature, pool_log_posterior, pool_members
+from bayeskit._kernels import n_threads, pool_log_posterior, pool_members
 
 # Members' log-probabilities below this are cut off: no member may rule a class out alone.
 LEAST_LOG = float(np.log(1e-6))
@@ -44,13 +44,6 @@ def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[n
     """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
     n = len(scores)
     return pool_log_posterior(scores, found[:n], found[n:], _threads(scores))
-
-
-def curvature(
-    scores: NDArray[np.float32], weight: NDArray[np.float64], found: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the second derivative of the log-loss by each weight w, Σ_r Var_c F(c), of shape (n_members,)."""
-    return pool_curvature(scores, weight, found, _threads(scores))[: len(scores)]
 
 
 def pool_of_members(

@@ -25,6 +25,7 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
     plan = counts.plan
     meta: dict[str, Any] = {"schema": plan.schema.to_json(), "n_gaussians": len(plan.gaussians)}
     meta["tree_strengths"] = [trees.m for trees in plan.trees]
+    meta["believed"] = plan.believed
     meta["shrinkages"] = [gaussian.shrinkage for gaussian in plan.gaussians]
     arrays: Arrays = {}
     for name, labels in (("", counts.classes), ("plan_", plan.classes)):
@@ -90,6 +91,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
         numbers("member_bias", len(plan_classes)),
         numbers("class_matrix", len(plan_classes), len(plan_classes) + 1),
         numbers("left_out_loss", n_members + 1),
+        _share(meta["believed"]),
     )
     k = len(classes)
     n_class = _read_counts(arrays, "n_class", (k,))
@@ -102,6 +104,12 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
         tuple(_read_counts(arrays, f"trees{t}_counts", (each.kernel.n_leaves, k)) for t, each in enumerate(trees)),
         tuple(_read_sums(arrays, f"gaussian{g}_sums", k, len(each.features)) for g, each in enumerate(gaussians)),
     )
+
+
+def _share(value: Any) -> float:
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ModelFileError(f"a share of the file is {value!r}; it must be a number from 0 to 1.")
+    return float(value)
 
 
 def _above_zero(value: Any) -> float:

@@ -87,6 +87,11 @@ def log_softmax(scores: NDArray[Any], least: float = -np.inf) -> NDArray[np.floa
     return normalize(np.ascontiguousarray(scores, dtype=np.float64), least, n_threads(scores.size * 16))
 
 
+def class_shares(n_class: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the share of each class among the rows."""
+    return np.asarray(n_class / n_class.sum(), dtype=np.float64)
+
+
 def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
     """Return log P(c), with half a row added to each class."""
     shares: NDArray[np.float64] = np.log((n_class + 0.5) / (n_class.sum() + 0.5 * len(n_class)))

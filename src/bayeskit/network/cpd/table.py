@@ -118,7 +118,7 @@ def _row_name(
 
 
 def default_table(name: str, shape: tuple[int, ...], rng: np.random.Generator | None) -> Table:
-    """Return uniform rows, or rows drawn from the flat Dirichlet distribution."""
+    """Return uniform rows, or rows sampled from the flat Dirichlet distribution."""
     check_size(name, shape)
     if 0 in shape:
         return np.empty(shape)

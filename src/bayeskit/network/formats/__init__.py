@@ -1,9 +1,8 @@
-"""Network files: BIF, XMLBIF, Hugin NET, UAI and DOT, chosen by extension."""
+"""Network files, one file per format; the extension of a path decides."""
 
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -19,17 +18,17 @@ __all__ = ["is_network_file", "read", "write"]
 
 def read(path: str | os.PathLike[str], normalize: bool = False) -> Parts:
     """Read the parts of a network; names, numbers, rows and arcs are checked."""
-    kind, packed = format_of(path)
+    form, packed = format_of(path)
     source = load_text(path, packed)
-    return check_parents(source, import_module(f"{__name__}.{kind}").read(source, normalize))
+    return check_parents(source, form.read(source, normalize))
 
 
 def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network in the format of the path's extension."""
-    kind, packed = format_of(path)
+    form, packed = format_of(path)
     for name in chain(net.names, *net.states):
         if name != name.strip() or not name.isprintable():
             raise NetworkError(
                 f"the name {name!r} begins or ends with a space or holds a control character; rename it."
             )
-    save_text(import_module(f"{__name__}.{kind}").write(net), path, packed)
+    save_text(form.write(net), path, packed)

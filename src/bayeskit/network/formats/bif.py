@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bayeskit._kernels import parse_bif
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.table import MOST_AXES, TOLERANCE
+from bayeskit.network.formats.network_format import NetworkFormat
 from bayeskit.network.formats.network_parts import FileText, Parts, refuse
 
 if TYPE_CHECKING:
@@ -17,24 +18,53 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r'(?!/[/*])[^\s{}()\[\],;|"]+')
 
 
-def read(source: FileText, normalize: bool) -> Parts:
-    """Read BIF; tables may be rows, ``default`` rows, or one ``table`` in which the child's states change slowest."""
-    data = source.text.encode()
-    found = parse_bif(data, normalize, TOLERANCE)
-    if len(found) == 2:
-        (line, column), message = found
-        refuse(source.name, line, column, message)
-    names, states, parents, numbers, spans = found
-    cards = [len(own) for own in states]
-    places = _in_characters([at for _, _, at in spans], data)
-    for name, above, at in zip(names, parents, places, strict=True):
-        if len(above) >= MOST_AXES:
-            source.fault(at, f"{name!r} has {len(above)} parents; a table can have at most {MOST_AXES - 1}.")
-    tables = [
-        numbers[first : first + size].reshape([*(cards[p] for p in above), card])
-        for (first, size, _), above, card in zip(spans, parents, cards, strict=True)
-    ]
-    return Parts(names, states, parents, tables, places)
+class BIF(NetworkFormat):
+    """The interchange format BIF 0.15, as the repositories of networks use it."""
+
+    name = "bif"
+    extensions = (".bif",)
+
+    def read(self, source: FileText, normalize: bool) -> Parts:
+        """Read BIF; tables may be rows, ``default`` rows, or one ``table`` whose child's states change slowest."""
+        data = source.text.encode()
+        found = parse_bif(data, normalize, TOLERANCE)
+        if len(found) == 2:
+            (line, column), message = found
+            refuse(source.name, line, column, message)
+        names, states, parents, numbers, spans = found
+        cards = [len(own) for own in states]
+        places = _in_characters([at for _, _, at in spans], data)
+        for name, above, at in zip(names, parents, places, strict=True):
+            if len(above) >= MOST_AXES:
+                source.fault(at, f"{name!r} has {len(above)} parents; a table can have at most {MOST_AXES - 1}.")
+        tables = [
+            numbers[first : first + size].reshape([*(cards[p] for p in above), card])
+            for (first, size, _), above, card in zip(spans, parents, cards, strict=True)
+        ]
+        return Parts(names, states, parents, tables, places)
+
+    def write(self, net: BayesianNetwork) -> str:
+        """Write BIF; every number is the shortest that reads back as the same."""
+        lines = ["network unknown {", "}"]
+        for name, own in zip(net.names, net.states, strict=True):
+            shown = ", ".join(map(_word, own))
+            lines += [f"variable {_word(name)} {{", f"  type discrete [ {len(own)} ] {{ {shown} }};", "}"]
+        for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
+            given = ", ".join(_word(net.names[p]) for p in above)
+            lines.append(
+                f"probability ( {_word(name)} | {given} ) {{" if above else f"probability ( {_word(name)} ) {{"
+            )
+            rows = table.reshape(-1, table.shape[-1]).tolist()
+            if not above:
+                lines.append(f"  table {', '.join(map(repr, rows[0]))};")
+            else:
+                keys = [""]
+                for p in above:
+                    words = list(map(_word, net.states[p]))
+                    keys = [f"{key}, {word}" if key else word for key in keys for word in words]
+                lines += [f"  ({key}) {', '.join(map(repr, row))};" for key, row in zip(keys, rows, strict=True)]
+            lines.append("}")
+        return "\n".join(lines) + "\n"
 
 
 def _in_characters(places: list[int], data: bytes) -> list[int]:
@@ -45,27 +75,6 @@ def _in_characters(places: list[int], data: bytes) -> list[int]:
         characters += len(data[done:at].decode())
         done, found[at] = at, characters
     return [found[at] for at in places]
-
-
-def write(net: BayesianNetwork) -> str:
-    """Write BIF; every number is the shortest that reads back as the same."""
-    lines = ["network unknown {", "}"]
-    for name, own in zip(net.names, net.states, strict=True):
-        shown = ", ".join(map(_word, own))
-        lines += [f"variable {_word(name)} {{", f"  type discrete [ {len(own)} ] {{ {shown} }};", "}"]
-    for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
-        given = ", ".join(_word(net.names[p]) for p in above)
-        lines.append(f"probability ( {_word(name)} | {given} ) {{" if above else f"probability ( {_word(name)} ) {{")
-        rows = table.reshape(-1, table.shape[-1]).tolist()
-        if not above:
-            lines.append(f"  table {', '.join(map(repr, rows[0]))};")
-        else:
-            keys = [""]
-            for p in above:
-                keys = [f"{key}, {_word(state)}" if key else _word(state) for key in keys for state in net.states[p]]
-            lines += [f"  ({key}) {', '.join(map(repr, row))};" for key, row in zip(keys, rows, strict=True)]
-        lines.append("}")
-    return "\n".join(lines) + "\n"
 
 
 def _word(name: str) -> str:

@@ -8,8 +8,9 @@ from urllib.parse import quote, unquote
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.table import MOST_AXES, default_table
-from bayeskit.network.digraph import digraph
+from bayeskit.network.dot_text import dot_text
 from bayeskit.network.formats.lexer import Scanner, numbers
+from bayeskit.network.formats.network_format import NetworkFormat
 from bayeskit.network.formats.network_parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
 
 if TYPE_CHECKING:
@@ -211,26 +212,31 @@ class _Reader(Scanner):
         return ordered
 
 
-def read(source: FileText, normalize: bool) -> Parts:
-    """Read DOT; without tables of ours every row is uniform, and states are "no" and "yes"."""
-    reader = _Reader(source)
-    reader.read()
-    return reader.parts(normalize)
+class DOT(NetworkFormat):
+    """DOT: the graph for Graphviz; states and tables are in attributes that it ignores."""
 
+    name = "dot"
+    extensions = (".dot", ".gv")
 
-def write(net: BayesianNetwork) -> str:
-    """Write DOT that Graphviz draws and that reads back as the same network."""
-    nodes: dict[str, dict[str, str]] = {}
-    for i, name in enumerate(net.names):
-        if "\\" in name:  # read back, it would be two of them
-            raise NetworkError(f"DOT cannot hold the name {name!r}: it has a backslash; rename it or write XMLBIF.")
-        attributes = {
-            "states": "|".join(map(_escaped, net.states[i])),
-            "parents": "|".join(_escaped(net.names[p]) for p in net.parents[i]),
-            "table": " ".join(map(repr, net.tables[i].reshape(-1).tolist())),
-        }
-        nodes[name] = {key: value for key, value in attributes.items() if value}
-    return digraph(nodes, net.arcs) + "\n"
+    def read(self, source: FileText, normalize: bool) -> Parts:
+        """Read DOT; without tables of ours every row is uniform, and states are "no" and "yes"."""
+        reader = _Reader(source)
+        reader.read()
+        return reader.parts(normalize)
+
+    def write(self, net: BayesianNetwork) -> str:
+        """Write DOT that Graphviz draws and that reads back as the same network."""
+        nodes: dict[str, dict[str, str]] = {}
+        for i, name in enumerate(net.names):
+            if "\\" in name:  # read back, it would be two of them
+                raise NetworkError(f"DOT cannot hold the name {name!r}: it has a backslash; rename it or write XMLBIF.")
+            attributes = {
+                "states": "|".join(map(_escaped, net.states[i])),
+                "parents": "|".join(_escaped(net.names[p]) for p in net.parents[i]),
+                "table": " ".join(map(repr, net.tables[i].reshape(-1).tolist())),
+            }
+            nodes[name] = {key: value for key, value in attributes.items() if value}
+        return dot_text(nodes, net.arcs) + "\n"
 
 
 def _escaped(text: str) -> str:

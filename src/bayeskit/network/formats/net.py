@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.formats.lexer import Scanner, numbers
+from bayeskit.network.formats.network_format import NetworkFormat
 from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 
 if TYPE_CHECKING:
@@ -148,28 +149,33 @@ def _unquoted(text: str) -> str:
     return text.strip().strip('"')
 
 
-def read(source: FileText, normalize: bool) -> Parts:
-    """Read NET; utilities, decisions, continuous nodes and classes are refused."""
-    reader = _Reader(source, normalize)
-    reader.read()
-    return reader.parts()
+class HuginNet(NetworkFormat):
+    """Hugin NET."""
 
+    name = "net"
+    extensions = (".net",)
 
-def write(net: BayesianNetwork) -> str:
-    """Write NET; a name that is not a plain word is written as label and in an attribute of our own."""
-    plain = _plain_names(net.names)
-    lines = ["net", "{", "}"]
-    for name, short, own in zip(net.names, plain, net.states, strict=True):
-        states = " ".join(_quoted(state) for state in own)
-        lines += [f"node {short}", "{", f"  states = ({states});", f"  label = {_quoted(name)};"]
-        if short != name:
-            lines.append(f"  {_OURS} = {_quoted(name)};")
-        lines.append("}")
-    for i, (above, table) in enumerate(zip(net.parents, net.tables, strict=True)):
-        given = " ".join(plain[p] for p in above)
-        lines += [f"potential ({plain[i]} | {given})" if above else f"potential ({plain[i]})", "{"]
-        lines += [f"  data = {_bracketed(table.tolist())};", "}"]
-    return "\n".join(lines) + "\n"
+    def read(self, source: FileText, normalize: bool) -> Parts:
+        """Read NET; utilities, decisions, continuous nodes and classes are refused."""
+        reader = _Reader(source, normalize)
+        reader.read()
+        return reader.parts()
+
+    def write(self, net: BayesianNetwork) -> str:
+        """Write NET; a name that is not a plain word is written as label and in an attribute of our own."""
+        plain = _plain_names(net.names)
+        lines = ["net", "{", "}"]
+        for name, short, own in zip(net.names, plain, net.states, strict=True):
+            states = " ".join(_quoted(state) for state in own)
+            lines += [f"node {short}", "{", f"  states = ({states});", f"  label = {_quoted(name)};"]
+            if short != name:
+                lines.append(f"  {_OURS} = {_quoted(name)};")
+            lines.append("}")
+        for i, (above, table) in enumerate(zip(net.parents, net.tables, strict=True)):
+            given = " ".join(plain[p] for p in above)
+            lines += [f"potential ({plain[i]} | {given})" if above else f"potential ({plain[i]})", "{"]
+            lines += [f"  data = {_bracketed(table.tolist())};", "}"]
+        return "\n".join(lines) + "\n"
 
 
 def _bracketed(table: list[object]) -> str:

@@ -10,45 +10,37 @@ from typing import IO
 
 from bayeskit.errors import NetworkError, NetworkFileError
 from bayeskit.io.container import atomic_write
+from bayeskit.network.formats.network_format import NetworkFormat, known_extensions
 from bayeskit.network.formats.network_parts import FileText, refuse
 from bayeskit.network.variable_names import did_you_mean
-
-FORMATS = {
-    ".bif": "bif",
-    ".xmlbif": "xmlbif",
-    ".bifxml": "xmlbif",
-    ".xml": "xmlbif",
-    ".net": "net",
-    ".uai": "uai",
-    ".dot": "dot",
-    ".gv": "dot",
-}
 
 # A packed file can unpack to any size; the largest public network has 6 MB of text.
 MAX_BYTES = 1 << 28
 PIECE = 1 << 20
 
 
-def format_of(path: str | os.PathLike[str]) -> tuple[str, bool]:
+def format_of(path: str | os.PathLike[str]) -> tuple[NetworkFormat, bool]:
     """Return the format that a path's extension means, and whether it is packed.
 
     Examples
     --------
-    >>> format_of("net.bif.gz")
+    >>> form, packed = format_of("net.bif.gz")
+    >>> form.name, packed
     ('bif', True)
     """
     suffix, packed = _suffix_of(path)
-    if suffix not in FORMATS:
+    known = known_extensions()
+    if suffix not in known:
         raise NetworkError(
             f"{os.fspath(path)}: the extension {suffix!r} is not a network format; "
-            f"{did_you_mean(suffix, list(FORMATS))}"
+            f"{did_you_mean(suffix, sorted(known))}"
         )
-    return FORMATS[suffix], packed
+    return known[suffix](), packed
 
 
 def is_network_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a path's extension is that of a network format, packed or not."""
-    return _suffix_of(path)[0] in FORMATS
+    return _suffix_of(path)[0] in known_extensions()
 
 
 def _suffix_of(path: str | os.PathLike[str]) -> tuple[str, bool]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.network.cpd.table import TOLERANCE
 from bayeskit.network.formats.lexer import numbers
+from bayeskit.network.formats.network_format import NetworkFormat
 from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 
 if TYPE_CHECKING:
@@ -61,55 +62,80 @@ class _Pieces:
         return numbers(self.source, self.text[start : self.at], start)
 
 
-def read(source: FileText, normalize: bool) -> Parts:
-    """Read a Bayesian network in UAI, standard or as pyAgrum or pgmpy writes it.
+class UAI(NetworkFormat):
+    """UAI, with the names in comments of our own."""
 
-    pgmpy writes tables in which the first variable of the scope changes fastest, where the format has the last. A file
-    whose rows all sum to 1 is read as the format says; otherwise it is pgmpy's if they do so in that other order.
-    """
-    pieces = _Pieces(source)
-    at, word = pieces.take("BAYES")
-    if word != "BAYES":
-        pieces.fault(at, f"a Bayesian network in UAI starts with BAYES; found {word[:40]!r}.")
-    limit = len(source.text)  # a file of n characters has at most n numbers
-    n = pieces.whole("the number of variables", 1, limit)
-    cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
-    if sum(cards) > limit:  # each needs as many numbers in its table
-        pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
-    pieces.whole("the number of tables, one per variable:", n, n)
-    scopes = [_scope(pieces, n) for _ in range(n)]
-    comments = [found.group(1).strip() for found in _PYAGRUM_SCOPE.finditer(source.text)]
-    from_pyagrum = len(comments) == n and all(comments)
-    own = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
-    names, states = _names(source, cards, own)
-    read_tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]] = {}
-    for scope in scopes:
-        place, child = pieces.at, scope[-1]
-        if child in read_tables:
-            pieces.fault(place, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
-        values = pieces.numbers(pieces.whole("the number of the table's numbers", 1, limit))
-        read_tables[child] = tuple(scope[:-1]), values, place
-    from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read_tables)
-    tables: dict[int, NDArray[np.float64]] = {}
-    for child, (above, values, place) in read_tables.items():
-        if from_pgmpy:
-            values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
-        turned = above[::-1] if from_pyagrum or from_pgmpy else above
-        shape = (*(cards[p] for p in turned), cards[child])
-        table = checked_rows(source, place, names[child], values, shape, normalize)
-        if turned != above:
-            table = np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)]))
-        tables[child] = table
-    if left := _PIECE.search(pieces.text, pieces.at):
-        pieces.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
-    order = range(n)
-    return Parts(
-        names,
-        states,
-        [read_tables[i][0] for i in order],
-        [tables[i] for i in order],
-        [read_tables[i][2] for i in order],
-    )
+    name = "uai"
+    extensions = (".uai",)
+
+    def read(self, source: FileText, normalize: bool) -> Parts:
+        """Read a Bayesian network in UAI, standard or as pyAgrum or pgmpy writes it.
+
+        pgmpy writes tables in which the first variable of the scope changes fastest, where the format has the last. A
+        file whose rows all sum to 1 is read as the format says; otherwise it is pgmpy's if they do so in that other
+        order.
+        """
+        pieces = _Pieces(source)
+        at, word = pieces.take("BAYES")
+        if word != "BAYES":
+            pieces.fault(at, f"a Bayesian network in UAI starts with BAYES; found {word[:40]!r}.")
+        limit = len(source.text)  # a file of n characters has at most n numbers
+        n = pieces.whole("the number of variables", 1, limit)
+        cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
+        if sum(cards) > limit:  # each needs as many numbers in its table
+            pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
+        pieces.whole("the number of tables, one per variable:", n, n)
+        scopes = [_scope(pieces, n) for _ in range(n)]
+        comments = [found.group(1).strip() for found in _PYAGRUM_SCOPE.finditer(source.text)]
+        from_pyagrum = len(comments) == n and all(comments)
+        own = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
+        names, states = _names(source, cards, own)
+        read_tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]] = {}
+        for scope in scopes:
+            place, child = pieces.at, scope[-1]
+            if child in read_tables:
+                pieces.fault(place, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
+            values = pieces.numbers(pieces.whole("the number of the table's numbers", 1, limit))
+            read_tables[child] = tuple(scope[:-1]), values, place
+        from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read_tables)
+        tables: dict[int, NDArray[np.float64]] = {}
+        for child, (above, values, place) in read_tables.items():
+            if from_pgmpy:
+                values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
+            turned = above[::-1] if from_pyagrum or from_pgmpy else above
+            shape = (*(cards[p] for p in turned), cards[child])
+            table = checked_rows(source, place, names[child], values, shape, normalize)
+            if turned != above:
+                table = np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)]))
+            tables[child] = table
+        if left := _PIECE.search(pieces.text, pieces.at):
+            pieces.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
+        order = range(n)
+        return Parts(
+            names,
+            states,
+            [read_tables[i][0] for i in order],
+            [tables[i] for i in order],
+            [read_tables[i][2] for i in order],
+        )
+
+    def write(self, net: BayesianNetwork) -> str:
+        """Write UAI; the last variable of a scope is the child and changes fastest."""
+        n = len(net.names)
+        lines = ["BAYES", str(n), " ".join(map(str, net.cards)), str(n)]
+        for i, above in enumerate(net.parents):
+            lines.append(" ".join(map(str, (len(above) + 1, *above, i))))
+        for table in net.tables:
+            lines += ["", str(table.size)]
+            lines += [" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
+        lines += [
+            "",
+            *(
+                f"# bayeskit: {json.dumps([name, *own], ensure_ascii=False)}"
+                for name, own in zip(net.names, net.states, strict=True)
+            ),
+        ]
+        return "\n".join(lines) + "\n"
 
 
 def _is_pgmpys(cards: list[int], tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]]) -> bool:
@@ -155,22 +181,3 @@ def _names(source: FileText, cards: list[int], own: dict[int, str]) -> tuple[lis
         place = lines[0].start() if lines else 0
         source.fault(place, "two variables have the same name.")
     return names, states
-
-
-def write(net: BayesianNetwork) -> str:
-    """Write UAI; the last variable of a scope is the child and changes fastest."""
-    n = len(net.names)
-    lines = ["BAYES", str(n), " ".join(map(str, net.cards)), str(n)]
-    for i, above in enumerate(net.parents):
-        lines.append(" ".join(map(str, (len(above) + 1, *above, i))))
-    for table in net.tables:
-        lines += ["", str(table.size)]
-        lines += [" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
-    lines += [
-        "",
-        *(
-            f"# bayeskit: {json.dumps([name, *own], ensure_ascii=False)}"
-            for name, own in zip(net.names, net.states, strict=True)
-        ),
-    ]
-    return "\n".join(lines) + "\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.formats.lexer import numbers
+from bayeskit.network.formats.network_format import NetworkFormat
 from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
 
 if TYPE_CHECKING:
@@ -104,41 +104,62 @@ class _Reader:
         self._text.clear()
 
 
-def read(source: FileText, normalize: bool) -> Parts:
-    """Read XMLBIF; the child's states change fastest in a table."""
-    reader = _Reader(source)
-    reader.read()
-    places: dict[str, int] = {}
-    states: list[tuple[str, ...]] = []
-    for block in reader.variables:
-        name = _single(source, block, "NAME").text.strip()
-        if name in places or not name:
-            source.fault(block.at, f"variable {name!r} appears twice or has no name.")
-        places[name] = len(places)
-        own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
-        if not own or len(set(own)) < len(own) or "" in own:
-            source.fault(block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {own[:8]!r}.")
-        states.append(tuple(own))
-    families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
-    for block in reader.definitions:
-        child = _place(source, places, _single(source, block, "FOR"))
-        above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
-        if child in families:
-            source.fault(block.at, "the variable has two definitions.")
-        if len({child, *above}) < len(above) + 1:
-            source.fault(block.at, "a variable appears twice in the definition.")
-        families[child] = block, above
-    tables = []
-    for name, i in places.items():
-        if i not in families:
-            source.fault(reader.variables[i].at, f"variable {name!r} has no definition.")
-        block, above = families[i]
-        table = _single(source, block, "TABLE")
-        shape = (*(len(states[p]) for p in above), len(states[i]))
-        values = _numbers(source, table)
-        tables.append(checked_rows(source, table.at, name, values, shape, normalize))
-    order = range(len(places))
-    return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
+class XMLBIF(NetworkFormat):
+    """XMLBIF 0.3."""
+
+    name = "xmlbif"
+    extensions = (".xmlbif", ".bifxml", ".xml")
+
+    def read(self, source: FileText, normalize: bool) -> Parts:
+        """Read XMLBIF; the child's states change fastest in a table."""
+        reader = _Reader(source)
+        reader.read()
+        places: dict[str, int] = {}
+        states: list[tuple[str, ...]] = []
+        for block in reader.variables:
+            name = _single(source, block, "NAME").text.strip()
+            if name in places or not name:
+                source.fault(block.at, f"variable {name!r} appears twice or has no name.")
+            places[name] = len(places)
+            own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
+            if not own or len(set(own)) < len(own) or "" in own:
+                source.fault(
+                    block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {own[:8]!r}."
+                )
+            states.append(tuple(own))
+        families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
+        for block in reader.definitions:
+            child = _place(source, places, _single(source, block, "FOR"))
+            above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
+            if child in families:
+                source.fault(block.at, "the variable has two definitions.")
+            if len({child, *above}) < len(above) + 1:
+                source.fault(block.at, "a variable appears twice in the definition.")
+            families[child] = block, above
+        tables = []
+        for name, i in places.items():
+            if i not in families:
+                source.fault(reader.variables[i].at, f"variable {name!r} has no definition.")
+            block, above = families[i]
+            table = _single(source, block, "TABLE")
+            shape = (*(len(states[p]) for p in above), len(states[i]))
+            values = _numbers(source, table)
+            tables.append(checked_rows(source, table.at, name, values, shape, normalize))
+        order = range(len(places))
+        return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
+
+    def write(self, net: BayesianNetwork) -> str:
+        """Write XMLBIF."""
+        # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
+        for name, own in zip(net.names, net.states, strict=True):
+            outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
+            lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
+        for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
+            given = "".join(f"<GIVEN>{_text(net.names[p])}</GIVEN>" for p in above)
+            rows = "\n".join(" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
+            lines.append(f"<DEFINITION><FOR>{_text(name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
+        return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
 
 
 def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
@@ -163,19 +184,7 @@ def _place(source: FileText, places: dict[str, int], item: _Item) -> int:
     return places[name]
 
 
-def write(net: BayesianNetwork) -> str:
-    """Write XMLBIF."""
-    # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
-    for name, own in zip(net.names, net.states, strict=True):
-        outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
-        lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
-    for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
-        given = "".join(f"<GIVEN>{_text(net.names[p])}</GIVEN>" for p in above)
-        rows = "\n".join(" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
-        lines.append(f"<DEFINITION><FOR>{_text(name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
-    return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
-
-
 def _text(name: str) -> str:
+    from xml.sax.saxutils import escape  # which brings urllib.request with it
+
     return escape(name, {'"': "&quot;"})

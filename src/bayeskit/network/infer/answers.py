@@ -26,9 +26,9 @@ class Quality(Result):
     method : str
         "exact", "rejection", "weighting" (likelihood weighting) or "gibbs".
     n_samples : int
-        Samples drawn; 0 for an exact answer.
+        Number of samples; 0 for an exact answer.
     effective_samples : float
-        How many independent draws would be as precise; infinite for an exact answer.
+        How many independent samples would be as precise; infinite for an exact answer.
     r_hat : float
         Split-R̂ of the Gibbs chains, the largest of all states: near 1 where the chains agree. NaN for other methods.
     """

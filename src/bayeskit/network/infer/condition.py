@@ -1,4 +1,4 @@
-"""The distribution given evidence as a network, from which cases are drawn."""
+"""The distribution given evidence as a network, from which cases are sampled."""
 
 from __future__ import annotations
 

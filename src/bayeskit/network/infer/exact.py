@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import PLANNABLE, SMALL_TREE, InferenceEngine, InferencePlan
 from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.network.infer.conflict import refuse_impossible
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.size import TreeSize, refuse_large
+from bayeskit.network.infer.impossible_evidence import refuse_impossible
+from bayeskit.network.infer.tree_size import TreeSize, refuse_large
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork

@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.network.infer.answers import Quality
-from bayeskit.network.infer.chains import error_of_mean, split_r_hat
+from bayeskit.network.infer.chain_errors import error_of_mean, split_r_hat
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.sampled import SampledMarginals, SamplingEffort, good_enough, warn_if_apart, warn_if_short
+from bayeskit.network.infer.sampling_effort import (
+    SampledMarginals,
+    SamplingEffort,
+    good_enough,
+    warn_if_apart,
+    warn_if_short,
+)
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
@@ -65,7 +71,7 @@ def _run(
     p = np.tensordot(sizes, means, axes=2) / sweeps
     series = means[:, :, cells]
     inside = p[cells]
-    if n_batches < 4:  # too few for a variance: what one draw is worth
+    if n_batches < 4:  # too few for a variance: what one sample is worth
         error, r_hat = np.sqrt(inside * (1.0 - inside)), float("nan")
     else:
         error, r_hat = error_of_mean(series), float(split_r_hat(series).max(initial=1.0))

@@ -143,25 +143,25 @@ class Sensitivity(Result):
 
 def sensitivity(
     net: BayesianNetwork,
-    of: str,
+    variable: str,
     given: Mapping[str, Any],
     loss: Any,
-    variables: Iterable[str] | None,
+    tables: Iterable[str] | None,
     limit: float,
 ) -> Sensitivity:
     """Return how far each number may change before the decision about a variable changes."""
-    target, evidence = net.index(of), read_evidence(net, given)
+    target, evidence = net.index(variable), read_evidence(net, given)
     if evidence.marginals:
         raise NetworkError("sensitivity takes states, sets of states and likelihoods as evidence, not a Marginal.")
     if target in evidence.states:
-        raise NetworkError(f"{of!r} is part of the evidence, so there is nothing to decide about it.")
+        raise NetworkError(f"{variable!r} is part of the evidence, so there is nothing to decide about it.")
     rule = read_loss(loss, list(net.states[target]))
-    posterior = net.posterior(of, given=given, max_memory=limit).array
+    posterior = net.posterior(variable, given=given, max_memory=limit).array
     decided = int((posterior @ rule.matrix).argmin())
     log_evidence = net._engine.log_evidence(evidence, limit) if evidence else 0.0
     looked_at = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})
-    if variables is not None:
-        looked_at &= {net.index(name) for name in ([variables] if isinstance(variables, str) else variables)}
+    if tables is not None:
+        looked_at &= {net.index(name) for name in ([tables] if isinstance(tables, str) else tables)}
     numbers: list[Number] = []
     for v in sorted(looked_at):
         joint = _without_its_table(net, target, v, given, evidence, log_evidence, limit)

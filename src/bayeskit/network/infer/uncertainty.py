@@ -13,24 +13,24 @@ from bayeskit.counts.memory import Memory
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.infer.condition import condition
-from bayeskit.network.infer.disagreement import Disagreement, disagreement
+from bayeskit.network.infer.conflict import Conflict, evidence_conflict
 from bayeskit.network.infer.evidence import read_evidence
 from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
-from bayeskit.network.infer.questions import Question, questions
+from bayeskit.network.infer.next_question import Question, questions
 from bayeskit.network.infer.sensitivity import Sensitivity, sensitivity
-from bayeskit.network.infer.size import refuse_large
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
+from bayeskit.network.infer.tree_size import refuse_large
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 
-class Information:
+class UncertaintyMeasures:
     """Measures of uncertainty; in nats unless ``base`` says otherwise (2 for bits)."""
 
     def entropy(
         self,
-        names: str | Iterable[str] | None = None,
+        variables: str | Iterable[str] | None = None,
         *,
         given: Mapping[str, Any] | None = None,
         base: float | None = None,
@@ -51,8 +51,8 @@ class Information:
         (1.0, 1.5)
         """
         net, unit = cast("BayesianNetwork", self), _unit(base)
-        if names is not None:
-            return _entropy(net.joint(names, given=given, max_memory=max_memory).array) / unit
+        if variables is not None:
+            return _entropy(net.joint(variables, given=given, max_memory=max_memory).array) / unit
         if given:
             limit = memory_in_bytes(max_memory)
             evidence = apply_soft_evidence(net._engine, read_evidence(net, given), limit)
@@ -131,11 +131,11 @@ class Information:
 
     def sensitivity(
         self,
-        of: str,
+        variable: str,
         *,
         given: Mapping[str, Any] | None = None,
         loss: Any = None,
-        variables: Iterable[str] | None = None,
+        tables: Iterable[str] | None = None,
         max_memory: Memory = MAX_MEMORY,
     ) -> Sensitivity:
         """Return how far each probability of the network may change before the decision about a variable changes.
@@ -145,13 +145,13 @@ class Information:
 
         Parameters
         ----------
-        of : str
+        variable : str
             The variable that is decided about.
         given : mapping, optional
             Evidence, as for `posterior`, without soft evidence.
         loss : matrix, dict or frame, optional
             Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
-        variables : list of str, optional
+        tables : list of str, optional
             The variables whose tables are examined; by default all that can matter.
 
         Examples
@@ -168,11 +168,13 @@ class Information:
         P(test=no | ill=yes)   0.1    -            0.55         -0.246914
         P(test=yes | ill=yes)  0.9    0.45         -            0.246914
         """
-        return sensitivity(cast("BayesianNetwork", self), of, given or {}, loss, variables, memory_in_bytes(max_memory))
+        return sensitivity(
+            cast("BayesianNetwork", self), variable, given or {}, loss, tables, memory_in_bytes(max_memory)
+        )
 
     def questions(
         self,
-        of: str,
+        variable: str,
         *,
         given: Mapping[str, Any] | None = None,
         loss: Any = None,
@@ -184,7 +186,7 @@ class Information:
 
         Parameters
         ----------
-        of : str
+        variable : str
             The variable to decide about.
         given : mapping, optional
             Evidence, as for `posterior`, without soft evidence.
@@ -199,9 +201,9 @@ class Information:
         >>> first.variable, round(first.information, 4)
         ('either', 0.2807)
         """
-        return questions(cast("BayesianNetwork", self), of, given or {}, loss, memory_in_bytes(max_memory))
+        return questions(cast("BayesianNetwork", self), variable, given or {}, loss, memory_in_bytes(max_memory))
 
-    def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Disagreement:
+    def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Conflict:
         r"""Return whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
 
         Examples
@@ -211,7 +213,7 @@ class Information:
         >>> net.conflict({"rain": "yes", "wet": "no"})
         the evidence is in conflict: log(∏ P(e_i) / P(e)) = 2.00148
         """
-        return disagreement(cast("BayesianNetwork", self), given or {}, memory_in_bytes(max_memory))
+        return evidence_conflict(cast("BayesianNetwork", self), given or {}, memory_in_bytes(max_memory))
 
 
 def _refuse_large_tables(net: BayesianNetwork, groups: Sequence[Sequence[int]], max_memory: Memory) -> None:

@@ -9,51 +9,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.learn.climb import parents_of
-from bayeskit.network.learn.data import DiscreteRows
-from bayeskit.network.learn.em import learn_by_em
-from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.hidden import HiddenRows
-from bayeskit.network.learn.history import LearningHistory, OnStep
+from bayeskit.estimate.history import History
+from bayeskit.network.learn.climber import parents_of
+from bayeskit.network.learn.discrete_rows import DiscreteRows
+from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.pseudo_counts import as_prior
+from bayeskit.network.learn.search_method import Marks, SearchResult, SearchTask
+from bayeskit.network.learn.table_em import learn_by_em
 
-Arcs = NDArray[np.bool_]
 # A search over complete rows: rows, where to start → graph.
-Search = Callable[[DiscreteRows, Arcs], Arcs]
+Search = Callable[[DiscreteRows, Marks], Marks]
 
 # Each row stands for this many completions of its hidden cells, each with a share of its weight.
 COMPLETIONS = 10
 
 
-def structural_em(
-    rows: DiscreteRows,
-    start: Arcs,
-    search: Search,
-    *,
-    smoothing: Any = 1.0,
-    max_rounds: int = 10,
-    random_state: int = 0,
-    limit: float = 2.0**32,
-    on_step: OnStep = None,
-) -> tuple[Arcs, LearningHistory]:
+def structural_em(task: SearchTask, search: Search, *, smoothing: Any = 1.0, max_rounds: int = 10) -> SearchResult:
     """Return a graph for rows with hidden cells.
 
-    A round estimates the tables of the graph by EM, draws the hidden cells of each row ten times from their posterior
+    A round estimates the tables of the graph by EM, samples the hidden cells of each row ten times from their posterior
     given its known cells, and searches with the completed rows, each with a tenth of the weight. What is compared
     between rounds is the log-likelihood of the *known* cells minus the BIC penalty; a round that does not improve
-    it ends the search. The same numbers are drawn in each round.
+    it ends the search. The same random numbers are used in each round.
 
     References
     ----------
     Friedman (1998), The Bayesian structural EM algorithm, UAI; the expected counts of the families that the search
-    asks for are those of the drawn completions.
+    asks for are those of the sampled completions.
     """
-    best, path, reason, converged = start, [], f"the limit of {max_rounds} rounds was reached", False
-    tables, score = _fitted(rows, start, smoothing, limit)
-    path.append(score)
+    rows, best, limit = task.rows, task.start, task.max_bytes
+    reason, converged = f"the limit of {max_rounds} rounds was reached", False
+    tables, score = _fitted(rows, best, smoothing, limit)
+    path = [score]
     try:
         for step in range(1, max_rounds + 1):
-            completed = _completed(rows, best, tables, random_state, limit, smoothing)
+            completed = _completed(rows, best, tables, task.random_state, limit, smoothing)
             arcs = search(completed, best)
             if (arcs == best).all():
                 reason, converged = "the graph did not change", True
@@ -64,19 +55,18 @@ def structural_em(
                 break
             best, tables = arcs, tables_new
             path.append(score)
-            if on_step is not None:
-                on_step(step, score, best)
+            task.report(step, score, best)
     except KeyboardInterrupt:
         reason = "interrupted; the best network so far is kept"
-    return best, LearningHistory("structural-em", tuple(path), reason, converged)
+    return SearchResult(best, History("structural-em", tuple(path), reason, converged))
 
 
-def _hidden(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> HiddenRows:
+def _hidden(rows: DiscreteRows, arcs: Marks, smoothing: Any, limit: float) -> HiddenRows:
     flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(own) for own in parents_of(arcs)))
     return HiddenRows(flat, rows.columns, rows.weight, as_prior(smoothing), limit)
 
 
-def _fitted(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> tuple[NDArray[np.float64], float]:
+def _fitted(rows: DiscreteRows, arcs: Marks, smoothing: Any, limit: float) -> tuple[NDArray[np.float64], float]:
     """Return the tables by EM, and log-likelihood of the known cells − ½ ln N · free parameters."""
     hidden = _hidden(rows, arcs, smoothing, limit)
     starts = hidden.starts(1, None, np.random.default_rng(0))
@@ -87,10 +77,10 @@ def _fitted(rows: DiscreteRows, arcs: Arcs, smoothing: Any, limit: float) -> tup
 
 
 def _completed(
-    rows: DiscreteRows, arcs: Arcs, tables: NDArray[np.float64], seed: int, limit: float, smoothing: Any
+    rows: DiscreteRows, arcs: Marks, tables: NDArray[np.float64], seed: int, limit: float, smoothing: Any
 ) -> DiscreteRows:
     hidden = _hidden(rows, arcs, smoothing, limit)
-    drawn = [hidden.kernel.complete_rows(tables, seed + k) for k in range(COMPLETIONS)]
-    columns: list[NDArray[Any]] = [np.concatenate([each[j] for each in drawn]) for j in range(len(rows.names))]
+    sampled = [hidden.kernel.complete_rows(tables, seed + k) for k in range(COMPLETIONS)]
+    columns: list[NDArray[Any]] = [np.concatenate([each[j] for each in sampled]) for j in range(len(rows.names))]
     own = np.ones(rows.n_rows) if rows.weight is None else rows.weight
     return replace(rows, columns=columns, weight=np.tile(own / COMPLETIONS, COMPLETIONS))

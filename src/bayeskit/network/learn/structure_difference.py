@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.graph import Graph
 from bayeskit.network.learn.pdag import PartialGraph, draw_partial
+from bayeskit.network.named_graph import NamedGraph
 from bayeskit.result import Result
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class NetworkComparison(Result):
         return draw_partial(self.names, kinds, self.undirected, kinds, legend)
 
 
-def compare_networks(truth: Graph | PartialGraph, other: Graph | PartialGraph) -> NetworkComparison:
+def compare_networks(truth: NamedGraph | PartialGraph, other: NamedGraph | PartialGraph) -> NetworkComparison:
     """Compare the structure of a network with another one that is taken for the truth.
 
     Parameters
@@ -106,5 +106,5 @@ def compare_networks(truth: Graph | PartialGraph, other: Graph | PartialGraph) -
     return NetworkComparison(names, **{kind: tuple(arcs) for kind, arcs in found.items()})
 
 
-def _class_of(graph: Graph | PartialGraph) -> PartialGraph:
+def _class_of(graph: NamedGraph | PartialGraph) -> PartialGraph:
     return graph if isinstance(graph, PartialGraph) else PartialGraph.of_parents(graph.names, graph.parents)

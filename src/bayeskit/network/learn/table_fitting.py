@@ -1,8 +1,8 @@
-"""Tables from data: `fit`, `partial_fit`, `merge` and `unlearn`; a mixin of `BayesianNetwork`."""
+"""Tables from data: `fitted`, `updated`, `merged` and `unlearned`; a mixin of `BayesianNetwork`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -16,14 +16,15 @@ from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
 from bayeskit.errors import MergeError, NetworkError, TableError
+from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.em import learn_by_em
-from bayeskit.network.learn.flat import FlatTables
-from bayeskit.network.learn.gradient import learn_by_gradient
-from bayeskit.network.learn.hidden import HiddenRows
-from bayeskit.network.learn.history import LearningHistory
+from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.pseudo_counts import as_prior, estimate
+from bayeskit.network.learn.table_em import learn_by_em
+from bayeskit.network.learn.table_gradient import learn_by_gradient
 from bayeskit.network.states import schema_of
+from bayeskit.progress import Progress
 from bayeskit.table.labels import read_weight
 from bayeskit.table.scan.pieces import PieceReader, Scan
 from bayeskit.table.schema import Schema
@@ -41,7 +42,7 @@ class Learned:
 
     counts: FamilyCounts | None
     smoothing: Any
-    history: LearningHistory | None = None
+    history: History | None = None
 
 
 class LearnsTables:
@@ -55,11 +56,11 @@ class LearnsTables:
         return None if self._learned is None else self._learned.counts
 
     @property
-    def history(self) -> LearningHistory | None:
+    def history(self) -> History | None:
         """The history of EM or gradient ascent; None for other tables."""
         return None if self._learned is None else self._learned.history
 
-    def fit(
+    def fitted(
         self,
         table: Any,
         sample_weight: Any = None,
@@ -72,7 +73,8 @@ class LearnsTables:
         random_state: int = 0,
         tol: float = 1e-6,
         max_iter: int = 500,
-        progress: Callable[[int, float], None] | None = None,
+        progress: Progress | None = None,
+        record: bool = False,
         max_memory: Memory = "4 GiB",
     ) -> BayesianNetwork:
         r"""Return this network with tables estimated from data; this one does not change.
@@ -105,7 +107,9 @@ class LearnsTables:
         max_iter : int
             The largest number of steps.
         progress : callable, optional
-            Called with the number of the step and the objective.
+            Called with a :class:`bayeskit.progress.Step` after each step of "em" and "gradient".
+        record : bool, default False
+            Whether `history.parameters` keeps the tables before the first step and after each, as lists of arrays.
         max_memory : number of bytes or str
             The largest memory for tables of counts.
 
@@ -113,7 +117,7 @@ class LearnsTables:
         --------
         >>> from bayeskit import BayesianNetwork
         >>> net = BayesianNetwork("rain->wet")
-        >>> fitted = net.fit({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}, smoothing=0)
+        >>> fitted = net.fitted({"rain": ["no", "yes", "yes"], "wet": ["no", "yes", "no"]}, smoothing=0)
         >>> fitted.tables[1]
         array([[1. , 0. ],
                [0.5, 0.5]])
@@ -130,10 +134,12 @@ class LearnsTables:
         own = rows.flat.join(net.tables) if start == "tables" else None
         starts = rows.starts(n_init, own, np.random.default_rng(random_state))
         learn = learn_by_em if missing == "em" else learn_by_gradient
-        flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress)
+        flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress, record=record)
+        kept = tuple(rows.flat.split(each) for each in history.parameters)
+        history = replace(history, parameters=kept)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
-    def partial_fit(
+    def updated(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
     ) -> BayesianNetwork:
         """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
@@ -141,35 +147,35 @@ class LearnsTables:
         Examples
         --------
         >>> from bayeskit import BayesianNetwork
-        >>> net = BayesianNetwork("rain").fit({"rain": ["no"]}, smoothing=0)
-        >>> net.partial_fit({"rain": ["yes", "yes", "yes"]}).tables[0]
+        >>> net = BayesianNetwork("rain").fitted({"rain": ["no"]}, smoothing=0)
+        >>> net.updated({"rain": ["yes", "yes", "yes"]}).tables[0]
         array([0.25, 0.75])
         """
-        net, learned = cast("BayesianNetwork", self), self._with_counts("partial_fit")
+        net, learned = cast("BayesianNetwork", self), self._with_counts("updated")
         more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
         return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
 
-    def merge(self, other: BayesianNetwork) -> BayesianNetwork:
+    def merged(self, other: BayesianNetwork) -> BayesianNetwork:
         """Return the network of the rows of both; variables, states and parents must be the same."""
-        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merge"), other._with_counts("merge")
+        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merged"), other._with_counts("merged")
         if (net.names, net.states, net.parents) != (other.names, other.states, other.parents):
             raise MergeError("the two networks differ in variables, states or parents, so their counts do not add.")
         return from_counts(
             net, cast(FamilyCounts, learned.counts) + cast(FamilyCounts, theirs.counts), learned.smoothing
         )
 
-    def unlearn(
+    def unlearned(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
-        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearn")
+        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearned")
         less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
         return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
 
     def _with_counts(self, what: str) -> Learned:
         if self._learned is None or self._learned.counts is None:
             raise NetworkError(
-                f"{what} needs a network that carries its counts: one that fit made with missing='available-case'. "
+                f"{what} needs a network with counts: one that fitted() made with missing='available-case'. "
                 "Tables that were given, or found by EM or gradient ascent, have none."
             )
         return self._learned

@@ -9,10 +9,18 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from bayeskit._kernels import IndependenceTests, n_threads
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
-from bayeskit.network.learn.data import DiscreteRows
+from bayeskit.network.learn.discrete_rows import DiscreteRows
 
 TestName = Literal["g2", "chi2", "mi"]
 TESTS: tuple[str, ...] = get_args(TestName)
+
+
+def check_test(test: object, alpha: object) -> None:
+    """Refuse a test that is not known, and a level that is not between 0 and 1."""
+    if test not in TESTS:
+        raise NetworkError(f"test must be one of {', '.join(map(repr, TESTS))}; got {test!r}.")
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise NetworkError(f"alpha must lie between 0 and 1; got {alpha!r}.")
 
 
 class Separated(NamedTuple):
@@ -47,17 +55,14 @@ class DataTests:
 
     Examples
     --------
-    >>> from bayeskit.network.learn.data import read_rows
+    >>> from bayeskit.network.learn.discrete_rows import read_rows
     >>> rows = read_rows({"x": list("aabb"), "y": list("cdcd")})
     >>> DataTests(rows, "g2", 0.05).p_value(0, 1, [])
     1.0
     """
 
     def __init__(self, rows: DiscreteRows, test: str = "g2", alpha: float = 0.01) -> None:
-        if test not in TESTS:
-            raise NetworkError(f"test must be one of {', '.join(map(repr, TESTS))}; got {test!r}.")
-        if not 0 < alpha < 1:
-            raise NetworkError(f"alpha must lie between 0 and 1; got {alpha!r}.")
+        check_test(test, alpha)
         self.alpha = alpha
         self._kernel = IndependenceTests(rows.columns, rows.weight, rows.cards, test)
         self._threads = n_threads(rows.n_rows * len(rows.names))

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bayeskit.errors import TableError
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.names import first_duplicate, not_found
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # A call for each batch that was read: rows so far, and all rows where their number is known.
-Progress = Callable[[int, "int | None"], None]
 T = TypeVar("T")
 
 
@@ -211,8 +211,7 @@ class Scan:
         def on_rows(n: int) -> None:
             nonlocal n_read
             n_read += n
-            if progress is not None:
-                progress(n_read, n_rows)
+            report_step(progress, self.shown, n_read, n_rows)
 
         columns = self.names
         if self.conversion is not None:

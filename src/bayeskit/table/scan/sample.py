@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.table.scan.pieces import Merge, PieceReader, Progress, Scan, Task
+from bayeskit.progress import Progress
+from bayeskit.table.scan.pieces import Merge, PieceReader, Scan, Task
 from bayeskit.table.scan.row_keys import row_keys
 
 if TYPE_CHECKING:

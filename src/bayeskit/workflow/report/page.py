@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayeskit.progress import report_step
 from bayeskit.workflow.importance import ColumnImportance, column_importance
-from bayeskit.workflow.progress import report_step
 from bayeskit.workflow.report import by_class, judged, overview, sections
 from bayeskit.workflow.report.html import e
 from bayeskit.workflow.report.pictures import can_plot
 from bayeskit.workflow.report.style import CSS
 
 if TYPE_CHECKING:
-    from bayeskit.workflow.progress import Progress
+    from bayeskit.progress import Progress
     from bayeskit.workflow.training import Training
 
 # Nothing may be loaded and no script may run, whatever a cell of the table says.

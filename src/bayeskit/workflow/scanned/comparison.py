@@ -16,6 +16,7 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.plan import Plan
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
@@ -26,7 +27,6 @@ from bayeskit.workflow.candidates import MOST_BYTES, Candidate, candidates, too_
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import Folds
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
-from bayeskit.workflow.progress import Progress, report_step
 from bayeskit.workflow.scanned.folds import ScanFolds, count_folds
 
 
@@ -61,7 +61,7 @@ class ScanComparison:
             return type(model).from_counts(self.counts[trial.name], target=rows.target, **settings)
         if isinstance(model, Learner) and type(model)._passes is not Learner._passes:
             return type(model)(**settings).fit(
-                replace(rows.scan, progress=row_progress(progress, trial.name)), target=rows.target
+                replace(rows.scan, progress=renamed(progress, trial.name)), target=rows.target
             )
         warn_caller(f"{trial.name} needs the rows themselves: it is fitted on the sample of {len(rows.y):,} rows.")
         return in_memory.fit_candidate(model, rows.source, rows.y, rows.classes, rows.target)
@@ -81,7 +81,7 @@ def compare_scan(
     """Compare classifiers on a scan, as :func:`bayeskit.compare` describes it."""
     tried = candidates(models)
     refuse_unreadable(scan, target)
-    sample = draw_sample(scan, target, random_state, progress=row_progress(progress, "sampling rows"))
+    sample = draw_sample(scan, target, random_state, progress=renamed(progress, "sampling rows"))
     rows = read_labelled(sample.table, None, None, target, None, "comparison")
     classes = read_labels(list(sample.n_class))[0]
     ready = ScanRows(scan, target, sample, rows.source, np.searchsorted(classes, rows.classes)[rows.y], classes)
@@ -188,7 +188,7 @@ def _count_groups(
     """Return the counts of each group in each fold, none where the group was refused; one pass for all."""
     if not groups:
         return []
-    found = count_folds(rows.scan, plans, folds, row_progress(progress, "counting all rows"))
+    found = count_folds(rows.scan, plans, folds, renamed(progress, "counting all rows"))
     for group, why in zip(groups, found.refused, strict=True):
         for run in group if why else ():
             run.refused = why
@@ -228,12 +228,3 @@ def _predict_group(
                 run.predict(counts, data.part(k), data.rows(k), run.settings(), shared)
     for run in group:
         finish(run)
-
-
-def row_progress(progress: Progress | None, name: str) -> Callable[[int, int | None], None]:
-    """Return the progress callback of a pass over rows: the step is the share of the rows that was read."""
-
-    def tell(n_read: int, n_rows: int | None) -> None:
-        report_step(progress, name, n_read, n_rows or 0)
-
-    return tell

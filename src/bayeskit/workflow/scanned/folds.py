@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.learn.plan import Plan, total
+from bayeskit.progress import Progress
 from bayeskit.table.arrow import BatchReader
-from bayeskit.table.scan.pieces import PieceReader, Progress, Scan
+from bayeskit.table.scan.pieces import PieceReader, Scan
 from bayeskit.table.scan.sample import Sample, fold_keys
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import time_parts

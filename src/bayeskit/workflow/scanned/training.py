@@ -11,14 +11,14 @@ import numpy as np
 from bayeskit.errors import TableError
 from bayeskit.kinds.infer import ColumnNote, infer_kinds, read_features
 from bayeskit.kinds.written import read_columns, read_labels_as_written
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.table.target import read_target
-from bayeskit.workflow.progress import Progress
 from bayeskit.workflow.scanned.columns import ScanConversion, as_models_read, numbers_rows, result_types
-from bayeskit.workflow.scanned.comparison import ScanRows, refuse_unreadable, row_progress
+from bayeskit.workflow.scanned.comparison import ScanRows, refuse_unreadable
 from bayeskit.workflow.training import TrainingTable, refuse_misfits
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def read_training_scan(
         if name not in scan.names:
             raise TableError(f"{scan.shown}: {not_found('column', name, scan.names)}")
     raw = scan.with_types(dict.fromkeys(scan.names))
-    sample = draw_sample(raw, target, random_state, progress=row_progress(progress, "sampling rows"))
+    sample = draw_sample(raw, target, random_state, progress=renamed(progress, "sampling rows"))
     held, labels = sample.table, read_labels_as_written(list(sample.n_class))
     given = dict(kinds or {})
     written = read_columns(held, target, given, ignore, decimal=decimal, date_order=date_order, place=_place(sample))

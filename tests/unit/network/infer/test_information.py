@@ -139,7 +139,7 @@ def moved(net, number, value):
 def test_a_loss_moves_the_limits():
     net = BayesianNetwork("ill->test", tables={"ill": [0.9, 0.1], "test": [[0.95, 0.05], [0.1, 0.9]]})
     loss = {"no": {"wait": 0, "treat": 1}, "yes": {"wait": 50, "treat": 0}}
-    found = net.sensitivity("ill", given={"test": "no"}, loss=loss, variables=["ill"])
+    found = net.sensitivity("ill", given={"test": "no"}, loss=loss, tables=["ill"])
     # P(ill | negative) = .1 θ / (.1 θ + .95 (1 - θ)); treating starts at 1/51, which is θ = .95 / (.95 + 50 · .1).
     assert found.decision == "wait" if 0.1 * 0.1 * 50 < 0.9 * 0.95 else "treat"
     turn = 0.95 / (0.95 + 50 * 0.1)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from bayeskit._kernels import triangulate
 from bayeskit.errors import ImpossibleEvidenceError, TooLargeError
 from bayeskit.network import BayesianNetwork
-from bayeskit.network.infer import conflict
+from bayeskit.network.infer import impossible_evidence
 from bayeskit.network.infer.exact import ExactEngine
 
 # A refusal takes a second or so; a search without bounds went on for many minutes at this size, and is ended.
@@ -132,7 +132,7 @@ def test_a_conflict_that_would_take_long_names_all_of_the_evidence(monkeypatch):
     given = {"x0_0": "yes", "x1_0": "yes", "x2_2": "no"}
     with pytest.raises(ImpossibleEvidenceError, match="x1_0=yes and x2_2=no cannot hold together"):
         net.posterior(given=given)
-    monkeypatch.setattr(conflict, "CONFLICT_BUDGET", 1e3)
+    monkeypatch.setattr(impossible_evidence, "CONFLICT_BUDGET", 1e3)
     with pytest.raises(ImpossibleEvidenceError, match=r"x0_0=yes, x1_0=yes and x2_2=no cannot hold.*was not searched"):
         net.posterior(given=given)
 
@@ -154,4 +154,4 @@ def test_the_search_for_a_conflict_keeps_its_memory_and_its_budget(n, least, mon
         net.posterior(last, given=given, max_memory=limit)
     assert len(asked) >= least
     assert max(n_bytes for n_bytes, _ in asked) <= limit
-    assert sum(cost for _, cost in asked) <= conflict.CONFLICT_BUDGET
+    assert sum(cost for _, cost in asked) <= impossible_evidence.CONFLICT_BUDGET

@@ -5,6 +5,7 @@ import pytest
 
 from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure
 from bayeskit.errors import BayeskitWarning, NetworkError, TableError, TooLargeError
+from bayeskit.network import K2, MMHC, PC, BDeuScore, ChowLiu, Exact, HillClimb, Tabu
 
 ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
 
@@ -16,8 +17,9 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
         ({"score": "bde"}, "score must be one of"),
         ({"missing": "drop"}, "missing must be one of"),
         ({"method": "k2"}, "needs ordering="),
-        ({"method": "k2", "ordering": ["A", "B"]}, "leaves out 'C'"),
-        ({"method": "k2", "ordering": ["A", "B", "C", "A"]}, "has 'A' twice"),
+        ({"method": K2(["A", "B"])}, "leaves out 'C'"),
+        ({"method": K2(["A", "B", "C", "A"])}, "has 'A' twice"),
+        ({"method": K2(["A", "B", "D"])}, "names 'D', which is not a column"),
         ({"whitelist": [("A", "B")], "blacklist": [("A", "B")]}, "the blacklist forbids it"),
         ({"whitelist": [("A", "B"), ("B", "A")]}, "form a cycle"),
         ({"whitelist": [("B", "A")], "tiers": [["A"], ["B", "C"]]}, "the tiers forbid it"),
@@ -27,18 +29,46 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
         ({"blacklist": ["AB"]}, "list of \\(parent, child\\) pairs"),
         ({"max_parents": -1}, "max_parents must be"),
         ({"whitelist": [("A", "C"), ("B", "C")], "max_parents": 1}, "2 parents and max_parents is 1"),
-        ({"restarts": -1}, "restarts and perturb"),
-        ({"method": "pc", "alpha": 2}, "alpha must lie"),
-        ({"method": "pc", "test": "t"}, "test must be one of"),
         ({"method": "ges", "blacklist": [("A", "B")]}, "takes no lists"),
-        ({"method": "chow-liu", "root": "Z"}, "root must be a column"),
-        ({"score": "bdeu", "equivalent_sample_size": 0}, "must be above 0"),
-        ({"start": BayesianNetwork("A->B")}, "over the columns of the table"),
+        ({"method": "chow-liu", "whitelist": [("A", "B")]}, "takes no lists"),
+        ({"method": ChowLiu("Z")}, "root must be a column"),
+        ({"method": HillClimb(start=BayesianNetwork("A->B"))}, "over the columns of the table"),
+        ({"method": Tabu}, "method must be one of"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(options, message):
     with pytest.raises(NetworkError, match=message):
         learn_structure(ROWS, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: HillClimb(restarts=-1), "restarts of HillClimb must be a whole number of at least 0; got -1"),
+        (lambda: Tabu(perturb=1.5), "perturb of Tabu must be a whole number"),
+        (lambda: Tabu(length=0), "length of Tabu must be a whole number of at least 1"),
+        (lambda: HillClimb(start="A->B"), "start must be a BayesianNetwork"),
+        (lambda: PC(alpha=7), "alpha must lie between 0 and 1; got 7"),
+        (lambda: MMHC(alpha=0), "alpha must lie between 0 and 1; got 0"),
+        (lambda: PC(test="nonsense"), "test must be one of 'g2', 'chi2', 'mi'"),
+        (lambda: MMHC(test="t"), "test must be one of"),
+        (lambda: PC(max_condition=-1), "max_condition of PC"),
+        (lambda: K2("ABC"), "must be a list of all columns"),
+        (lambda: BDeuScore(0), "must be above 0"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_when_the_method_is_made(make, message):
+    with pytest.raises(NetworkError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("options", [{"root": "A"}, {"alpha": 0.1}, {"ordering": ["A"]}, {"tabu_length": 4}])
+def test_an_option_of_another_method_is_an_error_before_the_table_is_read(options):
+    for call in (lambda: learn_structure(None, **options), lambda: arc_strength(None, **options)):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            call()
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        Exact(**options)
 
 
 def test_numbers_without_bins_are_refused_with_the_way_out():
@@ -89,8 +119,3 @@ def test_a_family_too_large_for_its_table_is_refused():
 def test_comparing_networks_over_other_variables_is_refused():
     with pytest.raises(NetworkError, match="different variables"):
         compare_networks(BayesianNetwork("A->B"), BayesianNetwork("A->C"))
-
-
-def test_the_bootstrap_refuses_unknown_options():
-    with pytest.raises(NetworkError, match="no option 'speed'"):
-        arc_strength(ROWS, speed=3)

@@ -10,7 +10,7 @@ from bayeskit import BayesianNetwork
 from bayeskit.datasets import load_asia
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.cases import read_cases
-from bayeskit.network.learn.gradient import to_simplex
+from bayeskit.network.learn.table_gradient import to_simplex
 from tests.networks import networks, public
 
 
@@ -36,7 +36,7 @@ def worst_error(net, fitted, n_least, counts_of):
 @given(networks(most=4), st.integers(0, 100), st.sampled_from([0.0, 0.5]))
 @settings(max_examples=25)
 def test_no_step_of_em_lowers_its_objective(net, seed, smoothing):
-    fitted = net.fit(holes(net, 40, 0.4, seed), missing="em", smoothing=smoothing, max_iter=5000, tol=1e-9)
+    fitted = net.fitted(holes(net, 40, 0.4, seed), missing="em", smoothing=smoothing, max_iter=5000, tol=1e-9)
     steps = np.diff(fitted.history.objective)
     assert (steps >= -1e-9 * abs(fitted.history.objective[0])).all()
 
@@ -44,7 +44,7 @@ def test_no_step_of_em_lowers_its_objective(net, seed, smoothing):
 def test_without_holes_em_is_the_estimate_from_counts():
     net = BayesianNetwork("a->b<-c", random_tables=0)
     rows = net.sample(300, random_state=0)
-    assert net.fit(rows, missing="em").equals(net.fit(rows), tol=1e-12)
+    assert net.fitted(rows, missing="em").equals(net.fitted(rows), tol=1e-12)
 
 
 @pytest.mark.parametrize("structure", ["a->b->c", "a->c<-b; c->d"])
@@ -52,7 +52,7 @@ def test_em_and_gradient_ascent_reach_the_same_optimum(structure):
     net = BayesianNetwork(structure, random_tables=4)
     rows = holes(net, 500, 0.2, 1)
     options = {"smoothing": 0.5, "tol": 1e-11, "max_iter": 5000}
-    em, gradient = (net.fit(rows, missing=way, **options) for way in ("em", "gradient"))
+    em, gradient = (net.fitted(rows, missing=way, **options) for way in ("em", "gradient"))
     assert em.history.objective[-1] == pytest.approx(gradient.history.objective[-1], abs=1e-5)
     assert em.equals(gradient, tol=1e-3)
     assert (np.diff(gradient.history.objective) >= 0).all()
@@ -64,8 +64,8 @@ def test_em_and_gradient_ascent_reach_the_same_optimum(structure):
 def test_tables_are_recovered_with_cells_missing(name, share, most):
     net = load_asia() if name == "asia" else public(name)
     n_rows = 20_000 if name == "asia" else 10_000
-    whole = net.fit(holes(net, n_rows, 0.0, 2))
-    fitted = net.fit(holes(net, n_rows, share, 2), missing="em", tol=1e-6)
+    whole = net.fitted(holes(net, n_rows, 0.0, 2))
+    fitted = net.fitted(holes(net, n_rows, share, 2), missing="em", tol=1e-6)
     assert worst_error(net, fitted, 1000, whole) < most
 
 
@@ -77,7 +77,7 @@ def test_a_hidden_variable_in_the_middle_of_a_chain_is_recovered_up_to_its_names
     )  # fmt: skip
     rows = truth.sample(50_000, random_state=0)
     rows.pop("h")
-    fitted = BayesianNetwork("a->h->b; h->c").fit(rows, missing="em", n_init=3, smoothing=0, tol=1e-9,
+    fitted = BayesianNetwork("a->h->b; h->c").fitted(rows, missing="em", n_init=3, smoothing=0, tol=1e-9,
                                                   max_iter=3000)  # fmt: skip
     table = fitted.tables[fitted.index("b")]
     order = [0, 1] if table[0, 1] < table[1, 1] else [1, 0]
@@ -89,7 +89,7 @@ def test_a_hidden_variable_in_the_middle_of_a_chain_is_recovered_up_to_its_names
 def test_the_likelihood_is_that_of_the_known_cells():
     net = BayesianNetwork("a->b->c", random_tables=2)
     rows = {"a": ["no", None, "yes", "no"], "b": [None, "no", None, "yes"], "c": ["yes", "no", "no", None]}
-    fitted = net.fit(rows, missing="em", smoothing=0, start="tables", max_iter=1000)
+    fitted = net.fitted(rows, missing="em", smoothing=0, start="tables", max_iter=1000)
     expected = 0.0
     for i in range(4):
         known = {name: column[i] for name, column in rows.items() if column[i] is not None}
@@ -101,7 +101,7 @@ def test_the_history_says_why_it_stopped_and_draws_itself():
     net = BayesianNetwork("a->b", random_tables=0)
     rows = holes(net, 200, 0.3)
     with pytest.warns(BayeskitWarning, match="stopped after 1 steps"):
-        history = net.fit(rows, missing="em", max_iter=1, tol=0.0).history
+        history = net.fitted(rows, missing="em", max_iter=1, tol=0.0).history
     assert not history.converged
     assert history.n_steps == 1
     assert history.reason == "the limit of 1 steps was reached"
@@ -114,7 +114,7 @@ def test_the_history_says_why_it_stopped_and_draws_itself():
 def test_bad_choices_are_refused():
     net = BayesianNetwork("a->b")
     with pytest.raises(NetworkError, match="n_init at least 1"):
-        net.fit({"a": ["no"], "b": [None]}, missing="em", n_init=0)
+        net.fitted({"a": ["no"], "b": [None]}, missing="em", n_init=0)
 
 
 def test_the_nearest_distribution_of_numbers():

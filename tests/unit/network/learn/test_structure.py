@@ -10,14 +10,15 @@ from numpy.testing import assert_array_equal
 from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure, network_score
 from bayeskit.datasets import load_asia
 from bayeskit.errors import BayeskitWarning, NetworkError
-from bayeskit.network import dag
-from bayeskit.network.learn.bootstrap import ArcStrength
+from bayeskit.network import K2, MMHC, PC, BDeuScore, ChowLiu, HillClimb, Tabu, dag
+from bayeskit.network.learn.arc_strength import ArcStrength
 from bayeskit.network.learn.constraints import Constraints
-from bayeskit.network.learn.data import read_rows
-from bayeskit.network.learn.k2 import k2_search
-from bayeskit.network.learn.pc import pc_stable
+from bayeskit.network.learn.discrete_rows import read_rows
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
-from bayeskit.network.learn.structure_scores import StructureScores
+from bayeskit.network.learn.scored_families import ScoredFamilies
+from bayeskit.network.learn.search_method import METHODS as REGISTERED
+from bayeskit.network.learn.search_method import SearchMethod, SearchTask, as_method
+from bayeskit.network.learn.structure_score import as_score
 from bayeskit.network.learn.tests_of_independence import GraphOracle
 from tests.networks import dags
 
@@ -38,8 +39,7 @@ def strong(n_rows=3000):
 
 @pytest.mark.parametrize("method", ["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"])
 def test_each_method_finds_a_clear_structure(method):
-    options = {"test": "g2"} if method in ("pc", "mmhc") else {}
-    found = learn_structure(strong(), method, **options)
+    found = learn_structure(strong(), method)
     assert set(found.cpdag.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
     assert found.cpdag.edges == ()
     assert found.network.counts is not None
@@ -61,7 +61,7 @@ def all_dags(n):
 @pytest.mark.parametrize("score", ["bic", "bdeu", "k2"])
 def test_exact_search_is_the_best_of_all_29281_graphs_of_five_variables(score):
     rows = read_rows(BayesianNetwork("A->B->C<-D; C->E; A->E", random_tables=5).sample(60, random_state=3))
-    scores = StructureScores(rows, score)
+    scores = ScoredFamilies(rows, score)
     best = max(sum(scores.local(i, own) for i, own in enumerate(parents)) for parents in all_dags(5))
     assert learn_structure(rows, "exact", score).score == pytest.approx(best, rel=1e-12)
 
@@ -79,7 +79,7 @@ def test_exact_search_keeps_its_constraints():
 def test_pc_with_an_oracle_gives_the_class_of_the_true_graph(parents):
     n = len(parents)
     names = [f"v{i}" for i in range(n)]
-    marks, _ = pc_stable(GraphOracle(parents), Constraints.of(names))
+    marks = PC().search_with(GraphOracle(parents), Constraints.of(names)).marks
     assert (marks == PartialGraph.of_parents(names, parents).marks()).all()
 
 
@@ -106,8 +106,9 @@ def k2_reference(scores, ordering):
 def test_k2_is_its_plain_twin(ordering):
     rows = read_rows(collider())
     places = [rows.names.index(name) for name in ordering]
-    arcs, _ = k2_search(StructureScores(rows, "k2"), Constraints.of(rows.names), places)
-    expected = k2_reference(StructureScores(rows, "k2"), places)
+    limits = Constraints.of(rows.names)
+    arcs = K2(ordering).search(SearchTask(rows, as_score("k2"), limits, limits.required)).marks
+    expected = k2_reference(ScoredFamilies(rows, "k2"), places)
     assert [set(np.flatnonzero(arcs[:, j]).tolist()) for j in range(4)] == [set(own) for own in expected]
 
 
@@ -128,7 +129,7 @@ def test_tiers_turn_an_arc_that_would_point_the_other_way():
 
 def test_mmhc_tries_fewer_arcs_than_hill_climbing_would():
     rows = read_rows(load_asia().sample(2000, random_state=0))
-    from bayeskit.network.learn.mmhc import neighbours
+    from bayeskit.network.learn.methods.mmhc import neighbours
     from bayeskit.network.learn.tests_of_independence import DataTests
 
     near = neighbours(DataTests(rows), Constraints.of(rows.names))
@@ -142,7 +143,7 @@ def test_mmhc_tries_fewer_arcs_than_hill_climbing_would():
 
 def test_restarts_find_what_one_climb_misses():
     rows = read_rows(load_asia().sample(500, random_state=4))
-    one, many = learn_structure(rows), learn_structure(rows, restarts=10, perturb=4)
+    one, many = learn_structure(rows), learn_structure(rows, HillClimb(restarts=10, perturb=4))
     assert many.score >= one.score
     assert len(many.history.starts) == 11
     assert many.score == pytest.approx(learn_structure(rows, "exact").score, abs=1e-6)
@@ -229,9 +230,10 @@ def test_a_sample_weight_is_a_repetition():
 def test_progress_is_told_and_an_interruption_keeps_the_best_so_far():
     seen = []
 
-    def stop(step, score):
-        seen.append(score)
-        if step == 2:
+    def stop(step):
+        seen.append(step.objective)
+        assert (step.name, step.total) == ("hill-climb", None)
+        if step.done == 2:
             raise KeyboardInterrupt
 
     with pytest.warns(BayeskitWarning, match="interrupted"):
@@ -254,8 +256,8 @@ def test_the_graph_is_shown_from_change_to_change_until_it_is_the_one_returned()
 @pytest.mark.parametrize("method", ["tabu", "k2", "ges", "mmhc"])
 def test_every_search_that_has_a_graph_shows_the_one_it_returns(method):
     rows, graphs = strong(), []
-    options = {"ordering": list(rows)} if method == "k2" else {}
-    found = learn_structure(rows, method, on_graph=lambda arcs: graphs.append(set(arcs)), **options)
+    chosen = K2(list(rows)) if method == "k2" else method
+    found = learn_structure(rows, chosen, on_graph=lambda arcs: graphs.append(set(arcs)))
     marks = {*found.cpdag.arcs, *found.cpdag.edges, *((b, a) for a, b in found.cpdag.edges)}
     assert (marks if method == "ges" else set(found.arcs)) in graphs
 
@@ -281,9 +283,7 @@ def test_scores_of_a_tiny_table_by_hand():
     # K2: A: 1! / 4! · 2! 1! = 1/12; B given x: 1! / 3! = 1/6; B given y: 1! / 2! = 1/2.
     assert network_score(net, rows, "k2") == pytest.approx(np.log(1 / 12 / 6 / 2), rel=1e-12)
     # BDeu with N' = 4: A has 2 a state: (2·3)(2) / (4·5·6) = 1/10; B has 1 a cell: (1·1)/(2·3) and 1/2.
-    assert network_score(net, rows, "bdeu", equivalent_sample_size=4) == pytest.approx(
-        np.log(1 / 10 / 6 / 2), rel=1e-12
-    )
+    assert network_score(net, rows, BDeuScore(4)) == pytest.approx(np.log(1 / 10 / 6 / 2), rel=1e-12)
 
 
 def test_equivalent_networks_have_the_same_bdeu_and_bic():
@@ -295,8 +295,8 @@ def test_equivalent_networks_have_the_same_bdeu_and_bic():
 
 def test_chow_liu_is_the_best_tree():
     rows = read_rows(collider())
-    found = learn_structure(rows, "chow-liu", root="D")
-    scores = StructureScores(rows, "loglik")
+    found = learn_structure(rows, ChowLiu(root="D"))
+    scores = ScoredFamilies(rows, "loglik")
     trees = [p for p in all_dags(4) if sum(map(len, p)) == 3 and max(map(len, p)) == 1]
     best = max(scores.total(parents) for parents in trees)
     assert scores.total(found.network.parents) == pytest.approx(best, rel=1e-12)
@@ -309,7 +309,7 @@ class Stop:
     def __init__(self, at):
         self.at, self.calls = at, 0
 
-    def __call__(self, step, objective):
+    def __call__(self, step):
         self.calls += 1
         if self.calls == self.at:
             raise KeyboardInterrupt
@@ -345,13 +345,11 @@ def test_an_interruption_of_the_bootstrap_keeps_the_networks_so_far():
 
 
 def _interrupted_at_once(rows):
-    from bayeskit.network.learn import bootstrap
-
     def search(*_):
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "search", search)
+        patch.setattr(HillClimb, "search", search)
         arc_strength(rows, n_networks=2)
 
 
@@ -374,12 +372,73 @@ def test_an_interruption_of_pc_keeps_the_edges_that_tests_with_one_variable_left
 
 
 def test_an_interruption_of_mmhcs_tests_keeps_the_start(monkeypatch):
-    from bayeskit.network.learn import mmhc
+    from bayeskit.network.learn.methods import mmhc
 
     def neighbours(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(mmhc, "neighbours", neighbours)
     with pytest.warns(BayeskitWarning, match="the graph of the start is kept"):
-        found = learn_structure(strong(200), "mmhc", start=BayesianNetwork("A->B; C; D"))
+        found = learn_structure(strong(200), MMHC(start=BayesianNetwork("A->B; C; D")))
     assert found.arcs == (("A", "B"),)
+
+
+def test_a_word_and_an_object_with_the_defaults_are_the_same_method():
+    for word in METHODS:
+        assert as_method(word) == REGISTERED.classes[word]()
+        assert as_method(as_method(word)) == as_method(word)
+    rows = strong(300)
+    assert learn_structure(rows, "tabu").history == learn_structure(rows, Tabu(length=400)).history
+
+
+def test_a_longer_memory_leads_further():
+    rows = strong(300)
+    short, long = (learn_structure(rows, Tabu(length=length)).history.n_steps for length in (5, 50))
+    assert short < long
+
+
+def test_what_the_search_has_scored_is_not_counted_again(monkeypatch):
+    made = []
+    monkeypatch.setattr(ScoredFamilies, "__init__", _noting(ScoredFamilies.__init__, made))
+    for method in ("hill-climb", "tabu", "exact", "ges", "mmhc", K2(list("ABCD"))):
+        made.clear()
+        learn_structure(strong(200), method)
+        assert len(made) == 1
+
+
+def _noting(function, made):
+    def init(self, *arguments):
+        made.append(self)
+        function(self, *arguments)
+
+    return init
+
+
+def test_chow_lius_tables_are_those_of_its_own_counts():
+    rows = strong(500)
+    found = learn_structure(rows, "chow-liu").network
+    again = found.fitted(rows)
+    assert found.equals(again)
+    assert found.counts.families == again.counts.families
+    assert_array_equal(found.counts.cells, again.counts.cells)
+
+
+def test_a_method_that_is_defined_elsewhere_is_known_by_its_name():
+    from dataclasses import dataclass
+
+    from bayeskit.estimate.history import History
+    from bayeskit.network.learn.search_method import SearchResult
+
+    try:
+
+        @dataclass(frozen=True)
+        class Chain(SearchMethod):
+            name = "chain"
+
+            def search(self, task):
+                arcs = np.eye(len(task.rows.names), k=1, dtype=bool)
+                return SearchResult(arcs, History(self.name, (0.0,), "a chain is a chain", True))
+
+        assert learn_structure(strong(100), "chain").arcs == (("A", "C"), ("C", "B"), ("B", "D"))
+    finally:
+        REGISTERED._classes.pop("chain", None)
