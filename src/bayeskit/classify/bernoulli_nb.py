@@ -140,10 +140,9 @@ class BernoulliNB(FeatureModel):
         terms = np.where(there, present, present - beliefs.weight.T) * known[:, :, None]
         return JointTerms(beliefs.log_prior, terms, known)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.positive_only = False
-        return tags
 
 
 class _CertainBeliefs(FeatureBeliefs):

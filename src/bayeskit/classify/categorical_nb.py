@@ -14,6 +14,7 @@ from bayeskit.errors import TableError, TooLargeError, warn_caller
 from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds import Estimation
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.left_out import log_joint_left_out
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
@@ -89,20 +90,13 @@ class CategoricalNB(NaiveModel):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: TableCounts | None = None,
-    ) -> TableCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
+        source = rows.source
         least = np.asarray(1 if self.min_categories is None else self.min_categories)
         if least.ndim and least.shape != (len(source.names),):
             raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {least.shape}.")
         source = _whole(source)
-        counts = learn_counts(source, y, classes, weight, "categorical", like=schema)
+        counts = learn_counts(source, rows.y, rows.classes, rows.weight, "categorical", like=schema)
         numbers = np.broadcast_to(least, len(source.names))
         _refuse_wide(counts, numbers)
         variables = tuple(
@@ -179,11 +173,10 @@ class CategoricalNB(NaiveModel):
         self._refuse_unfitted()
         return np.array([variable.n_values for variable in self.schema_])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.positive_only = True
         tags.input_tags.string = False
-        return tags
 
 
 def _refuse_wide(counts: TableCounts, least: NDArray[Any]) -> None:

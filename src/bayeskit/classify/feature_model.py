@@ -23,7 +23,6 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import check_columns, split_target
-from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.learner import Learner
 from bayeskit.learn.left_out import log_prior_left_out
@@ -88,9 +87,10 @@ class FeatureBeliefs:
         )
 
 
-class FeatureModel(Classifier, Learner):
+class FeatureModel(Learner):
     """A classifier whose log-joint is linear in the features of a matrix, dense or sparse."""
 
+    _role = "classifier"
     _statistic = FeatureCounts
     # Set where a feature is one or zero: what is above the threshold is one.
     _binarised: bool = False
@@ -122,7 +122,7 @@ class FeatureModel(Classifier, Learner):
         matrix = self._read(X, None)
         return SimpleNamespace(matrix=matrix, y=rows.y, classes=rows.classes, weight=rows.weight, target=rows.target)
 
-    def _count_rows(self, rows: Any, schema: Any, before: Any) -> FeatureCounts:
+    def _count(self, rows: Any, schema: Any, before: Any = None) -> FeatureCounts:
         matrix, n_classes = rows.matrix, len(rows.classes)
         names = schema if schema is not None else FeatureNames(matrix.shape[1], matrix.names)
         n_class = count_classes(rows.y, rows.weight, n_classes)
@@ -266,15 +266,15 @@ class FeatureModel(Classifier, Learner):
         matrix = model._features(model._read(X, model.counts_.schema))
         weight = read_weight(sample_weight, matrix.shape[0])
         codes = codes_under(model.classes_, y, weight, matrix.shape[0])
-        template: Any = model._state.template
-        rows = model._left_rows(matrix, codes, weight, template._prior)
-        counts, alpha = model.counts_, template._check_alpha(len(model.counts_.schema))
+        settings: Any = model._state.settings
+        rows = model._left_rows(matrix, codes, weight, settings._prior)
+        counts, alpha = model.counts_, settings._check_alpha(len(model.counts_.schema))
         sums = FeatureSums(
             counts.n_feature.astype(np.float64),
             counts.n_class.astype(np.float64),
             np.broadcast_to(alpha, len(counts.schema)),
         )
-        log_joint = template._log_joint_left_out(sums, rows)
+        log_joint = settings._log_joint_left_out(sums, rows)
         return losses(log_posterior(possible(log_joint, rows.log_prior)), codes, weight)
 
     def _left_rows(
@@ -318,12 +318,11 @@ class FeatureModel(Classifier, Learner):
         """Log P(x_j | c), of shape (n_classes, n_features)."""
         return self._beliefs.log_prob  # type: ignore[no-any-return]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True
-        return tags
 
 
 def split_matrix(X: Any, target: str) -> tuple[dict[str, NDArray[Any]], Any]:

@@ -25,11 +25,11 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import grow_schema, learn_schema
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.left_out import log_prior_left_out
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
 from bayeskit.table.encode import encode_column, refuse_infinite
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
@@ -111,8 +111,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         "max_memory": an_amount_of_memory,
     }
     _statistic = GaussianCounts
-    dependence = "In each class all columns depend on each other, by a matrix of covariances."
-    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
+    _dependence = "In each class all columns depend on each other, by a matrix of covariances."
+    _compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
         "GaussianBayes": {},
         "GaussianBayes-tied": {"covariance": "tied"},
     }
@@ -139,19 +139,12 @@ class GaussianBayes(LeavesOneOut, Draws):
         self.max_memory = max_memory
 
     @classmethod
-    def takes_kind(cls, kind: str) -> bool:
+    def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind: all columns are Gaussian."""
         return kind == "gaussian"
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: GaussianCounts | None = None,
-    ) -> GaussianCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: GaussianCounts | None = None) -> GaussianCounts:
+        source = rows.source
         table: NDArray[Any] | list[NDArray[Any]]
         if schema is None:
             schema = learn_schema(source, "gaussian")
@@ -163,7 +156,7 @@ class GaussianBayes(LeavesOneOut, Draws):
         else:
             table = [encode_column(source.column(j), schema[j]) for j in schema.numeric]
         try:
-            return GaussianCounts.of(schema, classes, table, y, weight, read_memory(self.max_memory))
+            return GaussianCounts.of(schema, rows.classes, table, rows.y, rows.weight, read_memory(self.max_memory))
         except OverflowError as error:
             for j in schema.numeric:
                 refuse_infinite(encode_column(source.column(j), schema[j]), schema[j].name)
@@ -197,19 +190,19 @@ class GaussianBayes(LeavesOneOut, Draws):
     def _log_posterior_left_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        template: Any = self._state.template
+        settings: Any = self._state.settings
         own = np.ones(len(y)) if weight is None else np.minimum(weight, 1.0)
-        log_prior = log_prior_left_out(self.counts_, 0.0, template.prior, y, own)
+        log_prior = log_prior_left_out(self.counts_, 0.0, settings.prior, y, own)
         x = np.column_stack([np.empty((len(y), 0)), *(columns[j] for j in self.schema_.numeric)]).astype(np.float64)
         # Shrinkage, variances alone and EM are not a scatter over a weight.
-        scatter = template.covariance in ("full", "tied") and template.shrinkage == 0
+        scatter = settings.covariance in ("full", "tied") and settings.shrinkage == 0
         log_joint = log_joint_left_out(
             self.counts_,
             self._beliefs,
             Left(x, y, own, log_prior),
-            template.covariance == "tied" if scatter else None,
-            template.variance == "unbiased",
-            template._estimate,
+            settings.covariance == "tied" if scatter else None,
+            settings.variance == "unbiased",
+            settings._estimate,
         )
         return log_posterior(log_joint)
 
@@ -335,8 +328,7 @@ class GaussianBayes(LeavesOneOut, Draws):
             "columns' deviations. More rows, shrinkage, or covariance='tied' or 'diagonal' may help.",
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.categorical = False
         tags.input_tags.string = False
-        return tags

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -21,15 +20,15 @@ from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
-from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
+from bayeskit.learn.model import accuracy
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.tokenizer import FORMS, IDEOGRAPHS, UNITS, Tokenizer, read_documents
 
 
-class TextClassifier(Classifier, TextQuestions):
+class TextClassifier(TextQuestions):
     r"""Naive Bayes for text: strings in, classes out.
 
     The multinomial model treats a document as a sequence of independent words (Learn_Naive_Bayes_Text of Mitchell,
@@ -98,6 +97,7 @@ class TextClassifier(Classifier, TextQuestions):
     array([[0.234, 0.766]])
     """
 
+    _role = "classifier"
     _statistic = TokenCounts
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "model": one_of("multinomial", "bernoulli", "complement"),
@@ -208,7 +208,7 @@ class TextClassifier(Classifier, TextQuestions):
         self._refuse_odd_choices()
         return LabelledTexts(X, y, sample_weight, target, type(self).__name__)
 
-    def _count_rows(self, rows: Any, schema: Any, before: Any) -> TokenCounts:
+    def _count(self, rows: Any, schema: Any, before: Any = None) -> TokenCounts:
         tokenizer = self._tokenizer()
         transform = Transform(bool(self.tf), bool(self.length))
         if self.idf and self.length:
@@ -299,18 +299,10 @@ class TextClassifier(Classifier, TextQuestions):
             n_token = n_token * np.repeat(estimate.inverse_frequency(counts), np.diff(counts.indptr))
         return estimate.cells_of(counts, words, n_token)
 
-    def _template(self, *, anew: bool = False) -> Self:
-        # A function stays itself: jieba's, for one, belongs to an object that cannot be copied.
-        parameters = self.get_params(deep=False)
-        return type(self)(**{k: v if callable(v) else deepcopy(v) for k, v in parameters.items()})
-
     @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
-        model = super().from_parts(meta, arrays)
-        for each in (model, model._state.template):
-            each.ngram_range = tuple(each.ngram_range)  # JSON knows lists only
-        return model
+    def _parameters_of(cls, data: dict[str, Any]) -> dict[str, Any]:
+        found = super()._parameters_of(data)
+        return {**found, "ngram_range": tuple(found["ngram_range"])}  # JSON knows lists only
 
     def _frozen_by(self, schema: Any) -> frozenset[str]:
         return frozenset({"the inverse document frequency"} if self.idf and self.length else ())
@@ -347,7 +339,7 @@ class TextClassifier(Classifier, TextQuestions):
         if isinstance(X, TextSource) and y is None:
             right = [np.asarray(self.predict(texts) == np.asarray(labels, dtype=object)) for texts, labels in X]
             return float(np.concatenate(right).mean())
-        return float(super().score(X, y, sample_weight))
+        return accuracy(self._now(), X, y, sample_weight)
 
     def leave_one_out(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None
@@ -396,12 +388,11 @@ class TextClassifier(Classifier, TextQuestions):
         """One column of text."""
         raise AttributeError("a text classifier takes texts, not a table of features.")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
-        return tags
 
 
 def _frozen(batches: LabelledTexts, tokenizer: Tokenizer) -> FrozenIdf:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 def documents_left_out(model: TextClassifier, texts: LabelledTexts) -> LeaveOneOut:
     """Predict each document that a fitted model has learned from by the counts without it."""
-    template: Any = model._state.template
-    _refuse_what_cannot_be_subtracted(template)
+    settings: Any = model._state.settings
+    _refuse_what_cannot_be_subtracted(settings)
     counts: TokenCounts = model.counts_
     words = model._beliefs.table.words
-    sums = _sums(template, counts, words)
+    sums = _sums(settings, counts, words)
     found = [
-        _log_posterior(template, counts, sums, _rows(model, batch, classes, y, weight))
+        _log_posterior(settings, counts, sums, _rows(model, batch, classes, y, weight))
         for batch, y, classes, weight in texts
     ]
     y = np.concatenate([codes for _, codes in found])
@@ -44,42 +44,42 @@ def documents_left_out(model: TextClassifier, texts: LabelledTexts) -> LeaveOneO
     return losses(np.concatenate([part for part, _ in found]), y, weight)
 
 
-def _refuse_what_cannot_be_subtracted(template: Any) -> None:
-    if template.class_weight is not None:
+def _refuse_what_cannot_be_subtracted(settings: Any) -> None:
+    if settings.class_weight is not None:
         raise BayeskitError("leave_one_out cannot subtract rows from weighted classes; fit without class_weight.")
-    if template.idf:
+    if settings.idf:
         raise BayeskitError(
             "with idf each document changes the weight of every word, so that none can be subtracted; fit without idf, "
             "or use cross-validation."
         )
-    if template.select is not None:
+    if settings.select is not None:
         raise BayeskitError(
-            f"the {template.select} words of select={template.select} were chosen with each document's label in sight, "
+            f"the {settings.select} words of select={settings.select} were chosen with each document's label in sight, "
             "so that leaving it out of the counts alone would be optimistic; fit without select, or use "
             "cross-validation, which chooses the words in each fold."
         )
-    if template.hashing is not None and (template.tf or template.length):
+    if settings.hashing is not None and (settings.tf or settings.length):
         raise BayeskitError(
             "tf and length are computed over the words of a document, which hashing mixes; fit without hashing, or use "
             "cross-validation."
         )
 
 
-def _sums(template: Any, counts: TokenCounts, words: NDArray[np.int64]) -> FeatureSums:
-    cells = template._cells(counts, words)
+def _sums(settings: Any, counts: TokenCounts, words: NDArray[np.int64]) -> FeatureSums:
+    cells = settings._cells(counts, words)
     n = np.zeros((cells.n_classes, len(words)))
     n[cells.codes, cells.word_of] = cells.n
-    pseudo = np.full(len(words), template._pseudo_count(counts, words))
+    pseudo = np.full(len(words), settings._pseudo_count(counts, words))
     return FeatureSums(n, counts.n_class.astype(np.float64), pseudo, cells.size - len(words))
 
 
 def _rows(
     model: TextClassifier, texts: Any, classes: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64] | None
 ) -> LeftRows:
-    template: Any = model._state.template
+    settings: Any = model._state.settings
     codes = codes_under(model.classes_, classes[y], weight, len(texts))
     own = np.ones(len(texts)) if weight is None else np.minimum(weight, 1.0)
-    binary = template.model == "bernoulli"
+    binary = settings.model == "bernoulli"
     sizes, features, values, counted, others = [0], [], [], [], []
     transform = Transform() if binary else model.counts_.transform
     for place, value, added, n_unknown in _documents(model, texts, transform):
@@ -89,8 +89,8 @@ def _rows(
         sizes.append(len(place))
         others.append(n_unknown)
     counted_once = np.concatenate(counted) * np.repeat(own, sizes[1:])
-    log_prior = log_prior_left_out(model.counts_, template.smoothing, template.prior, codes, own)
-    outside = np.array(others) if template.hashing is not None and not binary else None
+    log_prior = log_prior_left_out(model.counts_, settings.smoothing, settings.prior, codes, own)
+    outside = np.array(others) if settings.hashing is not None and not binary else None
     return LeftRows(
         np.cumsum(sizes), np.concatenate(features), np.concatenate(values), counted_once, codes, own, log_prior, outside
     )
@@ -120,12 +120,12 @@ def _documents(
 
 
 def _log_posterior(
-    template: Any, counts: TokenCounts, sums: FeatureSums, rows: LeftRows
+    settings: Any, counts: TokenCounts, sums: FeatureSums, rows: LeftRows
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    if template.model == "bernoulli":
+    if settings.model == "bernoulli":
         log_joint = bernoulli_left_out(sums, rows)
-    elif template.model == "complement":
-        log_joint = complement_left_out(sums, rows, bool(template.norm))
+    elif settings.model == "complement":
+        log_joint = complement_left_out(sums, rows, bool(settings.norm))
     else:
         log_joint = multinomial_left_out(sums, rows)
     return log_posterior(possible(log_joint, rows.log_prior)), rows.y

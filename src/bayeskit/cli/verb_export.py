@@ -58,7 +58,7 @@ def export(
     Example: bayeskit export play.bayes --to onnx -o play.onnx
     """
     from bayeskit.io.container import atomic_write
-    from bayeskit.io.model_files import load
+    from bayeskit.io.model_files import load_value
 
     if output is not None:
         refuse_overwriting(output, (model,))
@@ -67,12 +67,12 @@ def export(
 
         if output is None:
             raise typer.BadParameter("name the file to write, such as play.onnx.", param_hint="--output")
-        written: bytes = to_onnx(load(model)).SerializeToString()
+        written: bytes = to_onnx(load_value(model)).SerializeToString()
     else:
         from bayeskit.export.sql.score import to_sql
 
         place = (table,) if schema is None else (schema, table)
-        text = to_sql(load(model), dialect, table=place, keep=keep, missing_parents=missing_parents)
+        text = to_sql(load_value(model), dialect, table=place, keep=keep, missing_parents=missing_parents)
         if output is None:
             typer.echo(text, nl=False)
             return

@@ -10,6 +10,7 @@ import numpy as np
 from bayeskit.errors import BayeskitError
 from bayeskit.export.sql.naive import closed_forms
 from bayeskit.export.sql.tables import IMPOSSIBLE, log_numbers
+from bayeskit.learn.model import plain_class
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}
@@ -115,7 +116,7 @@ def _exportable(model: Any) -> Any:
     from bayeskit.classify.gaussian_nb import GaussianNB
     from bayeskit.classify.naive import NaiveBayes
 
-    if type(model) not in (NaiveBayes, GaussianNB):
+    if plain_class(model) not in (NaiveBayes, GaussianNB):
         raise BayeskitError(f"{type(model).__name__} cannot be written as ONNX; NaiveBayes and GaussianNB can.")
     model = model._now()
     if model.unseen == "error":
