@@ -1,7 +1,7 @@
 """Text beside scikit-learn: speed and memory, and the accuracy of every event model on every corpus. Writes TEXT.md.
 
-`python -m benchmarks text` does all of it; `python -m benchmarks.text speed`, `… memory`, `… stream` and `… accuracy`
-do one part and keep the others of TEXT.md as they are.
+`python -m benchmarks text` does all of it; `python -m benchmarks.text speed`, `… memory`, `… stream`, `… advice` and
+`… accuracy` do one part and keep the others of TEXT.md as they are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchmarks.timing import Row, cpu_seconds
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "text"
 PAGE = Path(__file__).with_name("TEXT.md")
-PARTS = ("speed", "memory", "stream", "accuracy")
+PARTS = ("speed", "memory", "stream", "advice", "accuracy")
 HEAD = """# Text
 
 Written by `python -m benchmarks text`; every ratio is of one run on one machine, by CPU time and with one thread.
@@ -244,6 +244,64 @@ CORPORA = {
 
 Parts = tuple[list[str], list[str], list[str], list[str]]
 
+# -- which model to advise -------------------------------------------------------------------------------------------
+
+ADVISED: dict[str, dict[str, Any]] = {
+    "multinomial (default)": {},
+    "without rare and 100 frequent words": {"drop_frequent": 100, "min_count": 3},
+    "Bernoulli": {"model": "bernoulli"},
+    "complement": {"model": "complement"},
+    "complement, norm": {"model": "complement", "norm": True},
+    "complement, tf, length": {"model": "complement", "tf": True, "length": True},
+    "complement, tf, idf, length": {"model": "complement", "tf": True, "idf": True, "length": True},
+    "TWCNB: all four": {"model": "complement", "tf": True, "idf": True, "length": True, "norm": True},
+}
+MORE_CORPORA = {
+    "news of AG": ("ag-news-test", "thirds"),
+    "medical abstracts": ("ohsumed-single23", "split"),
+    "sentences of reviews": ("sentence-polarity", "thirds"),
+}
+
+
+def advice() -> str:
+    """Return the table of test errors by which the pages advise a model, over all corpora."""
+    corpora = {title: CORPORA.get(title) or MORE_CORPORA[title] for title in (*CORPORA, *MORE_CORPORA)}
+    lines = [
+        "## Which model", "",
+        "Test error in % of each choice on every corpus, by `python -m benchmarks.text advice`; the least of a row is "
+        "bold. The last rows are means: of the error, of its distance to the least of the row, and of the log-loss.",
+        "",
+        f"| corpus | classes | {' | '.join(ADVISED)} |", f"|---|--:|{'--:|' * len(ADVISED)}",
+    ]  # fmt: skip
+    errors, losses = [], []
+    for title, (name, how) in corpora.items():
+        X, y, X_test, y_test = parts(name, how)
+        found = [error_and_loss(TextClassifier(**choice).fit(X, y), X_test, y_test) for choice in ADVISED.values()]
+        errors.append([error for error, _ in found])
+        losses.append([loss for _, loss in found])
+        shown = [f"**{error:.1f}**" if error == min(errors[-1]) else f"{error:.1f}" for error in errors[-1]]
+        lines.append(f"| {title} | {len(set(y))} | {' | '.join(shown)} |")
+        print(lines[-1], flush=True)
+    table = np.array(errors)
+    means = {
+        "mean": table.mean(axis=0),
+        "mean above the least": (table - table.min(axis=1, keepdims=True)).mean(axis=0),
+    }
+    lines += [f"| {name} | | {' | '.join(f'{x:.1f}' for x in row)} |" for name, row in means.items()]
+    lines.append(f"| mean log-loss | | {' | '.join(f'{x:.2f}' for x in np.mean(losses, axis=0))} |")
+    return "\n".join([*lines, ""])
+
+
+def error_and_loss(model: TextClassifier, X: list[str], y: list[str]) -> tuple[float, float]:
+    """Return the error in % and the log-loss; a class that was not learned has probability 0, cut off at 1e-300."""
+    log_proba, classes = model.predict_log_proba(X), list(model.classes_)
+    place = np.array([classes.index(label) if label in classes else -1 for label in y])
+    truth = np.where(place >= 0, log_proba[np.arange(len(y)), place], -np.inf)
+    return 100 * float((log_proba.argmax(axis=1) != place).mean()), float(-np.maximum(truth, np.log(1e-300)).mean())
+
+
+# -- accuracy --------------------------------------------------------------------------------------------------------
+
 
 def parts(name: str, how: str) -> Parts:
     texts, labels, split = corpus(name)
@@ -366,7 +424,13 @@ def newsweeder() -> list[str]:
 
 # -- the page --------------------------------------------------------------------------------------------------------
 
-TITLES = {"speed": "## Speed", "memory": "## Memory", "stream": "## A file larger", "accuracy": "## Accuracy"}
+TITLES = {
+    "speed": "## Speed",
+    "memory": "## Memory",
+    "stream": "## A file larger",
+    "advice": "## Which model",
+    "accuracy": "## Accuracy",
+}
 
 
 def main(*wanted: str) -> None:

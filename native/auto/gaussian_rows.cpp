@@ -23,7 +23,11 @@ double on_curve(const double* x, const double* z, int64_t n, double value) {
         length -= half;
     }
     const int64_t at = base - x;
-    return (z[at + 1] - z[at]) / (x[at + 1] - x[at]) * (value - x[at]) + z[at];
+    const double gap = x[at + 1] - x[at], slope = (z[at + 1] - z[at]) / gap;
+    if (std::isfinite(gap) && std::isfinite(slope)) return slope * (value - x[at]) + z[at];
+    // Numbers near the ends of what a double holds.
+    const double share = std::isfinite(gap) ? (value - x[at]) / gap : (value / 2 - x[at] / 2) / (x[at + 1] / 2 - x[at] / 2);
+    return share * (z[at + 1] - z[at]) + z[at];
 }
 
 // How each feature is scaled; the numbers come first.

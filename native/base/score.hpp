@@ -100,6 +100,10 @@ inline void log_prior_without(const double* mass, int n_classes, int64_t label, 
         log_prior[c] = total > 0.0 ? std::log(log_prior[c] / total) : -std::log(static_cast<double>(n_classes));
 }
 
+// Classes whose log P(x, c) differ by less are a tie, of which the first is taken: the last bits of a sum of logarithms
+// depend on the order in which they are added.
+constexpr double TIED_CLASSES = 1e-9;
+
 // Adds a row's 0-1 error, log-loss and (1 - P(true class))², times its weight, to sums (3,). A row that no class can
 // give is answered with the prior.
 inline void add_losses(const double* log_joint, const double* log_prior, int n_classes, int64_t label, double weight,
@@ -118,6 +122,7 @@ inline void add_losses(const double* log_joint, const double* log_prior, int n_c
         sum += share;
     }
     const double miss = 1.0 - truth / sum;
+    for (best = 0; log_joint[best] < peak - TIED_CLASSES;) ++best;
     sums[0] += best == label ? 0.0 : weight;
     sums[1] -= weight * ((log_joint[label] - peak) - std::log(sum));
     sums[2] += weight * miss * miss;

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/column.hpp"
 #include "base/interrupt.hpp"
 #include "concept/leaf_code.hpp"
+#include "concept/sorted_rows.hpp"
 #include "kernels.hpp"
 
 namespace bayeskit::concept_learning {
@@ -27,8 +29,6 @@ using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device:
 
 // Two tests whose lengths differ by less than this many bits are a tie; the first column and the lowest cut win.
 constexpr double TIE = 1e-9;
-// Ranks are counted in a table where that is at most so many times larger than the rows; otherwise rows are sorted.
-constexpr int64_t WIDEST_TABLE = 4;
 
 enum Test : int8_t { LEAF = 0, EVERY_VALUE = 1, ONE_VALUE = 2, CUT = 3, GROUP = 4 };
 // How a column of values is parted: into all values that occur, into one value and the others, or into two groups.
@@ -50,31 +50,34 @@ struct Choice {
     int8_t test = LEAF, missing_first = -1;
 };
 
+// One class of one value: how many rows, or their weight.
+struct Entry {
+    uint32_t label;
+    double weight;
+};
+
 class Grower {
 public:
     Grower(const uint32_t* codes, const int64_t* sizes, const int64_t* ordered, int64_t n_features, int64_t n_rows,
            const uint32_t* y, const double* weight, int64_t n_classes, Splits splits, const LeafCode& leaf)
         : codes_(codes), sizes_(sizes), ordered_(ordered), d_(n_features), n_(n_rows), y_(y), weight_(weight),
-          k_(n_classes), splits_(splits), leaf_(leaf), order_(n_rows), left_(n_classes), right_(n_classes),
-          known_(n_classes), lost_(n_classes) {
-        for (int64_t i = 0; i < n_; ++i) order_[i] = i;
-    }
+          k_(n_classes), splits_(splits), leaf_(leaf), rows_(codes, sizes, n_features, n_rows, y, n_classes, weight),
+          labels_(leaf, n_classes), of_value_(n_classes, 0.0) {}
 
     std::vector<Node> nodes;
     std::vector<double> counts;  // (n_nodes, n_classes)
 
     void grow() {
         Interrupts interrupts;
-        add(0, n_, -1, 0);
+        add(0, rows_.size(), -1, 0);
         std::vector<int64_t> open = {0};
         while (!open.empty()) {
             interrupts.check();
             const int64_t at = open.back();
             open.pop_back();
-            int present = 0;
-            for (int64_t c = 0; c < k_; ++c) present += counts[at * k_ + c] > 0.0;
+            find_classes(at);
             // A pure node is never split, but what it could split on is part of the code of "leaf".
-            const Choice best = choose(at, present > 1);
+            const Choice best = choose(at, classes_.size() > 1);
             if (best.test == LEAF) continue;
             split(at, best);
             for (int64_t child = 0; child < nodes[at].n_children; ++child) open.push_back(nodes[at].first_child + child);
@@ -90,12 +93,19 @@ private:
     int64_t k_;
     Splits splits_;
     const LeafCode& leaf_;
-    std::vector<int64_t> order_, spare_;
-    std::vector<double> left_, right_, known_, lost_, table_;
-    std::vector<uint32_t> present_;
-    std::vector<uint64_t> sorted_;
+    SortedRows rows_;
+    Labels labels_;
+    std::vector<uint32_t> classes_;  // of the node, in rising order
+    // One column of a node: the values that occur, in rising order, and where the classes of each begin.
+    std::vector<uint32_t> values_;
+    std::vector<size_t> first_;
+    std::vector<Entry> entries_;
+    std::unordered_set<int64_t> tried_;    // groups of one column: the orders of many classes have the same cuts
+    std::vector<double> of_value_;         // (K,), rows of one value; 0 outside of one_value
+    std::vector<double> low_[2], high_[2];  // bits of both sides of each cut, without and with the missing cells
 
     double weight_of(int64_t row) const { return weight_ ? weight_[row] : 1.0; }
+    const double* counts_of(int64_t at) const { return counts.data() + at * k_; }
 
     void add(int64_t begin, int64_t end, int64_t parent, int64_t branch) {
         Node node;
@@ -106,196 +116,231 @@ private:
         nodes.push_back(node);
         counts.resize(counts.size() + k_, 0.0);
         double* count = counts.data() + counts.size() - k_;
-        for (int64_t i = begin; i < end; ++i) count[y_[order_[i]]] += weight_of(order_[i]);
+        for (int64_t i = begin; i < end; ++i) count[y_[rows_.of(0)[i]]] += weight_of(rows_.of(0)[i]);
+    }
+
+    void find_classes(int64_t at) {
+        classes_.clear();
+        const Node& node = nodes[at];
+        const double* count = counts_of(at);
+        if (node.end - node.begin > k_ / 8) {
+            for (int64_t c = 0; c < k_; ++c)
+                if (count[c] > 0.0) classes_.push_back(static_cast<uint32_t>(c));
+            return;
+        }
+        for (int64_t i = node.begin; i < node.end; ++i) classes_.push_back(y_[rows_.of(0)[i]]);
+        std::sort(classes_.begin(), classes_.end());
+        classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
     }
 
     Choice choose(int64_t at, bool wanted) {
         Choice best;
         int64_t usable = 0;
-        for (int64_t j = 0; j < d_; ++j) usable += ordered_[j] ? try_cuts(at, j, wanted, best) : try_values(at, j, wanted, best);
+        for (int64_t j = 0; j < d_; ++j) {
+            if (!splits_rows(nodes[at], j)) continue;
+            ++usable;
+            if (!wanted) continue;
+            collect(nodes[at], j);
+            ordered_[j] ? try_cuts(j, best) : try_values(at, j, best);
+        }
         nodes[at].n_usable = usable;
-        return wanted ? best : Choice{};
+        return best;
     }
 
     static void offer(Choice& best, const Choice& found) {
         if (best.test == LEAF || found.bits < best.bits - TIE) best = found;
     }
 
-    // Counts per value and class; present_ holds the values that occur, in rising order.
-    bool count_values(const Node& node, int64_t j, bool wanted) {
-        const uint32_t* column = codes_ + j * n_;
-        const int64_t size = sizes_[j] + 1;
-        if (!wanted) {
-            for (int64_t i = node.begin + 1; i < node.end; ++i)
-                if (column[order_[i]] != column[order_[node.begin]]) return true;
-            return false;
-        }
-        table_.assign(size * k_, 0.0);
-        present_.clear();
-        for (int64_t i = node.begin; i < node.end; ++i) {
-            const int64_t row = order_[i];
-            table_[column[row] * k_ + y_[row]] += weight_of(row);
-        }
-        for (int64_t v = 0; v < size; ++v) {
-            double n = 0.0;
-            for (int64_t c = 0; c < k_; ++c) n += table_[v * k_ + c];
-            if (n > 0.0) present_.push_back(static_cast<uint32_t>(v));
-        }
-        return present_.size() > 1;
+    // Whether two rows differ; a missing number is no number.
+    bool splits_rows(const Node& node, int64_t j) const {
+        if (node.begin == node.end) return false;
+        const uint32_t *rows = rows_.of(j), *column = codes_ + j * n_;
+        const uint32_t first = column[rows[node.begin]], last = column[rows[node.end - 1]];
+        if (first == last || !ordered_[j] || last != static_cast<uint32_t>(sizes_[j])) return first != last;
+        // The missing cells come last; the cell before them is the largest number.
+        const auto known = std::partition_point(rows + node.begin, rows + node.end,
+                                                [&](uint32_t row) { return column[row] != last; });
+        return column[known[-1]] != first;
     }
 
-    bool try_values(int64_t at, int64_t j, bool wanted, Choice& best) {
-        const Node& node = nodes[at];
-        if (!count_values(node, j, wanted)) return false;
-        if (!wanted) return true;
-        const int64_t p = static_cast<int64_t>(present_.size());
+    void collect(const Node& node, int64_t j) {
+        const uint32_t *rows = rows_.of(j), *column = codes_ + j * n_;
+        values_.clear();
+        first_.clear();
+        entries_.clear();
+        uint32_t label = 0;
+        for (int64_t i = node.begin; i < node.end; ++i) {
+            const uint32_t row = rows[i], value = column[row];
+            if (values_.empty() || values_.back() != value) {
+                values_.push_back(value);
+                first_.push_back(entries_.size());
+            } else if (label == y_[row]) {
+                entries_.back().weight += weight_of(row);
+                continue;
+            }
+            label = y_[row];
+            entries_.push_back({label, weight_of(row)});
+        }
+        first_.push_back(entries_.size());
+    }
+
+    void add_value(size_t place) {
+        for (size_t e = first_[place]; e < first_[place + 1]; ++e) labels_.add(entries_[e].label, entries_[e].weight);
+    }
+
+    void try_values(int64_t at, int64_t j, Choice& best) {
+        const size_t p = values_.size();
+        if (splits_ == VALUES || p == 2) {
+            Choice found;
+            found.feature = j;
+            found.test = EVERY_VALUE;
+            for (size_t place = 0; place < p; ++place) {
+                labels_.clear();
+                add_value(place);
+                found.bits += labels_.bits();
+            }
+            offer(best, found);
+        } else if (splits_ == GROUPS && sizes_[j] < WIDEST_GROUP) {
+            try_groups(j, best);
+        } else {
+            try_one_value(at, j, best);
+        }
+    }
+
+    void try_one_value(int64_t at, int64_t j, Choice& best) {
+        const double* whole = counts_of(at);
         Choice found;
         found.feature = j;
-        if (splits_ == VALUES || p == 2) {
-            found.test = EVERY_VALUE;
-            for (uint32_t v : present_) found.bits += leaf_(table_.data() + v * k_);
-            offer(best, found);
-            return true;
-        }
-        if (splits_ == GROUPS && sizes_[j] < WIDEST_GROUP) {
-            try_groups(at, j, best);
-            return true;
-        }
         found.test = ONE_VALUE;
-        found.n_choices = p;
+        found.n_choices = static_cast<int64_t>(values_.size());
         // Missing cells are among the others where there are any; a node without them does not know where they belong.
-        found.missing_first = static_cast<int64_t>(present_.back()) == sizes_[j] ? int8_t{0} : int8_t{-1};
-        const double which = std::log2(static_cast<double>(p));
-        const double* whole = counts.data() + at * k_;
-        for (uint32_t v : present_) {
-            for (int64_t c = 0; c < k_; ++c) right_[c] = std::max(0.0, whole[c] - table_[v * k_ + c]);
-            found.value = v;
-            found.bits = which + leaf_(table_.data() + v * k_) + leaf_(right_.data());
+        found.missing_first = static_cast<int64_t>(values_.back()) == sizes_[j] ? int8_t{0} : int8_t{-1};
+        const double which = std::log2(static_cast<double>(values_.size()));
+        // The largest class of the others is looked for from the largest class of all.
+        std::vector<uint32_t> falling = classes_;
+        std::sort(falling.begin(), falling.end(), [&](uint32_t a, uint32_t b) { return whole[a] > whole[b]; });
+        double total = 0.0;
+        long double log_factorials = 0.0L;
+        for (uint32_t c : classes_) {
+            total += whole[c];
+            log_factorials += leaf_.f(whole[c]);
+        }
+        for (size_t place = 0; place < values_.size(); ++place) {
+            labels_.clear();
+            double n = total, most = 0.0;
+            long double rest = log_factorials;
+            for (size_t e = first_[place]; e < first_[place + 1]; ++e) {
+                const auto [label, weight] = entries_[e];
+                labels_.add(label, weight);
+                of_value_[label] = weight;
+                n -= weight;
+                rest += static_cast<long double>(leaf_.f(std::max(0.0, whole[label] - weight))) - leaf_.f(whole[label]);
+            }
+            for (uint32_t c : falling) {
+                if (whole[c] <= most) break;
+                most = std::max(most, whole[c] - of_value_[c]);
+            }
+            for (size_t e = first_[place]; e < first_[place + 1]; ++e) of_value_[entries_[e].label] = 0.0;
+            found.value = values_[place];
+            found.bits = which + labels_.bits() + leaf_(std::max(n, most), most, rest);
             offer(best, found);
         }
-        return true;
     }
 
     // Two groups of values: in the order of the share of a class, cut in two (for two classes the best cut of all,
     // Breiman et al. 1984, theorem 4.5; for more, each class gives an order). The group without the last value is first.
-    void try_groups(int64_t at, int64_t j, Choice& best) {
-        const size_t p = present_.size();
-        const double* whole = counts.data() + at * k_;
+    void try_groups(int64_t j, Choice& best) {
+        const size_t p = values_.size();
+        std::vector<double> n(p, 0.0);
+        std::vector<std::vector<std::pair<size_t, double>>> shares(k_ == 2 ? 1 : classes_.size());  // place, rows
+        for (size_t place = 0; place < p; ++place)
+            for (size_t e = first_[place]; e < first_[place + 1]; ++e) {
+                n[place] += entries_[e].weight;
+                const size_t c = std::lower_bound(classes_.begin(), classes_.end(), entries_[e].label) - classes_.begin();
+                if (c < shares.size()) shares[c].emplace_back(place, entries_[e].weight);
+            }
+        // All classes without rows give one order, that of the values; it comes where the first of them comes.
+        size_t without = 0;
+        while (without < classes_.size() && classes_[without] == without) ++without;
+        const bool some_without = k_ > 2 && static_cast<int64_t>(classes_.size()) < k_;
+        tried_.clear();
+        std::vector<size_t> order(p);
+        std::vector<std::pair<double, size_t>> by_share(p);
+        for (size_t c = 0; c <= shares.size(); ++c) {
+            if (some_without && c == without) {
+                for (size_t place = 0; place < p; ++place) order[place] = place;
+                try_order(j, order, best);
+            }
+            if (c == shares.size()) break;
+            for (size_t place = 0; place < p; ++place) by_share[place] = {0.0, place};
+            for (const auto& [place, rows] : shares[c]) by_share[place].first = rows / n[place];
+            std::sort(by_share.begin(), by_share.end());
+            for (size_t place = 0; place < p; ++place) order[place] = by_share[place].second;
+            try_order(j, order, best);
+        }
+    }
+
+    void try_order(int64_t j, const std::vector<size_t>& order, Choice& best) {
+        const size_t p = order.size();
+        int64_t low = 0, all = 0;
+        for (uint32_t v : values_) all |= int64_t{1} << v;
+        std::vector<int64_t> groups(p - 1);
+        bool any = false;
+        for (size_t i = 0; i + 1 < p; ++i) {
+            low |= int64_t{1} << values_[order[i]];
+            groups[i] = low >> values_.back() & 1 ? all & ~low : low;
+            any = tried_.insert(groups[i]).second || any;
+        }
+        if (!any) return;
         Choice found;
         found.feature = j;
         found.test = GROUP;
         found.n_choices = (int64_t{1} << (p - 1)) - 1;
         const double which = std::log2(static_cast<double>(found.n_choices));
-        const uint32_t last = present_.back();
-        std::vector<std::pair<double, uint32_t>> order(p);
-        for (int64_t c = 0; c < (k_ == 2 ? 1 : k_); ++c) {
-            for (size_t i = 0; i < p; ++i) {
-                const double* line = table_.data() + static_cast<int64_t>(present_[i]) * k_;
-                double n = 0.0;
-                for (int64_t other = 0; other < k_; ++other) n += line[other];
-                order[i] = {line[c] / n, present_[i]};
-            }
-            std::sort(order.begin(), order.end());
-            std::fill(left_.begin(), left_.end(), 0.0);
-            int64_t low = 0, all = 0;
-            for (uint32_t v : present_) all |= int64_t{1} << v;
+        sweep(p, [&](size_t i) { return order[i]; });
+        for (size_t i = 0; i + 1 < p; ++i) {
+            found.value = groups[i];
+            found.bits = which + low_[0][i] + high_[0][i];
+            offer(best, found);
+        }
+    }
+
+    // Bits of the first i + 1 of p values and of the others as leaves, for every i; `with` is a value that joins the
+    // first ones (low_[1]) or the others (high_[1]).
+    template <typename Place>
+    void sweep(size_t p, Place&& place_of, int64_t with = -1) {
+        for (int w = 0; w < (with < 0 ? 1 : 2); ++w) {
+            low_[w].resize(p);
+            high_[w].resize(p);
+            labels_.clear();
+            if (w) add_value(static_cast<size_t>(with));
             for (size_t i = 0; i + 1 < p; ++i) {
-                const double* line = table_.data() + static_cast<int64_t>(order[i].second) * k_;
-                for (int64_t other = 0; other < k_; ++other) {
-                    left_[other] += line[other];
-                    right_[other] = std::max(0.0, whole[other] - left_[other]);
-                }
-                low |= int64_t{1} << order[i].second;
-                found.value = low >> last & 1 ? all & ~low : low;
-                found.bits = which + leaf_(left_.data()) + leaf_(right_.data());
-                offer(best, found);
+                add_value(place_of(i));
+                low_[w][i] = labels_.bits();
+            }
+            labels_.clear();
+            if (w) add_value(static_cast<size_t>(with));
+            for (size_t i = p - 1; i > 0; --i) {
+                add_value(place_of(i));
+                high_[w][i - 1] = labels_.bits();
             }
         }
     }
 
-    bool try_cuts(int64_t at, int64_t j, bool wanted, Choice& best) {
-        const Node& node = nodes[at];
-        const uint32_t* column = codes_ + j * n_;
-        const uint32_t missing = static_cast<uint32_t>(sizes_[j]);
-        if (!wanted) {
-            uint32_t first = missing;
-            for (int64_t i = node.begin; i < node.end; ++i) {
-                const uint32_t rank = column[order_[i]];
-                if (rank == missing || rank == first) continue;
-                if (first != missing) return true;
-                first = rank;
-            }
-            return false;
-        }
-        std::fill(lost_.begin(), lost_.end(), 0.0);
-        bool some_lost = false;
-        const int64_t rows = node.end - node.begin;
-        const bool by_table = sizes_[j] * k_ <= WIDEST_TABLE * rows;
-        if (by_table) table_.assign(sizes_[j] * k_, 0.0);
-        sorted_.clear();
-        for (int64_t i = node.begin; i < node.end; ++i) {
-            const int64_t row = order_[i];
-            const uint32_t rank = column[row];
-            if (rank == missing) {
-                lost_[y_[row]] += weight_of(row);
-                some_lost = true;
-            } else if (by_table) {
-                table_[static_cast<int64_t>(rank) * k_ + y_[row]] += weight_of(row);
-            } else {
-                sorted_.push_back(static_cast<uint64_t>(rank) << 32 | static_cast<uint32_t>(row));
-            }
-        }
-        if (!by_table) {
-            std::sort(sorted_.begin(), sorted_.end());
-            gather();
-        } else {
-            present_.clear();
-            for (int64_t rank = 0; rank < sizes_[j]; ++rank) {
-                double n = 0.0;
-                for (int64_t c = 0; c < k_; ++c) n += table_[rank * k_ + c];
-                if (n > 0.0) present_.push_back(static_cast<uint32_t>(rank));
-            }
-        }
-        const int64_t m = static_cast<int64_t>(present_.size());
-        if (m < 2) return false;
-        scan(at, j, m, by_table, some_lost, best);
-        return true;
-    }
-
-    // Sorted rows → one line of counts for each rank that occurs, one after the other.
-    void gather() {
-        present_.clear();
-        table_.clear();
-        for (uint64_t cell : sorted_) {
-            const uint32_t rank = static_cast<uint32_t>(cell >> 32);
-            if (present_.empty() || present_.back() != rank) {
-                present_.push_back(rank);
-                table_.resize(table_.size() + k_, 0.0);
-            }
-            const int64_t row = static_cast<int64_t>(cell & 0xffffffffu);
-            table_[(present_.size() - 1) * k_ + y_[row]] += weight_of(row);
-        }
-    }
-
-    void scan(int64_t at, int64_t j, int64_t m, bool by_table, bool some_lost, Choice& best) {
-        const double* whole = counts.data() + at * k_;
+    void try_cuts(int64_t j, Choice& best) {
+        const bool some_lost = static_cast<int64_t>(values_.back()) == sizes_[j];
+        const size_t m = values_.size() - some_lost;
         Choice found;
         found.feature = j;
         found.test = CUT;
-        found.n_choices = (m - 1) * (some_lost ? 2 : 1);
+        found.n_choices = static_cast<int64_t>(m - 1) * (some_lost ? 2 : 1);
         const double which = std::log2(static_cast<double>(found.n_choices));
-        std::fill(known_.begin(), known_.end(), 0.0);
-        for (int64_t place = 0; place + 1 < m; ++place) {
-            const double* line = table_.data() + (by_table ? static_cast<int64_t>(present_[place]) : place) * k_;
-            for (int64_t c = 0; c < k_; ++c) known_[c] += line[c];
-            found.value = present_[place];
+        sweep(m, [](size_t i) { return i; }, some_lost ? static_cast<int64_t>(m) : -1);
+        for (size_t place = 0; place + 1 < m; ++place) {
+            found.value = values_[place];
             for (int first = some_lost ? 1 : 0; first >= 0; --first) {
-                for (int64_t c = 0; c < k_; ++c) {
-                    left_[c] = known_[c] + (first ? lost_[c] : 0.0);
-                    right_[c] = std::max(0.0, whole[c] - left_[c]);
-                }
                 found.missing_first = some_lost ? static_cast<int8_t>(first) : int8_t{-1};
-                found.bits = which + leaf_(left_.data()) + leaf_(right_.data());
+                found.bits = which + low_[first][place] + high_[some_lost ? 1 - first : 0][place];
                 offer(best, found);
             }
         }
@@ -310,15 +355,10 @@ private:
     }
 
     void split(int64_t at, const Choice& test) {
-        const int64_t begin = nodes[at].begin, end = nodes[at].end;
         const uint32_t* column = codes_ + test.feature * n_;
         const int64_t sides = test.test == EVERY_VALUE ? sizes_[test.feature] + 1 : 2;
-        std::vector<int64_t> start(sides + 1, 0);
-        for (int64_t i = begin; i < end; ++i) ++start[side(test, column[order_[i]]) + 1];
-        for (int64_t s = 0; s < sides; ++s) start[s + 1] += start[s];
-        spare_.assign(order_.begin() + begin, order_.begin() + end);
-        std::vector<int64_t> place(start.begin(), start.end() - 1);
-        for (int64_t row : spare_) order_[begin + place[side(test, column[row])]++] = row;
+        const std::vector<int64_t> start = rows_.split(nodes[at].begin, nodes[at].end, sides,
+                                                       [&](uint32_t row) { return side(test, column[row]); });
         Node& node = nodes[at];
         node.feature = test.feature;
         node.value = test.value;
@@ -332,9 +372,9 @@ private:
             int64_t branch = s;
             if (test.test == GROUP) {
                 branch = 0;
-                for (int64_t i = begin + start[s]; i < begin + start[s + 1]; ++i) branch |= int64_t{1} << column[order_[i]];
+                for (int64_t i = start[s]; i < start[s + 1]; ++i) branch |= int64_t{1} << column[rows_.of(0)[i]];
             }
-            add(begin + start[s], begin + start[s + 1], at, branch);  // may move the nodes in memory
+            add(start[s], start[s + 1], at, branch);  // may move the nodes in memory
             ++children;
         }
         nodes[at].n_children = children;

@@ -27,40 +27,70 @@ private:
     std::vector<double> table_, logs_;
 };
 
-// The bits of a leaf: "leaf", its class, how many exceptions, which rows they are, and their classes.
+// The bits of a leaf: "leaf", its class, how many exceptions, which rows they are, and their classes. They depend on
+// the rows, the rows of the largest class, and the sum of log2 (rows of a class)! over the classes.
 class LeafCode {
 public:
     LeafCode(const LogFactorial& f, int64_t n_classes, bool whole)
-        : f_(f), k_(n_classes), whole_(whole), head_(1.0 + std::log2(static_cast<double>(n_classes))) {}
+        : f(f), k_(n_classes), whole_(whole), head_(1.0 + std::log2(static_cast<double>(n_classes))) {}
 
-    double operator()(const double* count) const {
-        double n = 0.0, most = -1.0;
-        int64_t majority = 0;
-        for (int64_t c = 0; c < k_; ++c) {
-            n += count[c];
-            if (count[c] > most) {
-                most = count[c];
-                majority = c;
-            }
-        }
+    double operator()(double n, double most, long double log_factorials) const {
         const double exceptions = std::max(0.0, n - most);
         const double k = static_cast<double>(k_);
         const double bound = whole_ ? n - std::ceil(n / k) : n - n / k;
-        double bits = head_ + f_.log2(bound + 1.0) + f_(n) - f_(exceptions) - f_(most);
-        if (k_ > 2 && exceptions > 0.0) {
-            // Which of the other classes: how many of each, and in which order.
-            bits += f_(exceptions + k - 2.0) - f_(k - 2.0);
-            for (int64_t c = 0; c < k_; ++c)
-                if (c != majority) bits -= f_(count[c]);
-        }
+        double bits = head_ + f.log2(bound + 1.0) + f(n) - f(exceptions) - f(most);
+        // Which of the other classes: how many of each, and in which order.
+        if (k_ > 2 && exceptions > 0.0)
+            bits += f(exceptions + k - 2.0) - f(k - 2.0) - static_cast<double>(log_factorials - f(most));
         return bits;
     }
 
+    const LogFactorial& f;
+
 private:
-    const LogFactorial& f_;
     int64_t k_;
     bool whole_;
     double head_;
+};
+
+// The labels of rows that come one class after the other. A class that no row has costs no time, so that many classes
+// take no longer than few.
+class Labels {
+public:
+    Labels(const LeafCode& code, int64_t n_classes) : code_(code), classes_(n_classes) {}
+
+    void add(uint32_t label, double weight) {
+        Class& own = classes_[label];
+        if (own.n == 0.0) touched_.push_back(label);
+        own.n += weight;
+        const double log_factorial = code_.f(own.n);
+        // Added in more digits than a double has, the sum is the same in whichever order the rows come. 0! = 1!.
+        if (log_factorial != own.log_factorial)
+            log_factorials_ += static_cast<long double>(log_factorial) - own.log_factorial;
+        own.log_factorial = log_factorial;
+        n_ += weight;
+        most_ = std::max(most_, own.n);
+    }
+
+    void clear() {
+        for (uint32_t label : touched_) classes_[label] = {};
+        touched_.clear();
+        n_ = most_ = 0.0;
+        log_factorials_ = 0.0L;
+    }
+
+    double bits() const { return code_(n_, most_, log_factorials_); }
+
+private:
+    struct Class {
+        double n = 0.0, log_factorial = 0.0;
+    };
+
+    const LeafCode& code_;
+    std::vector<Class> classes_;
+    std::vector<uint32_t> touched_;
+    double n_ = 0.0, most_ = 0.0;
+    long double log_factorials_ = 0.0L;
 };
 
 }  // namespace bayeskit::concept_learning

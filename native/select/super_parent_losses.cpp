@@ -30,6 +30,8 @@ struct Problem {
     std::vector<double> weight;
     std::vector<double> pseudo;         // (d,) of each value of a feature, given class and super-parent
     std::vector<double> parent_pseudo;  // (d,) of each cell of the joint of class and super-parent
+    std::vector<double> prior_counts;   // (d, K) what P(c) is estimated from, where x_u is the super-parent
+    std::vector<double> prior_pseudo;   // (d,) of each class
     bool smooth = false;                // every pseudo-count is above 0
     bool any_whole = false, any_part = false;  // rows that leave the counts as one, or as less than one
 
@@ -51,7 +53,8 @@ struct Child {
 struct SuperParent {
     int64_t feature, size;
     std::vector<double> n_class;                 // (K,) rows of each class in which x_u is known
-    std::vector<double> log_n_class;             // (K,) with pseudo-counts, as below
+    std::vector<double> prior_count;             // (K,) what P(c) is estimated from, with pseudo-counts
+    std::vector<double> log_prior_count;         // (K,)
     std::vector<double> log_prior;               // (K,)
     std::vector<double> log_own_without;         // (K,) log P(c) when one row of class c is not counted
     double total = 0.0, log_total_without = 0.0;
@@ -61,17 +64,17 @@ struct SuperParent {
     SuperParent(const Problem& problem, int64_t u) : feature(u), size(problem.sizes[u]) {
         const int64_t K = problem.n_classes;
         const double* counts = problem.n_value.data() + problem.first_value[u] * K;
-        const double all_pseudo = problem.parent_pseudo[u] * static_cast<double>(size);
         n_class.assign(K, 0.0);
         for (int64_t v = 0; v < size; ++v)
             for (int64_t c = 0; c < K; ++c) n_class[c] += counts[v * K + c];
         for (int64_t c = 0; c < K; ++c) {
-            log_n_class.push_back(std::log(n_class[c] + all_pseudo));
-            total += n_class[c] + all_pseudo;
+            prior_count.push_back(problem.prior_counts[u * K + c] + problem.prior_pseudo[u]);
+            log_prior_count.push_back(std::log(prior_count[c]));
+            total += prior_count[c];
         }
         log_total_without = std::log(total - 1.0);
         for (int64_t c = 0; c < K; ++c) {
-            log_prior.push_back(log_smoothed(n_class[c] + all_pseudo, total, K));
+            log_prior.push_back(log_smoothed(prior_count[c], total, K));
             log_own_without.push_back(log_own_class(problem, c, 1.0));
         }
         log_table.assign(size * problem.lanes, 0.0);
@@ -95,8 +98,8 @@ struct SuperParent {
 
     // log P(c) of the row's own class when so much of it is not counted
     double log_own_class(const Problem& problem, int64_t c, double own) const {
-        return std::log(std::max(0.0, n_class[c] - own) + problem.parent_pseudo[feature] * static_cast<double>(size)) -
-               std::log(total - own);
+        const double n = problem.prior_counts[feature * problem.n_classes + c];
+        return std::log(std::max(0.0, n - own) + problem.prior_pseudo[feature]) - std::log(total - own);
     }
 
     Child child(const Problem& problem, int64_t j) const {
@@ -199,7 +202,7 @@ void start(const Problem& problem, const SuperParent& u, Chunk& chunk) {
             chunk.truth[r] = 0.0;
             continue;
         }
-        for (int64_t c = 0; c < K; ++c) joint[c] = u.log_n_class[c] - log_total + u.log_table[v * problem.lanes + c];
+        for (int64_t c = 0; c < K; ++c) joint[c] = u.log_prior_count[c] - log_total + u.log_table[v * problem.lanes + c];
         chunk.truth[r] = own == 1.0 ? u.log_own_without[label] + u.log_without[v * problem.lanes + label]
                                     : u.log_own_class(problem, label, own) + u.log_value(problem, v, label, own);
     }
@@ -252,7 +255,7 @@ void add_chunk(const Problem& problem, const SuperParent& u, Chunk& chunk, doubl
         const double* prior = u.log_prior.data();
         if (!problem.smooth && chunk.levels(u.feature)[r] < u.size) {  // else every row can be given
             chunk.prior.resize(K);
-            log_prior_without(u.n_class.data(), static_cast<int>(K), y[r], problem.own(chunk.begin + r), chunk.prior.data());
+            log_prior_without(u.prior_count.data(), static_cast<int>(K), y[r], problem.own(chunk.begin + r), chunk.prior.data());
             prior = chunk.prior.data();
         }
         add_losses(joint, prior, static_cast<int>(K), y[r], problem.weight[chunk.begin + r], sums);
@@ -261,7 +264,8 @@ void add_chunk(const Problem& problem, const SuperParent& u, Chunk& chunk, doubl
 
 Problem gather(const Table& table, const Array& y, const std::optional<Array>& weight, const Array& n_value,
                const Array& pairs, std::vector<int64_t> sizes, int64_t n_classes, std::vector<double> pseudo,
-               std::vector<double> parent_pseudo) {
+               std::vector<double> parent_pseudo, const Array& prior_counts,
+               std::vector<double> prior_pseudo) {
     Problem problem;
     problem.d = static_cast<int64_t>(sizes.size());
     problem.n_classes = n_classes;
@@ -290,11 +294,15 @@ Problem gather(const Table& table, const Array& y, const std::optional<Array>& w
     for (double w : problem.weight) (w < 1.0 ? problem.any_part : problem.any_whole) = true;
     if (static_cast<int64_t>(pseudo.size()) != problem.d || static_cast<int64_t>(parent_pseudo.size()) != problem.d)
         throw std::invalid_argument("each feature has one pseudo-count.");
+    if (static_cast<int64_t>(prior_pseudo.size()) != problem.d)
+        throw std::invalid_argument("each feature has one pseudo-count of a class.");
     const auto above_zero = [](double count) { return count > 0.0; };
     problem.smooth = std::all_of(pseudo.begin(), pseudo.end(), above_zero) &&
                      std::all_of(parent_pseudo.begin(), parent_pseudo.end(), above_zero);
     problem.pseudo = std::move(pseudo);
     problem.parent_pseudo = std::move(parent_pseudo);
+    problem.prior_counts = doubles(prior_counts, problem.d * n_classes);
+    problem.prior_pseudo = std::move(prior_pseudo);
     return problem;
 }
 
@@ -302,10 +310,11 @@ Problem gather(const Table& table, const Array& y, const std::optional<Array>& w
 // infinite for a feature that has no value.
 nb::object super_parent_losses(nb::list columns, Array y, std::optional<Array> weight, Array n_value, Array pairs,
                                std::vector<int64_t> sizes, int64_t n_classes, std::vector<double> pseudo,
-                               std::vector<double> parent_pseudo, int n_threads) {
+                               std::vector<double> parent_pseudo, Array prior_counts,
+                               std::vector<double> prior_pseudo, int n_threads) {
     const Table table = table_of(columns);
     const Problem problem = gather(table, y, weight, n_value, pairs, std::move(sizes), n_classes, std::move(pseudo),
-                                   std::move(parent_pseudo));
+                                   std::move(parent_pseudo), prior_counts, std::move(prior_pseudo));
     const int64_t d = problem.d, n_chunks = (table.n_rows + CHUNK_ROWS - 1) / CHUNK_ROWS;
     // Groups of chunks are summed apart and then in order, so that the number of threads leaves no trace.
     const int64_t per_group = std::max<int64_t>(1, n_chunks / 1024), n_groups = (n_chunks + per_group - 1) / per_group;
@@ -349,7 +358,7 @@ nb::object super_parent_losses(nb::list columns, Array y, std::optional<Array> w
 void bind_super_parent_losses(nb::module_& m) {
     using namespace nb::literals;
     m.def("super_parent_losses", &super_parent_losses, "columns"_a, "y"_a, "weight"_a.none(), "n_value"_a, "pairs"_a,
-          "sizes"_a, "n_classes"_a, "pseudo"_a, "parent_pseudo"_a, "n_threads"_a);
+          "sizes"_a, "n_classes"_a, "pseudo"_a, "parent_pseudo"_a, "prior_counts"_a, "prior_pseudo"_a, "n_threads"_a);
 }
 
 }  // namespace bayeskit::select

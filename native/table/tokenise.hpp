@@ -232,6 +232,8 @@ private:
 
     static bool is_mark(Break b) { return b == Break::extend || b == Break::format || b == Break::joiner; }
     static bool is_letter(Break b) { return b == Break::letter || b == Break::hebrew; }
+    // Inside a word the typographic signs are the apostrophe of a keyboard: don’t is don't.
+    static bool is_apostrophe(uint32_t code) { return code == 0x2019 || code == 0x2018 || code == 0xFF07; }
     static bool is_wordlike(Break b) { return is_letter(b) || b == Break::number || b == Break::katakana; }
 
     // WB5, WB8-10, WB13-13b: the two stand in one word.
@@ -295,7 +297,7 @@ private:
             const uint32_t code = text[p];
             // Soft hyphens, direction marks and the like are not seen by a reader; nor is the style of a pictograph.
             if (static_cast<Break>(classes[code]) == Break::format || code == 0xFE0E || code == 0xFE0F) continue;
-            out.bytes.push_code(fold ? lower_ascii(code) : code);
+            out.bytes.push_code(p > first && is_apostrophe(code) ? '\'' : fold ? lower_ascii(code) : code);
         }
     }
 

@@ -16,10 +16,10 @@ TIE = 1e-9
 
 @st.composite
 def coded_tables(draw, most_rows=24):
-    """Codes, sizes, ordered, labels and the number of classes; some cells are missing."""
+    """Codes, sizes, ordered, labels and the number of classes, some without rows; some cells are missing."""
     n, d = draw(st.integers(1, most_rows)), draw(st.integers(1, 3))
-    k = draw(st.integers(2, 4))
-    sizes = np.array([draw(st.integers(1, 4)) for _ in range(d)], dtype=np.int64)
+    k = draw(st.sampled_from([2, 3, 4, 9, 60]))
+    sizes = np.array([draw(st.integers(1, 6)) for _ in range(d)], dtype=np.int64)
     ordered = np.array([draw(st.integers(0, 1)) for _ in range(d)], dtype=np.int64)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     lost = draw(st.booleans())
@@ -148,6 +148,16 @@ def test_a_whole_weight_is_so_many_copies(table, splits, seed):
     repeated = grow_tree(np.ascontiguousarray(codes[:, copies]), sizes, ordered, y[copies], None, k, splits)
     for name, array in weighted.items():
         assert_array_equal(array, repeated[name])
+
+
+@given(coded_tables(), st.sampled_from([0, 1, 2]))
+def test_a_row_of_weight_zero_is_not_there(table, splits):
+    codes, sizes, ordered, y, k = table
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    weighted = grow_tree(codes, sizes, ordered, y, weight, k, splits)
+    kept = grow_tree(np.ascontiguousarray(codes[:, weight > 0]), sizes, ordered, y[weight > 0], None, k, splits)
+    for name, array in weighted.items():
+        assert_array_equal(array, kept[name])
 
 
 def test_weights_that_are_no_whole_numbers_use_the_gamma_function():

@@ -20,7 +20,8 @@ WIDE = """
         sizes = [n_levels] * n_columns
         n_value = count_values(columns, y, None, 2, sizes, 1).ravel()
         pairs = count_subsets(columns, y, None, 2, sizes, 2, 1)
-        return columns, y, None, n_value, pairs, sizes, 2, [1.0] * n_columns, [1.0] * n_columns
+        ones, prior = [1.0] * n_columns, np.tile(np.bincount(y, minlength=2).astype(float), n_columns)
+        return columns, y, None, n_value, pairs, sizes, 2, ones, ones, prior, [1.0 * n_levels] * n_columns
 """
 
 

@@ -208,6 +208,8 @@ def super_parent_losses(
     n_classes: int,
     pseudo: Sequence[float],
     parent_pseudo: Sequence[float],
+    prior_counts: Numbers,
+    prior_pseudo: Sequence[float],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def conditional_information(

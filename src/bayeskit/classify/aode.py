@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -182,8 +182,8 @@ class AODE(SemiNaive):
         members = []
         for parents in combinations(known, self._order):
             rest = {j: parents for j in range(len(names)) if j not in parents}
-            chain = {j: parents[:k] for k, j in enumerate(parents)}
-            both = {**rest, **chain}
+            within = {j: parents[:k] for k, j in enumerate(parents)}
+            both = {**rest, **within}
             members.append(Structure(names, tuple(both[j] for j in range(len(names))), self._class_name))
         return AveragedStructure(tuple(members))
 
@@ -213,17 +213,19 @@ class AODE(SemiNaive):
 
     @property
     def n_parameters_(self) -> int:
-        """The number of free parameters: the cells of all joint tables P(c, x_i, x_j …), minus one for each table.
+        r"""The number of free parameters, of the tables P(c, x_i, x_j …) that share their margins.
 
-        Where P(c) is given, minus one for each class and table.
+        .. math:: (K - 1) + K \sum_i (S_i - 1) + K \sum_{i < j} (S_i - 1)(S_j - 1)
+
+        With ``order=2`` the triples come in likewise. Where P(c) is given, the first term is 0.
         """
         self._refuse_unfitted()
-        sizes = [size for size in sizes_of(self.schema_) if size]
+        free = [size - 1 for size in sizes_of(self.schema_) if size]
         # With fewer columns than an order needs, the next lower order answers.
-        order = min(self._order + 1, len(sizes))
-        prior = self._believed_with["prior"]
-        fixed = 1 if isinstance(prior, str) and prior != "uniform" else len(self.classes_)
-        return sum(len(self.classes_) * prod(members) - fixed for members in combinations(sizes, order))
+        subsets = chain.from_iterable(combinations(free, size) for size in range(1, self._order + 2))
+        n_classes, prior = len(self.classes_), self._believed_with["prior"]
+        learned = isinstance(prior, str) and prior != "uniform"
+        return (n_classes - 1 if learned else 0) + n_classes * sum(map(prod, subsets))
 
     def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         if isinstance(self._beliefs, BackOffAverage):

@@ -20,7 +20,7 @@ from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import in_order, in_place, split_target
 from bayeskit.learn.model import accuracy
 from bayeskit.learn.naive_beliefs import kinds_of
-from bayeskit.table.encode import encode, refuse_infinite
+from bayeskit.table.encode import encode, farthest_number, refuse_infinite
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import Source, read_values
 
@@ -86,7 +86,8 @@ class BayesClassifier(Posteriors):
             )
             raise ImpossibleEvidenceError(
                 f"row {impossible}: x has probability 0 under every class: it holds a value that smoothing > 0 would "
-                f"allow, or a number too far from the training data.{way_out}"
+                f"allow, or a number too far from the training data."
+                f"{farthest_number(self._read_features(X), impossible)}{way_out}"
             )
         return scores
 

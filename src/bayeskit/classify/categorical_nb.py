@@ -153,11 +153,14 @@ def _whole(source: Source) -> Source:
                 f"column '{name}' holds {column.levels[0]!r}; CategoricalNB takes whole numbers, "
                 "NaiveBayes takes any table."
             )
-        _refuse_negative(column.values)
+        _refuse_negative(column.values, name)
         columns.append(replace(column, values=np.trunc(column.values)) if column.values.dtype.kind == "f" else column)
     return replace(source, columns=tuple(columns))
 
 
-def _refuse_negative(values: NDArray[Any]) -> None:
+def _refuse_negative(values: NDArray[Any], name: str = "") -> None:
+    """Refuse a number below zero in a column, or in an array of columns without names."""
     if values.size and values.dtype.kind in "if" and np.nanmin(values) < 0:
-        raise TableError("Negative values in data passed to CategoricalNB (input X).")
+        row, *column = (int(i) for i in np.unravel_index(int(np.nanargmin(values)), values.shape))
+        where = f"column '{name or f'x{column[0]}'}', row {row} holds {np.nanmin(values):g}"
+        raise TableError(f"Negative values in data passed to CategoricalNB (input X): {where}.")

@@ -11,6 +11,7 @@ from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.table import TableCounts
+from bayeskit.errors import TableError
 from bayeskit.estimate.gaussian import column_spread, gaussian_like_sklearn, normal_parameters
 from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds.kind import LEFT_OUT_ROWS
@@ -61,7 +62,14 @@ class GaussianNB(NaiveClassifier):
         self.var_smoothing = var_smoothing
 
     def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
-        return learn_counts(rows.source, rows.y, rows.classes, rows.weight, "gaussian", like=schema)
+        counts = learn_counts(rows.source, rows.y, rows.classes, rows.weight, "gaussian", like=schema)
+        for variable in counts.schema:
+            if not variable.is_numeric:
+                raise TableError(
+                    f"column '{variable.name}' is missing in every row, so that it has no mean; leave it out, or use "
+                    "NaiveBayes, which does without it."
+                )
+        return counts
 
     @property
     def _smoothed_prior(self) -> tuple[Any, Any]:

@@ -18,6 +18,8 @@ _CELLS_AT_ONCE = 1 << 22
 _MOST_TREE_AXES = 15
 # Two sums of squares of the same numbers in another order differ by less than this share of them.
 _ROUNDING = 1e-12
+# A number that is more ranges away has a square that overflows; all rows are as far from it.
+_FARTHEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,8 @@ def heom_rows(columns: list[NDArray[Any]], schema: Schema, low: NDArray[Any], ha
     for j, (column, variable) in enumerate(zip(columns, schema, strict=True)):
         if variable.is_numeric:
             # Halves, since a difference may overflow; + 0 makes of -0 the number that it equals.
-            numbers.append((column[:, None] / 2 - low[j] / 2) / half_range[j] + 0.0)
+            away = (column[:, None] / 2 - low[j] / 2) / half_range[j] + 0.0
+            numbers.append(np.clip(away, -_FARTHEST, _FARTHEST))
         else:
             # Missing and unseen have codes above all values; an unseen value is unlike every other.
             levels.append((column[:, None] == np.arange(variable.n_values)).astype(np.float32))

@@ -15,12 +15,17 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.prior import log_prior_left_out
 from bayeskit.learn.checks import check_columns, in_order, split_target
 from bayeskit.learn.learner import Learner
+from bayeskit.result import Result
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 
+# Classes whose log posteriors differ by less are a tie, of which the first is taken: the last bits of a sum of
+# logarithms depend on the order in which they are added.
+TIED_CLASSES = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class LeaveOneOut(Result):
     """The scores of leave-one-out; structure, bins and levels are kept."""
 
     error: float
@@ -136,7 +141,8 @@ def losses(posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.f
     """Sum up log posteriors against the true classes."""
     rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
     log_true = posterior[rows, y[rows]]
-    wrong = posterior[rows].argmax(axis=1) != y[rows]
+    tied = posterior[rows] >= posterior[rows].max(axis=1, keepdims=True) - TIED_CLASSES
+    wrong = tied.argmax(axis=1) != y[rows]
     miss = (1.0 - np.exp(log_true)) ** 2
 
     def mean(values: NDArray[Any]) -> float:

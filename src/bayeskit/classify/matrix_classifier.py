@@ -28,7 +28,7 @@ from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import check_columns, keep_weighted, split_target
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.matrix import Matrix, read_matrix, refuse_negative
+from bayeskit.table.matrix import Matrix, largest, read_matrix, refuse_negative
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class FeatureBeliefs:
 
     def score(self, matrix: Matrix, wanted: Score) -> NDArray[Any]:
         """Score the rows of a matrix; a row with probability 0 under every class is an error that names it."""
+        if matrix.values.dtype.kind == "f":
+            self._refuse_overflow(matrix)
         if matrix.is_sparse or not self._finite:  # type: ignore[attr-defined]
             rows = matrix.data if matrix.is_sparse else sparse.csr_array(matrix.data)
             threads = n_threads(rows.nnz * len(self.bias) // 8)
@@ -68,6 +70,19 @@ class FeatureBeliefs:
             return np.asarray(log_joint.argmax(axis=1))
         logs = log_posterior(log_joint)
         return np.exp(logs) if wanted == Score.POSTERIOR else logs
+
+    def _refuse_overflow(self, matrix: Matrix) -> None:
+        if not matrix.values.size:
+            return
+        most = np.where(np.isfinite(self.weight), np.abs(self.weight), 0.0).sum(axis=1).max(initial=1.0)
+        with np.errstate(over="ignore"):
+            if np.isfinite(max(matrix.values.max(), -matrix.values.min()) * most):
+                return
+        row, j, value = largest(matrix) if matrix.values.max() >= -matrix.values.min() else largest(matrix, -1)
+        raise TableError(
+            f"column '{matrix.name(j)}', row {row} holds {value:g}, so large that the score of the row overflows; "
+            "use a larger unit."
+        )
 
 
 class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
@@ -144,6 +159,10 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         n, n_class = counts.n_feature.astype(np.float64), counts.n_class.astype(np.float64)
         return FeatureSums(n, n_class, np.broadcast_to(alpha, n_features))
 
+    def _check(self, counts: FeatureCounts) -> None:
+        super()._check(counts)
+        _refuse_large_sums(counts)
+
     def _believe(self, counts: FeatureCounts) -> FeatureBeliefs:
         with np.errstate(divide="ignore"):
             log_prior = np.log(class_prior(counts.n_class, self._prior, 0.0, counts.classes))
@@ -206,6 +225,16 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True
+
+
+def _refuse_large_sums(counts: FeatureCounts) -> None:
+    if counts.n_feature.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        if np.isfinite(counts.n_feature.sum()):
+            return
+    column = counts.schema.names[int(np.abs(counts.n_feature).max(axis=0).argmax())]
+    raise TableError(f"column '{column}' holds numbers so large that their sum overflows; use a larger unit.")
 
 
 def split_matrix(X: Any, target: str) -> tuple[dict[str, NDArray[Any]], Any]:

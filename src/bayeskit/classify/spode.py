@@ -35,8 +35,9 @@ class SPODE(SemiNaive):
     Parameters
     ----------
     super_parent : str, int or "best", default "best"
-        The feature that is a parent of all others, by name or position; "best" chooses the one with the
-        lowest leave-one-out error, then log-loss. A feature whose name is "best" is given by position.
+        The feature that is a parent of all others, by name or position; "best" is the first feature with the lowest
+        :meth:`leave_one_out` error, and of those the lowest log-loss (``class_weight`` plays no part in the choice).
+        A feature whose name is "best" is given by position.
     smoothing : float, Lidstone or MEstimate, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
@@ -119,8 +120,8 @@ class SPODE(SemiNaive):
         if self.super_parent != "best":
             return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
         pairs = FamilyCounts.of(alone, columns, rows.y, "pairs", rows.weight, MemoryLimit(self._limit.most))
-        smooth = self.unseen == "smooth"
-        losses = super_parent_losses(pairs, self.smoothing, columns, rows.y, rows.weight, smooth=smooth)
+        settings = {"smooth": self.unseen == "smooth", "prior": self.prior}
+        losses = super_parent_losses(pairs, self.smoothing, columns, rows.y, rows.weight, **settings)
         return _best(pairs, losses)
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
@@ -129,7 +130,8 @@ class SPODE(SemiNaive):
             families = spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
             return (yield counting(plan.with_families(families))).counts  # type: ignore[no-any-return]
         pairs = (yield counting(plan.with_families("pairs"))).counts
-        return _best(pairs, (yield summing(plan, _Losses(pairs, self.smoothing, self.unseen == "smooth"))))
+        losses = _Losses(pairs, self.smoothing, self.unseen == "smooth", self.prior)
+        return _best(pairs, (yield summing(plan, losses)))
 
     def _structure(self, counts: FamilyCounts) -> Structure:
         return given_structure(counts)
@@ -156,10 +158,13 @@ class _Losses:
     pairs: FamilyCounts
     smoothing: float | SymmetricSmoothing
     smooth: bool
+    prior: Any
 
     def __call__(self, rows: Labelled) -> NDArray[np.float64]:
         columns, y = coded_under(rows, self.pairs)
-        return super_parent_losses(self.pairs, self.smoothing, columns, y, rows.weight, smooth=self.smooth)
+        return super_parent_losses(
+            self.pairs, self.smoothing, columns, y, rows.weight, smooth=self.smooth, prior=self.prior
+        )
 
 
 def _best(pairs: FamilyCounts, losses: NDArray[np.float64]) -> FamilyCounts:

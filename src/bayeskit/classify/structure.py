@@ -12,10 +12,11 @@ from bayeskit.counts.families import Families
 from bayeskit.errors import BayeskitError
 from bayeskit.network import dag
 from bayeskit.network.dot_text import dot_text
+from bayeskit.result import Result
 
 
-@dataclass(frozen=True)
-class Structure:
+@dataclass(frozen=True, repr=False)
+class Structure(Result):
     """The parents of each feature besides the class, which is a parent of all; prints as text and as DOT.
 
     Examples
@@ -93,8 +94,8 @@ class Structure:
         return "\n".join([*lines, *([f"left out: {', '.join(left_out)}"] if left_out else [])])
 
 
-@dataclass(frozen=True)
-class AveragedStructure:
+@dataclass(frozen=True, repr=False)
+class AveragedStructure(Result):
     """The structures that a classifier averages over; prints and draws them one after the other."""
 
     members: tuple[Structure, ...]

@@ -355,6 +355,12 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     def _refuse_what_cannot_be_subtracted(self) -> None:
         super()._refuse_what_cannot_be_subtracted()
         fitted = self._believed_with
+        if fitted["select"] is not None:
+            raise BayeskitError(
+                f"the {fitted['select']} words of select={fitted['select']} were chosen with each document's label in "
+                "sight, so that leaving it out of the counts alone would be optimistic; fit without select, or use "
+                "cross-validation, which chooses the words in each fold."
+            )
         if fitted["idf"]:
             raise BayeskitError(
                 "with idf each document changes the weight of every word, so that none can be subtracted; fit without "

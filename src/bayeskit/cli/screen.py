@@ -123,8 +123,8 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
     Columns are numbered, with the numbers beside the names, so that they are as narrow as their counts; where a line
     has no room for all of them, the rest follows below.
     """
-    from bayeskit.explain.rendering import pad
-    from bayeskit.explain.rendering import width as places
+    from bayeskit.result import pad
+    from bayeskit.result import text_width as places
 
     numbered = [str(j + 1) for j in range(len(actions))]
     known = {str(action): number for action, number in zip(actions, numbered, strict=True)}
@@ -148,7 +148,7 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
 
 def _cut(text: str, most: int) -> str:
     """Return a text of at most so many places: names that begin alike are told apart by their ends."""
-    from bayeskit.explain.rendering import width as places
+    from bayeskit.result import text_width as places
 
     if places(text) <= most:
         return text

@@ -18,10 +18,11 @@ from bayeskit.concept.examples import ConceptLearner, ConceptState, Examples
 from bayeskit.concept.find_s import generalise, one_row
 from bayeskit.errors import BayeskitError, InconsistentExamplesError, TooLargeError
 from bayeskit.learn.state import change_of, learned
+from bayeskit.result import Result
 
 
 @dataclass(frozen=True)
-class Boundaries:
+class Boundaries(Result):
     """S and G after an example."""
 
     row: int

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.attributes import ANY, EMPTY, Attribute, Codes, Range, Values
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.result import Result
 from bayeskit.table.column import Coded, Column
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
@@ -106,7 +107,7 @@ class ConjunctionSpace:
 
 
 @dataclass(frozen=True)
-class Conjunction:
+class Conjunction(Result):
     """A hypothesis: a row belongs to the concept when it satisfies the constraint of every attribute.
 
     ``a >= b`` says that a is more general than b or equal: it covers every row that b covers.

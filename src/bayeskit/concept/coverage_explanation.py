@@ -9,11 +9,11 @@ import numpy as np
 
 from bayeskit.concept.attributes import Codes
 from bayeskit.concept.conjunctions import Conjunction
-from bayeskit.explain.rendering import cell, pad, width
+from bayeskit.result import Result, pad, short, text_width
 
 
 @dataclass(frozen=True, repr=False)
-class ConstraintCheck:
+class ConstraintCheck(Result):
     """One attribute of a row: the constraint, the value, and whether the value satisfies the constraint."""
 
     name: str
@@ -23,7 +23,7 @@ class ConstraintCheck:
 
 
 @dataclass(frozen=True, repr=False)
-class CoverageExplanation:
+class CoverageExplanation(Result):
     """The label that a hypothesis gives a row, with the constraint of every attribute; prints as text.
 
     Attributes
@@ -49,12 +49,12 @@ class CoverageExplanation:
         return tuple(check.name for check in self.checks if not check.holds)
 
     def __repr__(self) -> str:
-        names = max(width(check.name) for check in self.checks)
-        values = max(width(cell(check.value)) for check in self.checks)
-        asks = max(width(check.asks) for check in self.checks)
+        names = max(text_width(check.name) for check in self.checks)
+        values = max(text_width(short(check.value)) for check in self.checks)
+        asks = max(text_width(check.asks) for check in self.checks)
         head = f"{self.label}: {self.hypothesis} {'does not cover' if self.broken else 'covers'} the row"
         lines = [
-            f"  {pad(check.name, names)}  {pad(cell(check.value), values)}  asks {pad(check.asks, asks)}  "
+            f"  {pad(check.name, names)}  {pad(short(check.value), values)}  asks {pad(check.asks, asks)}  "
             f"{'met' if check.holds else 'NOT met'}"
             for check in self.checks
         ]

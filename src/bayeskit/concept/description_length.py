@@ -22,12 +22,13 @@ from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TableError
 from bayeskit.learn.checks import split_target
 from bayeskit.learn.labelled_texts import split_text
 from bayeskit.network.network import BayesianNetwork
+from bayeskit.result import Result
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
 
 
 @dataclass(frozen=True)
-class DescriptionLength:
+class DescriptionLength(Result):
     """Bits of a model, L(h), and of the data given the model, L(D | h); the model's bits come in two parts.
 
     Attributes

@@ -14,11 +14,12 @@ from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_c
 from bayeskit.concept.examples import ConceptLearner, ConceptState
 from bayeskit.explain.row_cells import read_row
 from bayeskit.learn.state import learned
+from bayeskit.result import Result
 from bayeskit.table.read import read_table
 
 
-@dataclass(frozen=True)
-class Generalisation:
+@dataclass(frozen=True, repr=False)
+class Generalisation(Result):
     """A step of Find-S: the row that was not covered, and the hypothesis after it."""
 
     row: int

@@ -14,6 +14,7 @@ from bayeskit.concept.probabilities import as_numbers, check_probabilities, read
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.explain.explanation import Explanation
 from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ class _Step:
     log_likelihood: NDArray[np.float64]  # (n_hypotheses,)
 
 
-class Hypotheses:
+class Hypotheses(Result):
     r"""A finite set of hypotheses with probabilities that evidence updates.
 
     .. math:: P(h \mid D) = \frac{P(D \mid h) \, P(h)}{\sum_{h'} P(D \mid h') \, P(h')}

@@ -11,7 +11,6 @@ from scipy import linalg
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.model_summary import ModelSummary, listed
-from bayeskit.explain.rendering import cell, pad, width
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import refuse_target_among_features, split_target
@@ -19,6 +18,7 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
+from bayeskit.result import Result, pad, short, text_width
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
@@ -28,7 +28,7 @@ _WELL_POSED = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
-class LinearExplanation:
+class LinearExplanation(Result):
     """A prediction as a sum: the prediction for the mean row, and the term of each feature; prints as text."""
 
     base: float
@@ -43,10 +43,10 @@ class LinearExplanation:
 
     def __repr__(self) -> str:
         labels = [
-            f"{name} (not used)" if value is None else f"{name} = {cell(value)}"
+            f"{name} (not used)" if value is None else f"{name} = {short(value)}"
             for name, value in zip(self.features, self.values, strict=True)
         ]
-        places = max(map(width, ["prediction", *labels]))
+        places = max(map(text_width, ["prediction", *labels]))
         lines = [f"{pad('mean row', places)}  {self.base:>12.6g}"]
         lines += [f"{pad(label, places)}  {term:>+12.6g}" for label, term in zip(labels, self.terms, strict=True)]
         return "\n".join([*lines, f"{pad('prediction', places)}  {self.prediction:>12.6g}"])
@@ -133,8 +133,11 @@ class LeastSquares(WholeModel):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return h(x) of each row."""
         model = self._now()
-        state = model._state
-        return state.design.inputs(model._read_features(X)) @ state.coef + state.intercept
+        state, inputs = model._state, model._state.design.inputs(model._read_features(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: NDArray[np.float64] = inputs @ state.coef + state.intercept
+        state.design.refuse_overflow(found, inputs)
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return R², the share of the squared deviations from the mean that the function explains."""

@@ -26,11 +26,12 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import at_least, one_of
 from bayeskit.learn.state import learned
+from bayeskit.result import Result
 from bayeskit.table.schema import Schema
 
 
 @dataclass(frozen=True)
-class Path:
+class Path(Result):
     """The tests on a row's path to a leaf, and the training rows of each class in the leaf."""
 
     tests: tuple[str, ...]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.rendering import pad, width
+from bayeskit.result import Result, pad, text_width
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Votes:
+class Votes(Result):
     """The prediction of each hypothesis for one row, and their average; prints as text.
 
     ``proba`` has shape (n_hypotheses, n_classes), ``posterior`` (n_hypotheses,).
@@ -30,7 +30,7 @@ class Votes:
 
     def __repr__(self) -> str:
         names = [str(name) for name in self.names]
-        places = max(map(width, ["hypothesis", *names]))
+        places = max(map(text_width, ["hypothesis", *names]))
         heads = [f"{c!s:>10.10}" for c in self.classes]
         lines = [f"{pad('hypothesis', places)}  {'posterior':>10}  {'  '.join(heads)}"]
         for name, p, row in zip(names, self.posterior, self.proba, strict=True):

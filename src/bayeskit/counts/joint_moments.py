@@ -63,7 +63,10 @@ class JointMoments:
         moments = cls(*parts)
         wild = ~(np.isfinite(moments.mean).all(axis=0) & np.isfinite(moments.scatter).all(axis=(0, 1)))
         if wild.any():
-            raise OverflowError(int(wild.argmax()), "large")
+            # A column that overflows takes the products of the others with it: the largest is the one to blame.
+            sizes = [np.nanmax(np.abs(np.asarray(table[:, j] if isinstance(table, np.ndarray) else table[j], float)))
+                     for j in np.flatnonzero(wild)]  # fmt: skip
+            raise OverflowError(int(np.flatnonzero(wild)[int(np.argmax(sizes))]), "large")
         for j in np.flatnonzero((np.diagonal(moments.scatter, axis1=1, axis2=2) < _SMALLEST).any(axis=0)).tolist():
             column = np.asarray(table[:, j] if isinstance(table, np.ndarray) else table[j])
             few = moments.scatter[groups, j, j] < _SMALLEST

@@ -13,13 +13,14 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, JointModel, SamplingModel, as_column, as_joint_model
 from bayeskit.decide.risk import expected_loss
 from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit.result import Result
 
 MOST_CELLS = 10_000_000
 CHUNK = 100_000
 
 
-@dataclass(frozen=True)
-class BayesRisk:
+@dataclass(frozen=True, repr=False)
+class BayesRisk(Result):
     """The risk of the Bayes decision, with the accuracy that no classifier can exceed.
 
     ``standard_error`` is 0 for an exact sum; it is the error of the mean where rows were drawn or given.

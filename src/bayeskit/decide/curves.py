@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.result import fields_text, html_text
 
 
 class Curves(NamedTuple):
@@ -15,6 +16,12 @@ class Curves(NamedTuple):
 
     n_chosen: NDArray[np.float64]  # rows whose score is at least the threshold, starting with 0
     n_right: NDArray[np.float64]  # those of them that are positive
+
+    def __repr__(self) -> str:
+        return fields_text(type(self).__name__, self._asdict().items())
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
     @property
     def recall(self) -> NDArray[np.float64]:

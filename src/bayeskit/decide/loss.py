@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result
 
 
-@dataclass(frozen=True)
-class Loss:
+@dataclass(frozen=True, repr=False)
+class Loss(Result):
     """A loss matrix with its names: rows are the truth, columns the action.
 
     ``matrix`` has shape (n_classes, n_actions), or (n_rows, n_classes, n_actions) when each row of the table has a loss

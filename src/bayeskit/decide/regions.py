@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from bayeskit.decide.loss import Loss
 from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.result import fields_text, html_text
 
 
 class Region(NamedTuple):
@@ -19,6 +20,12 @@ class Region(NamedTuple):
     action: Any
     low: float
     high: float
+
+    def __repr__(self) -> str:
+        return fields_text(type(self).__name__, self._asdict().items())
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
 
 def regions(loss: Loss) -> tuple[Region, ...]:
@@ -33,7 +40,7 @@ def regions(loss: Loss) -> tuple[Region, ...]:
     --------
     >>> from bayeskit.decide.loss import read_loss
     >>> regions(read_loss([[0, 1], [3, 0]], ["well", "ill"]))
-    (Region(action='well', low=0.0, high=0.25), Region(action='ill', low=0.25, high=1.0))
+    (Region(action='well', low=0, high=0.25), Region(action='ill', low=0.25, high=1))
     """
     if len(loss.classes) != 2 or loss.per_row:
         raise BayeskitError(

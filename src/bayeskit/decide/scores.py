@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.risk import bayes_action, realised_loss
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result, fields_text, html_text
 
 # Every measure once, with the title that tables show; the first three are means over rows of row_scores().
 MEASURES = {
@@ -37,12 +38,18 @@ class Measure(NamedTuple):
     value: float
     se: float
 
+    def __repr__(self) -> str:
+        return fields_text(type(self).__name__, self._asdict().items())
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
+
     def __str__(self) -> str:
         return f"{self.value:.4f} ± {self.se:.4f}"
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Result):
     r"""Sums over rows from which the scores of a classifier follow.
 
     With p the posterior and c the true class of a row, the log-loss is the mean of −log p_c, the Brier score the mean

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
+from bayeskit.result import Result
+
 # Rows that a linear program starts with; those that its answer gets wrong are added.
 _FIRST_ROWS = 2000
 _ROUNDING = 1e-7
 
 
-@dataclass(frozen=True)
-class ClassSeparation:
+@dataclass(frozen=True, repr=False)
+class ClassSeparation(Result):
     """How classes are separated: ``complete`` where every row is on its side, and the inputs that do it."""
 
     complete: bool

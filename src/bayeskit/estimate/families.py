@@ -127,16 +127,10 @@ class FamilyBeliefs:
         ]
 
     def _prior_counts(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        n_class, smoothing = self.counts.n_class, as_smoothing(self.smoothing)
-        if not isinstance(self.prior, str) or self.prior == "uniform":
-            given = class_prior(n_class, self.prior, self.smoothing, self.counts.classes)
-            return given * MANY_ROWS, np.zeros(len(given))
-        pseudo = smoothing.pseudo_count(len(n_class))
-        if self.super_parent >= 0:
-            n_values = self._levels()[self.super_parent]
-            pseudo = smoothing.pseudo_count(len(n_class) * n_values) * n_values
-            n_class = self.counts.column(self.super_parent).sum(axis=0)
-        return n_class, np.full(len(n_class), pseudo if self.prior == "smoothed" else 0.0)
+        n_values = self._levels()[self.super_parent] if self.super_parent >= 0 else 1
+        smoothing = as_smoothing(self.smoothing)
+        n_class, pseudo = prior_counts(self.counts, smoothing, self.prior, self.super_parent, n_values)
+        return n_class, np.full(len(n_class), pseudo)
 
     def _counts_of(self, members: tuple[int, ...]) -> NDArray[Any]:
         table = self.counts.table(members)
@@ -146,6 +140,24 @@ class FamilyBeliefs:
     def _threads(columns: list[NDArray[Any]] | NDArray[Any]) -> int:
         cells = columns.size if isinstance(columns, np.ndarray) else len(columns) * len(columns[0])
         return n_threads(cells * 4)
+
+
+def prior_counts(
+    counts: FamilyCounts, smoothing: Smoothing, prior: Any, super_parent: int, n_values: int
+) -> tuple[NDArray[Any], float]:
+    """Return the rows of each class that P(c) is estimated from, and the pseudo-count of a class.
+
+    With a super-parent (−1 is none) of so many values these are the rows in which it is known, and the pseudo-count is
+    that of all its cells. A given prior counts as very many rows.
+    """
+    n_class = counts.n_class
+    if not isinstance(prior, str) or prior == "uniform":
+        return class_prior(n_class, prior, smoothing, counts.classes) * MANY_ROWS, 0.0
+    pseudo = smoothing.pseudo_count(len(n_class))
+    if super_parent >= 0:
+        pseudo = smoothing.pseudo_count(len(n_class) * n_values) * n_values
+        n_class = counts.column(super_parent).sum(axis=0)
+    return n_class, pseudo if prior == "smoothed" else 0.0
 
 
 def refuse_parts_of_rows(weight: NDArray[np.float64] | None) -> None:

@@ -82,7 +82,7 @@ def column_spread(moments: Moments) -> tuple[NDArray[np.float64], NDArray[np.flo
 def _above_zero(
     var: NDArray[np.float64], mean: NDArray[np.float64], spread: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    size = np.maximum(np.abs(mean), 1.0)
+    size = np.clip(np.abs(mean), 1.0, 1e154)  # the square of a larger number overflows
     return np.where(var > 0, var, VARIANCE_FLOOR * np.where(spread > 0, spread, size**2))
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_field
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
-class History:
+class History(Result):
     """The objective before each step and at the end, for EM, gradient ascent, searches and solvers alike.
 
     Attributes

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bayeskit.result import html_table, text_width
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,31 +49,20 @@ class NamedTable:
 
     def __repr__(self) -> str:
         cells = self._cells()
-        widths = [max(_width(line[k]) for line in cells) for k in range(len(cells[0]))]
+        widths = [max(text_width(line[k]) for line in cells) for k in range(len(cells[0]))]
         lines = []
         for line in cells:
-            first = line[0] + " " * (widths[0] - _width(line[0]))
-            rest = (" " * (width - _width(cell)) + cell for cell, width in zip(line[1:], widths[1:], strict=True))
+            first = line[0] + " " * (widths[0] - text_width(line[0]))
+            rest = (" " * (width - text_width(cell)) + cell for cell, width in zip(line[1:], widths[1:], strict=True))
             lines.append("  ".join([first, *rest]).rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head, *body = ([html.escape(cell) for cell in line] for line in self._cells())
-        top = "".join(f"<th>{cell}</th>" for cell in head)
-        rows = "".join(
-            f"<tr><th>{line[0]}</th>{''.join(f'<td>{cell}</td>' for cell in line[1:])}</tr>" for line in body
-        )
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"
+        head, *body = self._cells()
+        return html_table(head, body)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame; pandas must be installed."""
         import pandas as pd
 
         return pd.DataFrame(self.values, index=list(self.rows), columns=list(self.columns))
-
-
-def _width(text: str) -> int:
-    # Chinese, Japanese and Korean characters take two places in a terminal.
-    import unicodedata
-
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)

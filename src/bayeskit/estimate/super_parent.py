@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit import _kernels as kernels
 from bayeskit.counts.families import FamilyCounts, sizes_of
-from bayeskit.estimate.families import with_unseen
+from bayeskit.estimate.families import prior_counts, with_unseen
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
 
@@ -22,6 +22,7 @@ def super_parent_losses(
     weight: NDArray[np.float64] | None,
     *,
     smooth: bool = False,
+    prior: Any = "smoothed",
 ) -> NDArray[np.float64]:
     r"""Return the leave-one-out losses of the SPODE of each feature, in one pass over the rows.
 
@@ -44,11 +45,14 @@ def super_parent_losses(
         Of a row of weight above 1, one copy (weight 1) is left out; a row of weight below 1 is left out whole.
     smooth : bool, default False
         Whether each column has one more level, for values that were never seen.
+    prior : {"smoothed", "data", "uniform"}, array or dict
+        P(c), as in :class:`~bayeskit.estimate.families.FamilyBeliefs`.
 
     Returns
     -------
     float64 array of shape (n_features, 3)
-        Weighted sums of 0-1 error, log-loss and (1 − P(true class))², infinite for a column without values.
+        Weighted sums of 0-1 error, log-loss and (1 − P(true class))², infinite for a column without values. Of
+        classes that tie the first is predicted.
 
     Examples
     --------
@@ -70,6 +74,7 @@ def super_parent_losses(
         alone = np.concatenate([with_unseen(counts.column(j)).ravel() for j in range(n_columns)])
         both = [with_unseen(counts.table(pair)).ravel() for pair in combinations(range(n_columns), 2)]
         pairs = np.concatenate([*both, pairs[:0]])
+    priors = [prior_counts(counts, believed, prior, j, size) for j, size in enumerate(sizes)]
     return kernels.super_parent_losses(
         columns,
         y,
@@ -80,5 +85,7 @@ def super_parent_losses(
         len(counts.classes),
         [believed.pseudo_count(size) for size in sizes],
         [believed.pseudo_count(len(counts.classes) * size) for size in sizes],
+        np.concatenate([n_class for n_class, _ in priors]),
+        [pseudo for _, pseudo in priors],
         kernels.n_threads(len(columns) ** 2 * len(y)),
     )

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bayeskit.result import Result
+
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ChiSquared:
+class ChiSquared(Result):
     """A test: its statistic, its degrees of freedom, and the probability of a statistic as large by chance."""
 
     statistic: float
@@ -30,7 +32,7 @@ class ChiSquared:
 
 
 @dataclass(frozen=True, repr=False)
-class CoefficientTable:
+class CoefficientTable(Result):
     """Log-odds of each class against the reference, with standard errors; prints as text.
 
     All arrays have one row per input, the intercept first, and one column per class other than the reference.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.explain import rendering
+from bayeskit.result import MOST_LINES, html_table, short
 from bayeskit.table.schema import bin_names
 
 
@@ -71,7 +72,7 @@ class Explanation:
     def labels(self) -> list[str]:
         """Return one line of text per feature, such as ``outlook = sunny`` or ``age = 35 in [30, 41)``."""
         return [
-            f"{name} = {rendering.cell(value)}{self._bin(name, value)}" if used else f"{name} (not used)"
+            f"{name} = {short(value)}{self._bin(name, value)}" if used else f"{name} (not used)"
             for name, value, used in zip(self.features, self.values, self.used, strict=True)
         ]
 
@@ -140,3 +141,11 @@ class Explanations(Sequence[Explanation]):
 
     def __repr__(self) -> str:
         return f"Explanations of {len(self)} rows by {len(self.features)} features"
+
+    def _repr_html_(self) -> str:
+        head = ("row", "log-odds of", "over", "prior", *self.features, "log-odds")
+        rows = [
+            (str(i), *map(str, one.classes), *(f"{w:+.3f}" for w in (one.prior, *one.terms, one.log_odds)))
+            for i, one in zip(range(MOST_LINES), self, strict=False)
+        ]
+        return html_table(head, rows, f"{self!r}, in log-odds")

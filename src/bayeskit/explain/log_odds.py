@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.protocol import AdditiveModel, CellReader, HidingModel
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
-from bayeskit.explain import rendering
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.row_cells import Row, as_table, feature_names, hidden_copies, read_row
+from bayeskit.result import plain
 
 
 def explain(
@@ -134,7 +134,7 @@ def _explanation(
             "pass smoothing > 0 to the model, or other classes."
         )
     return Explanation(
-        (rendering.plain(model.classes_[a]), rendering.plain(model.classes_[b])),
+        (plain(model.classes_[a]), plain(model.classes_[b])),
         float(prior[a] - prior[b]),
         tuple(row.names[j] for j in places),
         tuple(row.values[j] for j in places),

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.rendering import pad, width
+from bayeskit.result import Result, pad, text_width
 
 
 @dataclass(frozen=True)
-class ModelSummary:
+class ModelSummary(Result):
     """A summary of a fitted model; prints as text, and ``to_json`` gives the facts as plain values."""
 
     title: str
@@ -32,8 +32,8 @@ class ModelSummary:
 
 def listed(names: tuple[str, ...], numbers: NDArray[np.float64], heads: tuple[str, ...]) -> str:
     """Return a table of numbers, one line per name: (n_names, n_heads)."""
-    places = max([width(name) for name in names] + [1])
-    columns = [max(12, width(head)) for head in heads]
+    places = max([text_width(name) for name in names] + [1])
+    columns = [max(12, text_width(head)) for head in heads]
     lines = ["  ".join([" " * places, *(f"{head:>{n}}" for head, n in zip(heads, columns, strict=True))])]
     for name, row in zip(names, numbers, strict=True):
         lines.append("  ".join([pad(name, places), *(f"{x:>{n}.6g}" for x, n in zip(row, columns, strict=True))]))

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking(Result):
     """Documents, the most interesting first.
 
     Attributes
@@ -28,6 +29,10 @@ class Ranking:
     cls: Any
     order: NDArray[np.int64]
     log_odds: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{i} ({self.log_odds[i]:+.3f})" for i in self.order[:5].tolist())
+        return f"Ranking of {len(self.order)} documents by the log-odds of {self.cls}: {first}, …"
 
     def top(self, share: float = 0.1) -> NDArray[np.int64]:
         """Return the documents of the top share, at least one."""

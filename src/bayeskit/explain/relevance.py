@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,23 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, HidingModel, JointModel, as_column, as_joint_model
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.row_cells import read_row
+from bayeskit.result import Result, fixed, html_table, text_table
+
+# Largest distance of two posteriors that differ by rounding alone.
+ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class InformationValue:
+@dataclass(frozen=True, repr=False)
+class InformationValue(Result):
     """The value of information of one feature: by how much observing it lowers the expected risk of the decision.
 
-    ``exact`` is False for a continuous feature, whose values are summed on a grid.
+    Under a joint distribution the mean of the posterior over the answers to a question is the posterior before it,
+    and the value is never negative. ``incoherence`` is how far the model is from that: the total variation distance of
+    the two, the largest difference in the probability of any set of classes. A model that averages over different
+    structures for different rows (`AODE` with a ``min_count`` that some values do not reach, or ``order=2``) is not
+    such a distribution; ``risk_after`` may then be above ``risk_before`` by up to ``incoherence`` times the range of
+    the loss, and ``value`` is negative. ``exact`` is False there, and for a continuous feature, whose values are summed
+    on a grid.
     """
 
     feature: str
@@ -26,10 +37,40 @@ class InformationValue:
     risk_before: float
     risk_after: float
     exact: bool
+    incoherence: float
 
 
-@dataclass(frozen=True)
-class Relevance:
+class InformationValues(list[InformationValue], Result):
+    """The value of information of each missing feature, the most useful first; prints as a table."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "no feature is missing, so there is nothing to observe."
+        return "\n".join([text_table(*self._table()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), caption=" ".join(self._notes())) if self else super()._repr_html_()
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        lines = [
+            (one.feature, fixed(one.value), fixed(one.risk_after), "" if one.exact else f"≈ {one.incoherence:.1g}")
+            for one in self
+        ]
+        return ("observe", "value", "risk after", "approximate"), lines
+
+    def _notes(self) -> list[str]:
+        said = [f"risk before: {fixed(self[0].risk_before)}"]
+        worst = max(one.incoherence for one in self)
+        if worst > ROUNDING:
+            said.append(
+                f"The model is no exact joint distribution: the mean posterior after a question differs from the "
+                f"posterior before it by up to {worst:.1g}, so that values of that size mean nothing."
+            )
+        return said
+
+
+@dataclass(frozen=True, repr=False)
+class Relevance(Result):
     """The mutual information of one feature and the class, in nats."""
 
     feature: str
@@ -37,7 +78,21 @@ class Relevance:
     exact: bool
 
 
-def value_of_information(model: Any, row: Any, loss: Any = None) -> list[InformationValue]:
+class Relevances(list[Relevance], Result):
+    """The mutual information of each feature and the class, the largest first; prints as a table."""
+
+    def __repr__(self) -> str:
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        lines = [(one.feature, fixed(one.information), "" if one.exact else "≈") for one in self]
+        return ("feature", "information (nats)", "approximate"), lines
+
+
+def value_of_information(model: Any, row: Any, loss: Any = None) -> InformationValues:
     r"""Return the value of information of each missing feature of a row, the most useful first.
 
     .. math:: V_i = \min_a R(a \mid x) - \sum_v P(x_i = v \mid x) \, \min_a R(a \mid x, x_i = v)
@@ -58,6 +113,11 @@ def value_of_information(model: Any, row: Any, loss: Any = None) -> list[Informa
     >>> best, *rest = value_of_information(model, {"outlook": "sunny", "wind": "strong"})
     >>> best.feature, round(best.value, 4)
     ('humidity', 0.0338)
+    >>> value_of_information(model, {"outlook": "sunny", "wind": "strong"})
+    observe      value   risk after  approximate
+    humidity     0.0338  0.3127
+    temperature  0.0000  0.3465
+    risk before: 0.3465
     """
     source = as_joint_model(model, "value_of_information")
     read = read_loss(loss, source.classes_)
@@ -72,18 +132,21 @@ def value_of_information(model: Any, row: Any, loss: Any = None) -> list[Informa
         ]
     domains = source.domains()
     now = _joint(source, columns)[0]
-    before = _risk(now[None, :] / now.sum(), read)[0]
-    questions = []
+    posterior = now / now.sum()
+    before = float(_risk(posterior[None, :], read)[0])
+    questions = InformationValues()
     for j in np.flatnonzero(asked):
         joint = _over(source, columns, int(j), domains[j])  # (n_values, n_classes): P(x, x_j = v, c)
         # Each row weighs P(x_j = v | x); the joint of a row already holds that weight.
         after = float(_risk(joint, read).sum() / joint.sum())
-        gain = max(float(before) - after, 0.0)  # a sum of roundings may fall just below zero
-        questions.append(InformationValue(cells.names[j], gain, float(before), after, domains[j].exact))
-    return sorted(questions, key=lambda question: -question.value)
+        incoherence = 0.5 * float(np.abs(joint.sum(axis=0) / joint.sum() - posterior).sum())
+        exact = domains[j].exact and incoherence <= ROUNDING
+        questions.append(InformationValue(cells.names[j], before - after, before, after, exact, incoherence))
+    questions.sort(key=lambda question: -question.value)
+    return questions
 
 
-def feature_relevance(model: Any) -> list[Relevance]:
+def feature_relevance(model: Any) -> Relevances:
     r"""Return the mutual information of each feature with the class under the model, largest first.
 
     .. math:: I(X_i; C) = \sum_{v, c} P(v, c) \log \frac{P(v, c)}{P(v) \, P(c)}
@@ -98,14 +161,15 @@ def feature_relevance(model: Any) -> list[Relevance]:
     source = as_joint_model(model, "feature_relevance")
     domains = source.domains()
     nothing = [as_column([None]) for _ in domains]
-    found = []
+    found = Relevances()
     for j, domain in enumerate(domains):
         joint = _over(source, nothing, j, domain)
         joint = joint / joint.sum()
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
         found.append(Relevance(domain.name, max(float((joint * np.log(ratio)).sum()), 0.0), domain.exact))
-    return sorted(found, key=lambda each: -each.information)
+    found.sort(key=lambda each: -each.information)
+    return found
 
 
 def _joint(model: JointModel, columns: list[NDArray[Any]]) -> NDArray[np.float64]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bayeskit.result import AGAINST, FOR, pad, text_width
 
 if TYPE_CHECKING:
     from bayeskit.explain.explanation import Explanation
@@ -18,31 +19,10 @@ _AXIS = "position:relative;width:12em;height:1em;background:linear-gradient(#999
 BAR = 8  # characters on each side of the axis
 
 
-def plain(value: Any) -> Any:
-    """Return a NumPy scalar as a Python value."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def cell(value: Any) -> str:
-    """Return a value as short text."""
-    value = plain(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def width(text: str) -> int:
-    """Return the width of a text in terminal cells; a Chinese character takes two."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def pad(text: str, places: int) -> str:
-    """Return the text padded with spaces to a width in terminal cells."""
-    return text + " " * (places - width(text))
-
-
 def text(explanation: Explanation) -> str:
     """Return the explanation as plain text, one line per feature, with a bar towards the class that it supports."""
     lines = _lines(explanation)
-    places = max(24, *(width(label) for label, *_ in lines))
+    places = max(24, *(text_width(label) for label, *_ in lines))
     body = [f"{pad(label, places)}  {number:>7}  {bar}".rstrip() for label, number, bar, _ in lines]
     return "\n".join([_title(explanation), *body])
 
@@ -77,7 +57,7 @@ def rich_table(explanation: Explanation) -> Any:
     table.add_column(justify="right")
     table.add_column()
     for label, number, bar, sign in _lines(explanation):
-        style = {1: "green", -1: "red", 0: "dim", None: "bold"}[sign]
+        style = {1: FOR, -1: AGAINST, 0: "dim", None: "bold"}[sign]
         table.add_row(escape(label), number, escape(bar), style=style)
     return table
 
@@ -88,7 +68,7 @@ def html_table(explanation: Explanation) -> str:
     rows = []
     for (label, number, bar, sign), term in zip(_lines(explanation), _numbers(explanation), strict=True):
         share = 0.0 if sign is None or not longest else 50 * min(abs(term) / longest, 1.0)
-        side, colour = ("left", "#2a7f3f") if term > 0 else ("right", "#b3372f")
+        side, colour = ("left", FOR) if term > 0 else ("right", AGAINST)
         drawn = html.escape(bar.strip("│ "))
         if sign is not None:
             inner = f"position:absolute;{side}:50%;width:{share:.1f}%;height:100%;background:{colour}"

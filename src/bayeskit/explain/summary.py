@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.rendering import cell, pad, width
+from bayeskit.result import Result, pad, short, text_width
 
 # More features than this are counted instead of printed; the attribute `features` holds them all.
 MOST_FEATURES = 40
 
 
-@dataclass(frozen=True)
-class FeatureSummary:
+@dataclass(frozen=True, repr=False)
+class FeatureSummary(Result):
     """What is known of one feature: its kind, its values with P(value | class), and how often it was missing."""
 
     name: str
@@ -29,7 +29,7 @@ class FeatureSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """A summary of a fitted model; prints as text."""
 
     title: str
@@ -73,12 +73,12 @@ class Summary:
 
     def _classes(self) -> list[str]:
         lines = ["classes, and the values that support each most (weight of evidence)"]
-        places = max(width(str(name)) for name in self.classes)
+        places = max(text_width(str(name)) for name in self.classes)
         binned = {feature.name for feature in self.features if feature.edges}
         for number, name in enumerate(self.classes):
             line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  rows {self.n_class[number]:g}"
             told = ", ".join(
-                f"{f} {'in' if f in binned else '='} {cell(v)} {w:+.2f}" for f, v, w in self.top_values(number)
+                f"{f} {'in' if f in binned else '='} {short(v)} {w:+.2f}" for f, v, w in self.top_values(number)
             )
             lines.append(f"{line}  {told}".rstrip())
         return lines
@@ -86,7 +86,7 @@ class Summary:
     def _features(self) -> list[str]:
         lines = ["features"]
         shown = self.features[:MOST_FEATURES]
-        places = max(width(feature.name) for feature in shown)
+        places = max(text_width(feature.name) for feature in shown)
         kinds = max(len(feature.kind) for feature in shown)
         for feature in shown:
             line = f"  {pad(feature.name, places)}  {feature.kind:<{kinds}}  missing {feature.missing_rate:.1%}"
@@ -98,7 +98,7 @@ class Summary:
         if feature.edges:
             return f"{_counted(len(feature.values), 'bin')}, edges {', '.join(f'{edge:.6g}' for edge in feature.edges)}"
         if feature.values:
-            shown = ", ".join(cell(value) for value in feature.values[:8])
+            shown = ", ".join(short(value) for value in feature.values[:8])
             return f"{_counted(len(feature.values), 'value')}: {shown}{', …' if len(feature.values) > 8 else ''}"
         return "; ".join(
             f"{name} {', '.join(f'{c} {x:.4g}' for c, x in zip(self.classes, numbers, strict=True))}"

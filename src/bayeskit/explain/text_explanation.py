@@ -10,10 +10,10 @@ import numpy as np
 
 from bayeskit.explain import rendering
 from bayeskit.explain.explanation import Explanation
+from bayeskit.result import AGAINST, FOR
 
 # Below this share of the strongest word, a word is shown without a mark.
 _FAINT = 0.05
-_GREEN, _RED = (42, 127, 63), (179, 55, 47)
 
 
 class Word(NamedTuple):
@@ -121,8 +121,8 @@ class TextExplanation:
         for begin, end, share, word in self._shares():
             piece = html.escape(self.text[begin:end])
             if abs(share) >= _FAINT:
-                red, green, blue = _GREEN if share > 0 else _RED
-                style = f"background:rgba({red},{green},{blue},{min(abs(share), 1.0) * 0.6:.2f});border-radius:.2em"
+                colour = FOR if share > 0 else AGAINST
+                style = f"background:{colour}{round(min(abs(share), 1.0) * 0.6 * 255):02x};border-radius:.2em"
                 title = html.escape(f"{word.token}: {word.weight:+.3f}", quote=True)
                 piece = f'<span style="{style}" title="{title}">{piece}</span>'
             out.append(piece)
@@ -140,11 +140,11 @@ class TextExplanation:
         return self.to_html() + rendering.html_table(self.by_word())
 
     def rich_text(self) -> Any:
-        """Return the text as rich shows it: words in green or red, bold where they are strong."""
+        """Return the text as rich shows it: words in two colours, bold where they are strong."""
         from rich.text import Text
 
         shown = Text()
         for begin, end, share, _ in self._shares():
-            style = "" if abs(share) < _FAINT else "green" if share > 0 else "red"
+            style = "" if abs(share) < _FAINT else FOR if share > 0 else AGAINST
             shown.append(self.text[begin:end], style=f"bold {style}" if style and abs(share) > 0.5 else style or None)
         return shown

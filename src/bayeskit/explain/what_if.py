@@ -16,6 +16,7 @@ from bayeskit.decide.protocol import Domain, FineModel, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.explain.row_cells import Row, as_table, plain_cell, read_row
+from bayeskit.result import Result, short
 
 MOST_TRIALS = 1_000_000
 # Of a continuous feature: points at which the decision is asked when it changes alone, and together with others.
@@ -25,8 +26,8 @@ POINTS_TOGETHER = 25
 HALVINGS = 40
 
 
-@dataclass(frozen=True)
-class WhatIf:
+@dataclass(frozen=True, repr=False)
+class WhatIf(Result):
     """The smallest change of a row that changes the decision; ``changes`` is empty when no allowed change does."""
 
     changes: dict[str, Any]
@@ -46,9 +47,11 @@ class WhatIf:
     def __str__(self) -> str:
         if not self.decision_changed:
             return f"{self.before}: none of the {self.n_tried} changes tried changes this decision."
-        changes = " and ".join(f"{name} = {value}" for name, value in self.changes.items())
+        changes = " and ".join(f"{name} = {short(value)}" for name, value in self.changes.items())
         smaller = "" if self.minimal else " Smaller changes of these numbers may be enough."
         return f"{self.before} becomes {self.after} with {changes}.{smaller}"
+
+    __repr__ = __str__
 
 
 def what_if(

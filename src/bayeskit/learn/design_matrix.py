@@ -81,8 +81,22 @@ class DesignMatrix:
     def scores(self, source: Source, coef: Matrix, intercept: NDArray[np.float64]) -> Matrix:
         """Return w₀ + Σ w_k x_k of each unit, shape (n_rows, n_units)."""
         # Around the mean row, so that a cell which takes the mean adds exactly nothing.
-        at_mean = intercept + coef @ self.means
-        return np.asarray((self.inputs(source) - self.means) @ coef.T + at_mean)
+        at_mean, inputs = intercept + coef @ self.means, self.inputs(source)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.asarray((inputs - self.means) @ coef.T + at_mean)
+        self.refuse_overflow(scores, inputs)
+        return scores
+
+    def refuse_overflow(self, scores: NDArray[np.float64], inputs: Matrix) -> None:
+        """Raise the error that names the largest input of the first row whose score is not finite."""
+        finite = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
+        if not finite.all():
+            row = int(finite.argmin())
+            k = int(np.abs(inputs[row]).argmax())
+            raise TableError(
+                f"column '{self.names[k]}', row {row} holds {inputs[row, k]:g}, so large that the score of the row "
+                "overflows; use a larger unit."
+            )
 
     def around_zero(self, coef: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
         """Return weights and intercepts for inputs as they are, from those around the mean row, intercept last."""

@@ -23,13 +23,15 @@ from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
+from bayeskit.result import Result
+from bayeskit.table.encode import farthest_number
 
 # A component with less than this share of the rows has died.
 DEAD = 1e-9
 
 
-@dataclass(frozen=True)
-class Candidate:
+@dataclass(frozen=True, repr=False)
+class Candidate(Result):
     """A number of components that was tried, with the values of the criteria; higher is better."""
 
     n_components: int
@@ -218,6 +220,7 @@ class MixtureModel(WholeModel):
         if impossible >= 0:
             raise ImpossibleEvidenceError(
                 f"row {impossible}: it lies so far from every component that its density is zero; leave the row out."
+                f"{farthest_number(self._read_features(X), impossible)}"
             )
         return scores
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.rendering import cell
+from bayeskit.result import short
 
 # The number of columns described for each cluster.
 MOST_TOLD = 4
@@ -51,7 +51,7 @@ class Column:
             return None
         # The square root of twice the divergence is a distance in deviations where both are near.
         distance = float(np.sqrt(2 * max(gain.sum(), 0.0)))
-        return distance, f"{self.name} = {cell(self.values[v])}: {own[v]:.0%} (all rows {whole[v]:.0%})"
+        return distance, f"{self.name} = {short(self.values[v])}: {own[v]:.0%} (all rows {whole[v]:.0%})"
 
 
 def describe_clusters(weight: NDArray[np.float64], columns: list[Column]) -> tuple[dict[str, Any], str]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeskit.network import dag
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 
 @dataclass(frozen=True)
-class Independence:
+class Independence(Result):
     """Whether two sets of variables are independent given a third; the largest difference is the reason.
 
     It is true or false in an ``if``.

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bayeskit.result import Result
+
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Result):
     """Whether two sets of variables are d-separated; if not, an open trail between them is the reason.
 
     It is true or false in an ``if``.

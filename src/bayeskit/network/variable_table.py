@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
+from bayeskit.result import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VariableTable:
+class VariableTable(Result):
     """P(variable | parents) of one variable, as ``net["x"]`` gives it.
 
     Attributes

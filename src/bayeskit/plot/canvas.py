@@ -7,12 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import BayeskitWarning
+from bayeskit.result import AGAINST, FOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Readable side by side for all kinds of colour vision (Okabe & Ito).
-BLUE, RED, GREY = "#0072B2", "#D55E00", "#8c8c8c"
+BLUE, RED, GREY = FOR, AGAINST, "#8c8c8c"
 
 # Families that hold Chinese, in the order of preference.
 CJK_FAMILIES = (

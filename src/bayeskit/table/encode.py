@@ -15,6 +15,8 @@ from bayeskit.table.schema import Schema, Value, Variable
 
 # A column whose whole numbers span more than this is looked up by search, not in a table.
 _WIDEST_LOOKUP = 1 << 22
+# A number of this size may be too far from all others for a density.
+_FAR = 1e100
 
 
 def encode(source: Source, schema: Schema, *, unseen_is_error: bool = False) -> list[NDArray[Any]]:
@@ -120,6 +122,16 @@ def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
                 f"Input X contains infinity or a value too large for dtype('{numbers.dtype}'): "
                 f"column '{name}', row {row}. Leave the cell missing (NaN) or put a finite number there."
             )
+
+
+def farthest_number(source: Source, row: int) -> str:
+    """Return where the largest number of a row stands, as the end of a message; "" where it is of ordinary size."""
+    found = []
+    for j, name in enumerate(source.names):
+        values = getattr(source.column(j), "values", None)
+        if values is not None and values.dtype.kind == "f" and abs(values[row]) >= _FAR:
+            found.append((abs(float(values[row])), name, float(values[row])))
+    return f" Column '{max(found)[1]}' holds {max(found)[2]:g}." if found else ""
 
 
 def distinct(column: Column, name: str) -> tuple[Value, ...]:

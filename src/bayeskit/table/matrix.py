@@ -36,6 +36,10 @@ class Matrix:
         """The cells that are kept."""
         return np.asarray(self.data.data if self.is_sparse else self.data)
 
+    def name(self, j: int) -> str:
+        """Return the name of a column."""
+        return self.names[j] if self.names else f"x{j}"
+
     def take(self, rows: NDArray[Any]) -> Matrix:
         """Return some of the rows."""
         return Matrix(self.data[rows], self.names)
@@ -52,14 +56,17 @@ def read_matrix(X: Any, who: str, *, finite: bool = True) -> Matrix:
         X = np.column_stack([_numbers(column, name) for name, column in X.items()])
     elif not sparse.issparse(X) and (frame := as_frame(X)) is not None:
         names, named = frame_names(frame)
-    data: Any = check_array(
-        X,
-        accept_sparse="csr",
-        dtype="numeric",
-        estimator=who,
-        input_name="X",
-        ensure_all_finite=True if finite else "allow-nan",
-    )
+    try:
+        data: Any = check_array(
+            X,
+            accept_sparse="csr",
+            dtype="numeric",
+            estimator=who,
+            input_name="X",
+            ensure_all_finite=True if finite else "allow-nan",
+        )
+    except ValueError as error:
+        raise TableError(f"{_not_finite(X, names, finite=finite)}{error}") from None
     if hasattr(data, "indptr"):
         if not data.has_canonical_format:
             data = data.copy()
@@ -76,8 +83,33 @@ def _numbers(column: Any, name: str) -> NDArray[Any]:
     return values
 
 
+def _not_finite(X: Any, names: tuple[str, ...], *, finite: bool) -> str:
+    """Return where a cell is not finite, as the beginning of a message; "" where that is not what is wrong."""
+    cells = None if sparse.issparse(X) else np.asarray(X)
+    if cells is None or cells.ndim != 2 or cells.dtype.kind != "f":
+        return ""
+    bad = ~np.isfinite(cells) if finite else np.isinf(cells)
+    if not bad.any():
+        return ""
+    row, j = np.unravel_index(int(bad.argmax()), bad.shape)
+    return f"column '{names[j] if names else f'x{j}'}', row {row} holds {cells[row, j]}. "
+
+
+def largest(matrix: Matrix, sign: int = 1) -> tuple[int, int, float]:
+    """Return row, column and value of the largest cell, or with ``sign=-1`` of the least."""
+    place = int((sign * matrix.values).argmax())
+    if matrix.is_sparse:
+        row = int(np.searchsorted(matrix.data.indptr, place, side="right")) - 1
+        return row, int(matrix.data.indices[place]), float(matrix.data.data[place])
+    row, j = (int(i) for i in np.unravel_index(place, matrix.shape))
+    return row, j, float(matrix.data[row, j])
+
+
 def refuse_negative(matrix: Matrix, who: str) -> None:
     """Refuse counts below zero."""
     values = matrix.values
     if values.size and values.dtype.kind in "if" and values.min() < 0:
-        raise TableError(f"Negative values in data passed to {who} (input X).")
+        row, j, value = largest(matrix, -1)
+        raise TableError(
+            f"Negative values in data passed to {who} (input X): column '{matrix.name(j)}', row {row} holds {value:g}."
+        )

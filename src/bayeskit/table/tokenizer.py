@@ -26,9 +26,10 @@ class Tokenizer:
     Parameters
     ----------
     tokens : {"words", "sklearn", "characters"} or callable, default "words"
-        - "words": the words of Unicode Standard Annex #29, with digits joined as in 3.14 and apostrophes as in don't.
-          Emoji are words; invisible characters (soft hyphens, direction marks) are left out of a word. Scripts
-          without spaces (Chinese ideographs, Hiragana, Thai, …) are split by ``ideographs``.
+        - "words": the words of Unicode Standard Annex #29, with digits joined as in 3.14 and apostrophes as in don't;
+          a typographic one inside a word is that of the keyboard, so that don’t is the same token. Emoji are words;
+          invisible characters (soft hyphens, direction marks) are left out of a word. Scripts without spaces (Chinese
+          ideographs, Hiragana, Thai, …) are split by ``ideographs``.
         - "sklearn": two or more letters, digits and underscores in a row, which is scikit-learn's default pattern.
         - "characters": every character; two or more white spaces count as one space.
         - a function that takes a string and gives strings, such as ``jieba.lcut``.

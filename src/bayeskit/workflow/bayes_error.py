@@ -14,6 +14,7 @@ from bayeskit.classify.auto.model import AutoBayes
 from bayeskit.classify.k_neighbors import KNeighbors
 from bayeskit.concept.folds import stratified_folds
 from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.result import Result
 from bayeskit.table.read import Source, read_table
 
 _FOLDS = 5
@@ -21,8 +22,8 @@ _FOLDS = 5
 _MOST_ROWS = 20_000
 
 
-@dataclass(frozen=True)
-class BayesErrorBounds:
+@dataclass(frozen=True, repr=False)
+class BayesErrorBounds(Result):
     """Bounds of the error of the best possible classifier.
 
     ``nearest_neighbor`` is the error of the nearest neighbour and ``classifier`` that of the best classifier tried,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import ROW_MEASURES, Measure, Scores, measure_of, row_scores
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.progress import Progress, report_step
+from bayeskit.result import Result
 from bayeskit.workflow.model_columns import ModelColumns, batch_labels, target_type
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from bayeskit.table.files import Rows
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Result):
     """The scores of a model on a file."""
 
     scores: Scores
@@ -28,8 +29,8 @@ class Evaluation:
     n_unlabelled: int  # rows without a true class, which were left out
 
 
-@dataclass(frozen=True)
-class PairedComparison:
+@dataclass(frozen=True, repr=False)
+class PairedComparison(Result):
     """Two models on the same rows."""
 
     n_rows: int

@@ -12,6 +12,7 @@ from bayeskit.decide.scores import Measure, measure_of, row_scores
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import mutual_information
 from bayeskit.learn.labelled import Labelled
+from bayeskit.result import Result
 from bayeskit.table.column import Coded, Column, Numbers
 from bayeskit.workflow.candidates import fit_candidate
 
@@ -25,8 +26,8 @@ MOST_HIDDEN = 40
 MOST_ROWS = 2000
 
 
-@dataclass(frozen=True)
-class ColumnImportance:
+@dataclass(frozen=True, repr=False)
+class ColumnImportance(Result):
     """The importance of one column."""
 
     name: str

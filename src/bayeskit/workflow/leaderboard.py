@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result, html_table
 
 MAJORITY = "majority class"
 # Decimal places of the scores that a leaderboard shows.
 DIGITS = 4
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, repr=False)
+class Trial(Result):
     """The scores of one classifier in cross-validation, or why it could not be fitted."""
 
     name: str
@@ -34,8 +35,8 @@ class Trial:
     from_sample: bool = False
 
 
-@dataclass(frozen=True)
-class Leaderboard(Sequence[Trial]):
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Sequence[Trial], Result):
     """The classifiers, the best by one measure first; those that could not be fitted come last."""
 
     trials: tuple[Trial, ...]
@@ -94,6 +95,15 @@ class Leaderboard(Sequence[Trial]):
 
     def __getitem__(self, number: Any) -> Any:
         return self.trials[number]
+
+    def _repr_html_(self) -> str:
+        measures = [name for name in MEASURES if name != "mean_loss" or self.loss is not None]
+        rows = []
+        for trial in self.trials:
+            scores = [str(getattr(trial.scores, name)).strip() for name in measures] if trial.scores else []
+            rows.append([trial.name, *scores, "" if scores else f"left out: {trial.refused}"])
+        rows += [[name, f"not tried: {why}"] for name, why in self.left_out.items()]
+        return html_table(["", *(MEASURES[name] for name in measures), ""], rows)
 
     def __str__(self) -> str:
         measures = [name for name in MEASURES if name != "mean_loss" or self.loss is not None]

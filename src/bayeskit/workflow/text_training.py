@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.text import TextClassifier
 from bayeskit.counts.tokens import TokenCounts, TokenTally
 from bayeskit.errors import TableError
+from bayeskit.result import Result
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels
 
@@ -20,8 +21,8 @@ EVENT_MODELS = ("multinomial", "bernoulli", "complement")
 HELD_OUT = 5
 
 
-@dataclass(frozen=True)
-class TextScore:
+@dataclass(frozen=True, repr=False)
+class TextScore(Result):
     """The accuracy of an event model on the held-out documents."""
 
     model: str
@@ -30,8 +31,8 @@ class TextScore:
     log_loss: float
 
 
-@dataclass(frozen=True)
-class TextTraining:
+@dataclass(frozen=True, repr=False)
+class TextTraining(Result):
     """The result of training on texts."""
 
     model: TextClassifier  # the best one, of all documents

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.kinds.written import part_name
 from bayeskit.progress import Progress
+from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import candidates
 from bayeskit.workflow.compare import cross_validate
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from bayeskit.workflow.training_table import TrainingTable
 
 
-@dataclass(frozen=True)
-class Training:
+@dataclass(frozen=True, repr=False)
+class Training(Result):
     """The result of training."""
 
     table: TrainingTable

@@ -1,6 +1,7 @@
 """What semi-naive classifiers do after the first fit: grow, change parameters, leave rows out, explain, be saved."""
 
 import warnings
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,29 @@ def test_aode_with_too_few_columns_for_its_order_has_the_parameters_of_the_lower
     X = {name: tennis[0][name] for name in ("outlook", "wind")}
     assert AODE(order=2).fit(X, tennis[1]).n_parameters_ == AODE().fit(X, tennis[1]).n_parameters_ == 3 * 2 * 2 - 1
     assert AODE().fit({"wind": X["wind"]}, tennis[1]).n_parameters_ == 2 * 2 - 1
+
+
+@pytest.mark.parametrize(("sizes", "n_classes"), [((2, 2), 2), ((2, 3, 2), 3), ((3, 2, 2, 4), 2)])
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_parameters_of_aode_are_as_many_as_its_counts_can_differ_in(sizes, n_classes, order):
+    # Every joint table of all columns gives margins P(c, x_i, x_j …); how many of these numbers are free is the rank of
+    # the map, less one for the sum of all.
+    joint = np.eye(n_classes * np.prod(sizes)).reshape(-1, n_classes, *sizes)
+    margins = []
+    for kept in combinations(range(len(sizes)), min(order + 1, len(sizes))):
+        others = tuple(2 + j for j in range(len(sizes)) if j not in kept)
+        margins.append(joint.sum(axis=others).reshape(len(joint), -1))
+    free = np.linalg.matrix_rank(np.hstack(margins)) - 1
+    rows = np.array(list(product(*(range(size) for size in sizes), range(n_classes)))).astype(str).T
+    table = {f"x{j}": column for j, column in enumerate(rows[:-1])}
+    assert AODE(order=order).fit(table, rows[-1]).n_parameters_ == free
+    assert AODE(order=order, prior="uniform").fit(table, rows[-1]).n_parameters_ == free - (n_classes - 1)
+
+
+def test_the_shared_margins_of_the_watermelons_are_counted_once():
+    # K = 2 and sizes 3, 3, 3, 3, 3, 2: 1 + 2 · 11 + 2 · (10 · 4 + 5 · 2) = 123.
+    table = {name: column for name, column in datasets.load_watermelon().items() if isinstance(column[0], str)}
+    assert AODE().fit(table, target="好瓜").n_parameters_ == 123
 
 
 def test_one_class_has_no_loss():

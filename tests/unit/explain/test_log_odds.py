@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from bayeskit import ComplementNB, MultinomialNB, NaiveBayes, datasets
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TableError
 from bayeskit.explain import explain, explain_rows
+from bayeskit.result import text_width
 from common.registry import any_table_classifiers
 
 TENNIS = datasets.load_tennis()
@@ -296,9 +297,7 @@ def test_columns_of_chinese_text_line_up():
     model = NaiveBayes().fit(melon, target="好瓜")
     text = str(model.explain({name: column[0] for name, column in melon.items() if name != "好瓜"}))
     assert "含糖率 = 0.46" in text
-    from bayeskit.explain.rendering import width
-
-    assert len({width(line[: line.index("├")]) for line in text.splitlines() if "├" in line}) == 1
+    assert len({text_width(line[: line.index("├")]) for line in text.splitlines() if "├" in line}) == 1
 
 
 def test_the_strongest_evidence_can_stand_first():

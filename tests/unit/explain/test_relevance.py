@@ -6,7 +6,7 @@ from scipy.stats import norm, poisson
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.naive_bayes import GaussianNB as SklearnGaussianNB
 
-from bayeskit import NaiveBayes, datasets, feature_relevance, value_of_information
+from bayeskit import AODE, KDB, SPODE, TAN, AutoBayes, NaiveBayes, datasets, feature_relevance, value_of_information
 from bayeskit.errors import BayeskitError
 
 TENNIS = datasets.load_tennis()
@@ -98,6 +98,63 @@ def test_counts_and_bins_can_be_asked_for():
         assert found[name].value == pytest.approx(prior.min() - joint.min(axis=1).sum(), rel=ROUNDING, abs=ROUNDING)
         assert found[name].exact
     assert found["n"].value > found["noise"].value
+
+
+def random_table(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 30)
+    levels = np.minimum(2, (rng.random((30, 5)) * 3 * (0.5 + 0.5 * y[:, None])).astype(int))
+    return {f"x{j}": np.array(list("abc"))[levels[:, j]] for j in range(5)}, y
+
+
+@pytest.mark.parametrize(
+    "model",
+    [NaiveBayes(), TAN(), KDB(2), SPODE("x0"), AODE(), AODE(min_count=0), AODE(min_count=0, order=2), AutoBayes()],
+    ids=repr,
+)
+def test_no_question_of_an_exact_model_has_a_negative_value(model):
+    for seed in range(8 if isinstance(model, AutoBayes) else 20):
+        table, y = random_table(seed)
+        for question in value_of_information(model.fit(table, y), {name: table[name][0] for name in ("x0", "x1")}):
+            assert question.exact or isinstance(model, AutoBayes)
+            assert question.value > -ROUNDING or not question.exact
+
+
+@pytest.mark.parametrize("settings", [{"min_count": 30}, {"order": 2}, {"unseen": "smooth"}], ids=repr)
+@pytest.mark.parametrize("loss", [None, LOSS])
+def test_where_an_average_is_over_other_members_the_value_is_not_clipped_and_the_gap_is_said(settings, loss):
+    negative, widest = 0, 1.0 if loss is None else np.ptp(LOSS)
+    for seed in range(40):
+        table, y = random_table(seed)
+        model = AODE(**settings).fit(table, y)
+        known = {name: table[name][0] for name in ("x0", "x1")}
+        found = value_of_information(model, known, loss)
+        now = model.predict_proba({**{name: [None] for name in table}, **{k: [v] for k, v in known.items()}})[0]
+        for question in found:
+            # By enumeration: the mean posterior over the answers, each as probable as the model says.
+            answers = np.unique(table[question.feature]).astype(object)
+            rows = {name: np.array([known.get(name)] * len(answers), dtype=object) for name in table}
+            rows[question.feature] = answers
+            joint = np.exp(model.predict_joint_log_proba(rows))
+            mean = joint.sum(axis=0) / joint.sum()
+            assert question.incoherence == pytest.approx(np.abs(mean - now).sum() / 2, abs=ROUNDING)
+            assert question.exact == (question.incoherence <= 1e-9)
+            assert question.value == question.risk_before - question.risk_after
+            assert question.value >= -question.incoherence * widest - ROUNDING
+            negative += question.value < -1e-6
+        worst = max(question.incoherence for question in found)
+        assert ("no exact joint distribution" in str(found)) == (worst > 1e-9)
+        assert f"by up to {worst:.1g}" in str(found) or worst <= 1e-9
+    assert negative
+
+
+def test_questions_print_as_a_table_and_names_are_escaped():
+    model = NaiveBayes().fit({"<b>": ["u", "v", "u", "v"], "z": ["p", "p", "q", "q"]}, [0, 0, 1, 1])
+    asked = value_of_information(model, {})
+    assert str(asked).splitlines()[0].split() == ["observe", "value", "risk", "after", "approximate"]
+    for found in (asked, feature_relevance(model)):
+        assert "<th>&lt;b&gt;</th>" in found._repr_html_()
+    assert str(value_of_information(model, {"<b>": "u", "z": "p"})).startswith("no feature is missing")
 
 
 def test_what_cannot_be_asked_is_refused():

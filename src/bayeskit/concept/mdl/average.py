@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.concept.mdl.lengths import label_bits, leaf_bits, test_bits
+from bayeskit.concept.mdl.lengths import leaf_bits, test_bits
 from bayeskit.concept.mdl.tree import CodedTable, Test, Tree
 from bayeskit.io.expect import expect_array
 
@@ -80,7 +80,7 @@ def leaf_probability(tree: Tree) -> tuple[float, Vector]:
 
     The bits are -log₂ Σ 2^(-L(h) - L(D | h)), without the choice of how values are split.
     """
-    as_leaf, as_test = leaf_bits(tree) + label_bits(tree.counts), test_bits(tree)
+    as_leaf, as_test = leaf_bits(tree) + tree.label_bits, test_bits(tree)
     together = as_leaf.copy()
     for nodes in tree.levels[::-1]:
         below = as_test[nodes] + np.add.reduceat(together[tree.all_children(nodes)], tree.starts(nodes))

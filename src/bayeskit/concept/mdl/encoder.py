@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
 from bayeskit.errors import BayeskitError
+from bayeskit.result import Result
 
 
 @dataclass(frozen=True)
-class Message:
+class Message(Result):
     """The bits that encode a tree and the labels of its rows, for a receiver who has the table without labels."""
 
     data: bytes

@@ -24,39 +24,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from bayeskit.concept.mdl.tree import SPLITS, Test, Tree
 
 Bits = NDArray[np.float64]
 # Which of the three ways to part a column of values: one choice for the whole tree.
 SPLITS_BITS = float(np.log2(len(SPLITS)))
-
-
-def log2_factorial(n: NDArray[np.float64] | float) -> Bits:
-    """Return log₂ n!, by the gamma function where weights are not integers."""
-    return np.asarray(gammaln(n + 1.0) / np.log(2.0))
-
-
-def label_bits(counts: NDArray[np.float64]) -> Bits:
-    """Return the bits of the labels of leaves, given the rows of each class; shape (n_leaves, n_classes) → (n_leaves,).
-
-    Examples
-    --------
-    >>> label_bits(np.array([[8.0, 0.0], [6.0, 2.0]])).round(4)  # log₂ 5, and log₂ 5 + log₂ 28
-    array([2.3219, 7.1293])
-    """
-    n, most = counts.sum(axis=1), counts.max(axis=1)
-    k = counts.shape[1]
-    e = np.maximum(n - most, 0.0)
-    whole = (counts == np.floor(counts)).all()
-    bound = n - np.ceil(n / k) if whole else n - n / k
-    bits = np.log2(bound + 1.0) + log2_factorial(n) - log2_factorial(e) - log2_factorial(most)
-    if k > 2:
-        others = log2_factorial(counts).sum(axis=1) - log2_factorial(most)
-        compositions = log2_factorial(e + k - 2) - log2_factorial(e) - log2_factorial(float(k - 2))
-        bits = bits + np.where(e > 0.0, compositions + log2_factorial(e) - others, 0.0)
-    return np.asarray(bits)
 
 
 def leaf_bits(tree: Tree) -> Bits:
@@ -74,4 +47,4 @@ def tree_length(tree: Tree) -> tuple[float, float]:
     """Return L(h) and L(D | h) of a tree in bits."""
     leaf = tree.test == Test.LEAF
     h = SPLITS_BITS + test_bits(tree).sum() + leaf_bits(tree)[leaf].sum()
-    return float(h), float(label_bits(tree.counts[leaf]).sum())
+    return float(h), float(tree.label_bits[leaf].sum())

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.concept.mdl.lengths import SPLITS_BITS, label_bits, leaf_bits, test_bits
+from bayeskit.concept.mdl.lengths import SPLITS_BITS, leaf_bits, test_bits
 from bayeskit.concept.mdl.tree import Test, Tree
+from bayeskit.result import fields_text, html_text
 
 # A cut that changes the length by less than rounding is made: of two trees of one length the smaller is taken.
 _TIE = 1e-9
@@ -23,6 +24,12 @@ class Cut(NamedTuple):
     data_bits_before: float
     tree_bits_after: float
     data_bits_after: float
+
+    def __repr__(self) -> str:
+        return fields_text(type(self).__name__, self._asdict().items())
+
+    def _repr_html_(self) -> str:
+        return html_text(str(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,7 @@ def prune(tree: Tree) -> Pruned:
     A subtree does not change the length of its siblings, so this finds the shortest of all prunings of the given tree.
 
     """
-    as_leaf = np.stack([leaf_bits(tree), label_bits(tree.counts)], axis=1)  # (n_nodes, 2): L(h), L(D | h)
+    as_leaf = np.stack([leaf_bits(tree), tree.label_bits], axis=1)  # (n_nodes, 2): L(h), L(D | h)
     as_test = test_bits(tree)
     standing, grown = as_leaf.copy(), as_leaf.copy()  # of the subtree at each node, as it stands and as it was grown
     is_leaf = tree.test == Test.LEAF

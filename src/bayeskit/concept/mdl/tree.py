@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import grow_tree
+from bayeskit.concept.mdl.labels import label_bits
 
 SPLITS = ("values", "one-value", "groups")
 # A group of values is a number with one bit per value; a wider column is split into one value and the others.
@@ -118,6 +119,11 @@ class Tree:
         first = self.missing_first[node]
         lost = -1 if first < 0 else 0 if first else 1
         return np.asarray(np.where(cells >= missing, lost, np.where(cells <= self.value[node], 0, 1)))
+
+    @cached_property
+    def label_bits(self) -> NDArray[np.float64]:
+        """The bits of the labels of each node as a leaf, (n_nodes,)."""
+        return label_bits(self.counts)
 
     @cached_property
     def levels(self) -> list[Rows]:

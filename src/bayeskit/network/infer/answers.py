@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.network.variable_names import did_you_mean
+from bayeskit.result import Result
 
 
-@dataclass(frozen=True)
-class Quality:
+@dataclass(frozen=True, repr=False)
+class Quality(Result):
     """How a result was computed.
 
     Attributes
@@ -57,7 +58,7 @@ def _note(quality: Quality) -> str:
     return f"({quality})" if quality.approximate else ""
 
 
-class Posterior(Mapping[str, float]):
+class Posterior(Mapping[str, float], Result):
     """The distribution of one variable: a mapping of state to probability.
 
     Attributes
@@ -134,7 +135,7 @@ class Posterior(Mapping[str, float]):
         return text_table(header, rows, len(self.states), _note(self.quality))
 
 
-class Posteriors(Mapping[str, Posterior]):
+class Posteriors(Mapping[str, Posterior], Result):
     """The distributions of several variables: a mapping of name to `Posterior`, computed lazily.
 
     Attributes
@@ -216,7 +217,7 @@ class Posteriors(Mapping[str, Posterior]):
         return text_table(("variable", "P"), rows, len(self._names), _note(self.quality))
 
 
-class Joint:
+class Joint(Result):
     """The joint distribution of several variables.
 
     Attributes
@@ -264,7 +265,7 @@ class Joint:
         return text_table((*self.names, "P"), rows, self.array.size)
 
 
-class MostProbable(Mapping[str, str]):
+class MostProbable(Mapping[str, str], Result):
     """The most probable states of some variables: a mapping of name to state.
 
     Attributes

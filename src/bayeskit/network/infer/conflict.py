@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.infer.evidence import Evidence, describe, read_evidence
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 
 @dataclass(frozen=True)
-class Conflict:
+class Conflict(Result):
     r"""How far the pieces of evidence contradict each other.
 
     Attributes

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import read_loss
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.evidence import read_evidence
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 Table = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, repr=False)
+class Question(Result):
     """The value of observing one variable.
 
     Attributes

@@ -16,6 +16,7 @@ from bayeskit.network import dag
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.text_table import SHOWN, text_table
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -25,8 +26,8 @@ Table = NDArray[np.float64]
 NO_EFFECT = 1e-12
 
 
-@dataclass(frozen=True)
-class Number:
+@dataclass(frozen=True, repr=False)
+class Number(Result):
     """One number of a table and its effect on a decision.
 
     Attributes
@@ -89,7 +90,7 @@ class Number:
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity:
+class Sensitivity(Result):
     """The numbers of a network, ordered by how small a change of each changes the decision.
 
     Attributes

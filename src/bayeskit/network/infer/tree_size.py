@@ -7,6 +7,7 @@ from math import isfinite, log2, log10
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import TooLargeError
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit._kernels import InferencePlan
@@ -17,7 +18,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class TreeSize:
+class TreeSize(Result):
     """How large the tables of an exact answer are.
 
     Attributes

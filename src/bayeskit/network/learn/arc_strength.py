@@ -20,13 +20,14 @@ from bayeskit.network.learn.search import searched_rows
 from bayeskit.network.learn.search_method import SearchMethod, SearchTask, as_method
 from bayeskit.network.learn.structure_score import StructureScore, as_score
 from bayeskit.progress import Progress, report_step
+from bayeskit.result import Result
 
 # Structural EM for each of a hundred samples would take long.
 _MISSING = ("complete-rows", "node-average")
 
 
 @dataclass(frozen=True, eq=False)
-class ArcStrength:
+class ArcStrength(Result):
     """What the networks of the bootstrap samples have in common.
 
     Attributes

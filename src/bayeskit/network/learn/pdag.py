@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network import dag
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.plot.network_svg import Drawing, Tip
 
 
 @dataclass(frozen=True)
-class PartialGraph:
+class PartialGraph(Result):
     """Arcs that all equivalent networks share, and edges that point either way (a CPDAG).
 
     Attributes

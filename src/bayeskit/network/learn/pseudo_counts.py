@@ -156,4 +156,4 @@ def estimate(counts: NDArray[Any], pseudo: NDArray[np.float64]) -> NDArray[np.fl
     """
     total = np.asarray(counts, dtype=np.float64) + pseudo
     norm = total.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(total, norm, out=np.full_like(total, 1.0 / total.shape[-1]), where=norm > 0))
+    return np.asarray(np.divide(total, norm, out=np.full_like(total, 1.0 / max(total.shape[-1], 1)), where=norm > 0))

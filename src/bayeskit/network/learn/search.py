@@ -24,6 +24,7 @@ from bayeskit.network.learn.structural_em import structural_em
 from bayeskit.network.learn.structure_score import StructureScore, as_score
 from bayeskit.network.learn.table_fitting import count_columns, families_of, from_counts
 from bayeskit.progress import Progress, report_step
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -38,7 +39,7 @@ SHARED_OPTIONS = ("score", "whitelist", "blacklist", "tiers", "max_parents", "mi
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedStructure:
+class LearnedStructure(Result):
     """The result of a structure search.
 
     Attributes

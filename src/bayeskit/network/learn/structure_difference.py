@@ -10,6 +10,7 @@ import numpy as np
 from bayeskit.errors import NetworkError
 from bayeskit.network.learn.pdag import PartialGraph, draw_partial
 from bayeskit.network.named_graph import NamedGraph
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit.plot.network_svg import Drawing
@@ -24,7 +25,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True)
-class NetworkComparison:
+class NetworkComparison(Result):
     """How a network differs from another one, the truth.
 
     All is counted between CPDAGs, so that equivalent networks do not differ.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.explain.model_summary import ModelSummary
-from bayeskit.explain.rendering import width
 from bayeskit.kinds import kinds
+from bayeskit.result import text_width as width
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.curve_svg import histogram_svg

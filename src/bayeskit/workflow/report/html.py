@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from bayeskit.explain.rendering import width
+from bayeskit.result import text_width as width
 
 
 def e(value: Any) -> str:
