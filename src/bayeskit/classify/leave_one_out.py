@@ -98,8 +98,8 @@ class LeavesOneOut(Learner):
 
     @property
     def _smoothed_prior(self) -> tuple[Any, Any]:
-        """The prior of the classes as it was asked for, and what smooths it."""
-        raise NotImplementedError
+        """The prior of the classes as it was asked for, and what smooths it; by default relative frequencies."""
+        return "data", 0.0
 
     def _log_joint_left_out(self, rows: Any, left: LeftOut, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log P(x, c), of shape (n_rows, n_classes), each row by the counts without it; P(c) is given."""
