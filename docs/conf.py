@@ -6,9 +6,11 @@ from html import escape
 from docutils.nodes import SkipNode
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.ext.autodoc import ClassDocumenter
 from sphinx.util.logging import getLogger
 
 import bayeskit
+from bayeskit.learn.model import plain_class
 
 logger = getLogger(__name__)
 
@@ -49,6 +51,22 @@ html_css_files = ["pages.css"]
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
 
 
+class EstimatorDocumenter(ClassDocumenter):
+    """Shows an estimator with the members of its model, which is where they are written."""
+
+    priority = ClassDocumenter.priority + 1
+
+    def get_real_modname(self):
+        return plain_class(self.object).__module__ if isinstance(self.object, type) else super().get_real_modname()
+
+    def get_object_members(self, want_all):
+        shown, self.object = self.object, plain_class(self.object) if isinstance(self.object, type) else self.object
+        try:
+            return super().get_object_members(want_all)
+        finally:
+            self.object = shown
+
+
 def skip_scikit_learns_members(app, what, name, member, skip, options):
     """Leave out what scikit-learn writes into every estimator; its own pages describe it."""
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
@@ -68,6 +86,7 @@ def write_formula(translator, node, *, block):
 
 
 def setup(app):
+    app.registry.add_documenter("class", EstimatorDocumenter)
     app.connect("autodoc-skip-member", skip_scikit_learns_members)
     app.add_html_math_renderer(
         "mathml",

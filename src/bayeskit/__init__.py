@@ -79,8 +79,8 @@ __all__ = ["__version__", *_PUBLIC, *_STAGES]
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         value = getattr(import_module(_PUBLIC[name]), name)
-        if hasattr(value, "__sklearn_tags__"):
-            import_module("bayeskit.learn.estimator").bring_base_classes()
+        if hasattr(value, "_role"):  # a model: what is public is its estimator
+            value = import_module("bayeskit.learn.estimator").estimator_class(value)
     elif name in _STAGES:
         value = import_module(f"bayeskit.{name}")
     else:

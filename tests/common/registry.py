@@ -1,6 +1,6 @@
 """Every classifier of the registry, so that a new model joins the checks by being registered."""
 
-from bayeskit.io.registry import MODELS, model_class
+from bayeskit.io.registry import MODELS, estimator_named
 
 
 def classifiers():
@@ -15,12 +15,13 @@ def any_table_classifiers():
 
 def whole_models():
     """One fresh model of each registered estimator that is fitted whole and not from counts."""
-    from bayeskit.classify.table_classifier import TableClassifier
+    from bayeskit.concept.posterior_classifier import PosteriorClassifier
+    from bayeskit.learn.whole_model import WholeModel
+    from bayeskit.mixture.base import MixtureModel
 
-    kinds = [model_class(name) for name in sorted(MODELS)]
-    return [
-        kind() for kind in kinds if issubclass(kind, TableClassifier) or kind.__module__.startswith("bayeskit.concept.")
-    ]
+    kinds = [estimator_named(name) for name in sorted(MODELS)]
+    whole = [kind for kind in kinds if issubclass(kind, WholeModel) or issubclass(kind, PosteriorClassifier)]
+    return [kind() for kind in whole if not issubclass(kind, MixtureModel)]
 
 
 def mixtures():
@@ -43,7 +44,7 @@ def _registered():
 
     from bayeskit.learn.learner import Learner
 
-    kinds = [model_class(name) for name in sorted(MODELS)]
+    kinds = [estimator_named(name) for name in sorted(MODELS)]
     return [kind() for kind in kinds if issubclass(kind, ClassifierMixin) and issubclass(kind, Learner)]
 
 
@@ -57,3 +58,16 @@ def decisions():
 
     inner = [LogisticRegression(), GaussianNB(), DecisionTreeClassifier(random_state=0), NaiveBayes()]
     return [BayesDecision(classifier) for classifier in inner]
+
+
+def everyone():
+    """One fresh estimator of each public class, and of each that wraps another."""
+    import bayeskit
+    from bayeskit import BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
+
+    others = [TextClassifier(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
+    known = [*classifiers(), *whole_models(), *mixtures(), *semi_supervised(), *decisions(), *others, Discretizer()]
+    assert {type(model).__name__ for model in known} >= {
+        name for name in bayeskit._PUBLIC if hasattr(getattr(bayeskit, name), "get_params")
+    }
+    return known

@@ -119,7 +119,7 @@ def test_the_noisy_posterior_is_that_of_a_list(sample, noise, prior):
     brute = learn(BruteForceMAP, space, rows, labels, noise=noise, prior=prior)
     errors = np.array([sum(h.covers(r) != d for r, d in zip(rows, labels, strict=True)) for h in space])
     assert_array_equal(brute.errors_, errors)
-    p = np.exp(brute._log_prior)
+    p = np.exp(brute._state.log_prior)
     assert_allclose(p.sum(), 1.0, rtol=1e-9)
     joint = p * noise**errors * (1 - noise) ** (len(rows) - errors)
     assert_allclose(np.exp(brute.log_posterior_), joint / joint.sum(), rtol=1e-9, atol=1e-300)

@@ -148,7 +148,7 @@ def test_training_with_missing_cells_climbs_the_likelihood_of_the_known_ones():
     model = GaussianMixture(2, tol=1e-13, max_iter=5000, regularization=0).fit(X)
     best = model.score_samples(X).sum()
     assert_allclose(best, model.log_likelihood_, rtol=1e-12)
-    own = model._own
+    own = model._state.components
     for part in ("mean", "spread"):
         array = getattr(own, part)
         for _ in range(10):

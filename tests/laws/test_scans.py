@@ -88,7 +88,10 @@ def test_any_split_into_pieces_gives_the_counts_of_one_fit(model, rows, at):
     (mine, mine_arrays), (other, other_arrays) = found.counts_.to_parts(), expected.counts_.to_parts()
     assert mine == other
     for name, array in other_arrays.items():
-        assert_array_equal(mine_arrays[name], array)
+        if name == "families_chosen_by":  # losses, which were added in another order
+            assert_allclose(mine_arrays[name], array, rtol=1e-12)
+        else:
+            assert_array_equal(mine_arrays[name], array)
 
 
 # Numbers whose squares vanish are refused by name (test_moments.py).

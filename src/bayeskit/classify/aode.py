@@ -25,6 +25,7 @@ from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, at_least
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class AODE(SemiNaive):
         "order": ("1 or 2", lambda value: value in (1, 2) and not isinstance(value, bool)),
     }
 
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AODE": {}, "A2DE": {"order": 2}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AODE": {}, "A2DE": {"order": 2}}
 
     @property
     def _title(self) -> str:
@@ -145,7 +146,7 @@ class AODE(SemiNaive):
     def _counted_subsets(self) -> Literal["pairs", "triples"]:  # type: ignore[override]
         return "pairs" if self.order == 1 else "triples"
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyKind:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind:
         return self._counted_subsets
 
     def _bytes_made(self, sizes: Sequence[int], n_classes: int, families: str | Sequence[Sequence[int]]) -> float:

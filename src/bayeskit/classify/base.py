@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -16,11 +17,12 @@ from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
-from bayeskit.learn.checks import check_columns, in_order, in_place, split_target
+from bayeskit.learn.checks import in_order, in_place, split_target
+from bayeskit.learn.model import accuracy
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.labels import read_labels
-from bayeskit.table.read import Source, read_table, read_values
+from bayeskit.table.read import Source, read_values
 
 
 class Beliefs(Protocol):
@@ -43,19 +45,19 @@ class BayesClassifier(Posteriors):
     unseen: str = "ignore"
     impossible: str = "error"
     # Under which names and settings ``bayeskit.compare`` tries the model; one without any is not tried.
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
     # The same for names that are tried only when they are asked for.
-    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
+    _compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
 
     # How columns depend on each other, in words, where arrows between columns cannot say it.
-    dependence: ClassVar[str] = ""
+    _dependence: ClassVar[str] = ""
 
     @classmethod
-    def takes_kind(cls, kind: str) -> bool:
+    def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind."""
         return True
 
-    def counted_as(self) -> tuple[Any, ...] | None:
+    def _counted_as(self) -> tuple[Any, ...] | None:
         """Return what is counted: models that return the same value get the same counts from the same rows.
 
         The first item is "values", "pairs" or "triples"; the others are the settings that the counts depend on. None
@@ -95,21 +97,13 @@ class BayesClassifier(Posteriors):
         source = self._read_features(X)
         return encode(source, self.schema_, unseen_is_error=self.unseen == "error")
 
-    def _read_features(self, X: Any) -> Source:
-        source = read_table(X)
-        if self.target_ is not None and source.named and self.target_ in source.names:
-            source = source.without(self.target_)  # fitted with target=: the whole table may come again
-        source = in_order(X, source, self.schema_.names)
-        check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
-        return source
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return the accuracy."""
         model = self._now()
         if target is not None:
             source, y = split_target(X, target)
             X = in_order(X, source, model.schema_.names)
-        return float(super(BayesClassifier, model).score(X, y, sample_weight))
+        return accuracy(model, X, y, sample_weight)
 
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return Σ log P(x, y) over the rows (natural logarithm)."""
@@ -131,6 +125,11 @@ class BayesClassifier(Posteriors):
             )
         column = np.searchsorted(self.classes_, labels)[codes]
         return np.asarray(log_joint[np.arange(len(log_joint)), column])
+
+    @property
+    @abstractmethod
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
 
     def aic(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return −2 log L + 2 · free parameters: smaller is better, as in scikit-learn."""
@@ -179,10 +178,8 @@ class BayesClassifier(Posteriors):
 
     def domains(self) -> list[Domain]:
         """Return the values that each column can take; a column with a density has a grid over it."""
-        self._refuse_unfitted()
-        return [
-            Domain(v.name, *kind.grid(v, None)) for v, kind in zip(self.schema_, kinds_of(self.schema_), strict=True)
-        ]
+        schema = self.schema_
+        return [Domain(v.name, *kind.grid(v, None)) for v, kind in zip(schema, kinds_of(schema), strict=True)]
 
     def log_joint(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """Return log P(x, c), shape (n_rows, n_classes), for one column of values per feature; None is missing."""
@@ -193,15 +190,14 @@ class BayesClassifier(Posteriors):
         scores: NDArray[np.float64] = state.beliefs.score(encoded, Score.LOG_JOINT)[0]
         return scores
 
-    def log_joint_of_codes(self, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def _log_joint_of_codes(self, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
         """Return log P(x, c), shape (n_rows, n_classes), of rows that are encoded by the schema already."""
         scores: NDArray[np.float64] = self._beliefs.score(columns, Score.LOG_JOINT)[0]
         return scores
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        return tags

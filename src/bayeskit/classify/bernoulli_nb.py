@@ -82,7 +82,7 @@ class BernoulliNB(MatrixClassifier):
             )
 
     def _features(self, matrix: Matrix) -> Matrix:
-        threshold = self._state.template._threshold
+        threshold = self._state.settings._threshold
         if matrix.is_sparse:
             ones = matrix.data.copy()
             ones.data = (ones.data > threshold).astype(np.float64)
@@ -102,11 +102,10 @@ class BernoulliNB(MatrixClassifier):
         known, present, n_features = ~np.isnan(rows), beliefs.log_prob.T, rows.shape[1]
         two = beliefs.weight.shape[1] > n_features
         absent = beliefs.weight.T[n_features:] if two else present - beliefs.weight.T
-        there = np.where(known, rows, 0.0) > self._state.template._threshold
+        there = np.where(known, rows, 0.0) > self._state.settings._threshold
         terms = np.where(there[:, :, None], present, absent)
         return JointTerms(beliefs.log_prior, np.where(known[:, :, None], terms, 0.0), known)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.positive_only = False
-        return tags

@@ -14,6 +14,7 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.errors import TableError, TooLargeError
 from bayeskit.kinds import Estimation
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded
@@ -81,20 +82,13 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: TableCounts | None = None,
-    ) -> TableCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
+        source = rows.source
         given = np.asarray(1 if self.min_categories is None else self.min_categories)
         if given.ndim and given.shape != (len(source.names),):
             raise TableError(f"'min_categories' should have shape ({len(source.names)},); got {given.shape}.")
         source = _whole(source)
-        counts = learn_counts(source, y, classes, weight, "categorical", like=schema)
+        counts = learn_counts(source, rows.y, rows.classes, rows.weight, "categorical", like=schema)
         variables = []
         for known, least in zip(counts.schema, np.broadcast_to(given, len(source.names)).tolist(), strict=True):
             size = max(least, *(int(value) + 1 for value in known.values[-1:]), 1)
@@ -138,11 +132,10 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
         """Number of categories of each column."""
         return np.array([variable.n_values for variable in self.schema_])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.positive_only = True
         tags.input_tags.string = False
-        return tags
 
 
 def _whole(source: Source) -> Source:

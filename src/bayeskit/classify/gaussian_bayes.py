@@ -24,10 +24,10 @@ from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import grow_schema, learn_schema
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, an_amount_of_memory, at_least, one_of
 from bayeskit.table.encode import encode_column, refuse_infinite
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
@@ -109,8 +109,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         "max_memory": an_amount_of_memory,
     }
     _statistic = GaussianCounts
-    dependence = "In each class all columns depend on each other, by a matrix of covariances."
-    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
+    _dependence = "In each class all columns depend on each other, by a matrix of covariances."
+    _compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
         "GaussianBayes": {},
         "GaussianBayes-tied": {"covariance": "tied"},
     }
@@ -137,19 +137,12 @@ class GaussianBayes(LeavesOneOut, Draws):
         self.max_memory = max_memory
 
     @classmethod
-    def takes_kind(cls, kind: str) -> bool:
+    def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind: all columns are Gaussian."""
         return kind == "gaussian"
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: GaussianCounts | None = None,
-    ) -> GaussianCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: GaussianCounts | None = None) -> GaussianCounts:
+        source = rows.source
         table: NDArray[Any] | list[NDArray[Any]]
         if schema is None:
             schema = learn_schema(source, "gaussian")
@@ -161,7 +154,7 @@ class GaussianBayes(LeavesOneOut, Draws):
         else:
             table = [encode_column(source.column(j), schema[j]) for j in schema.numeric]
         try:
-            return GaussianCounts.of(schema, classes, table, y, weight, read_memory(self.max_memory))
+            return GaussianCounts.of(schema, rows.classes, table, rows.y, rows.weight, read_memory(self.max_memory))
         except OverflowError as error:
             for j in schema.numeric:
                 refuse_infinite(encode_column(source.column(j), schema[j]), schema[j].name)
@@ -207,16 +200,16 @@ class GaussianBayes(LeavesOneOut, Draws):
     def _log_joint_left_out(
         self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        template: Any = self._state.template
+        settings: Any = self._state.settings
         x = np.column_stack([np.empty((len(left), 0)), *(rows[j] for j in self.schema_.numeric)]).astype(np.float64)
         # Shrinkage, variances alone and EM are not a scatter over a weight.
-        scatter = template.covariance in ("full", "tied") and template.shrinkage == 0
+        scatter = settings.covariance in ("full", "tied") and settings.shrinkage == 0
         leaving = GaussiansLeftOut(
             self.counts_,
             self._beliefs,
-            template.covariance == "tied" if scatter else None,
-            template.variance == "unbiased",
-            template._estimate,
+            settings.covariance == "tied" if scatter else None,
+            settings.variance == "unbiased",
+            settings._estimate,
         )
         return leaving.log_joint(x, left, log_prior)
 
@@ -342,8 +335,7 @@ class GaussianBayes(LeavesOneOut, Draws):
             "columns' deviations. More rows, shrinkage, or covariance='tied' or 'diagonal' may help.",
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.categorical = False
         tags.input_tags.string = False
-        return tags

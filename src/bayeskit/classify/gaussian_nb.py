@@ -15,9 +15,9 @@ from bayeskit.estimate.gaussian import column_spread, gaussian_like_sklearn, nor
 from bayeskit.estimate.prior import class_prior
 from bayeskit.kinds.kind import LEFT_OUT_ROWS
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
@@ -60,16 +60,8 @@ class GaussianNB(NaiveClassifier):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: TableCounts | None = None,
-    ) -> TableCounts:
-        return learn_counts(source, y, classes, weight, "gaussian", like=schema)
+    def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
+        return learn_counts(rows.source, rows.y, rows.classes, rows.weight, "gaussian", like=schema)
 
     @property
     def _smoothed_prior(self) -> tuple[Any, Any]:
@@ -125,8 +117,7 @@ class GaussianNB(NaiveClassifier):
         """The number that is added to each variance: ``var_smoothing`` times the largest variance of a column."""
         return self._estimates()[2]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.categorical = False
         tags.input_tags.string = False
-        return tags

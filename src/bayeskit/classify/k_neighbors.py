@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.heom import HeomRows, Voters, heom_rows, nearest_rows
 from bayeskit.classify.leave_one_out import LeaveOneOut, losses
-from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary, listed
@@ -17,9 +18,22 @@ from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import read_labelled
-from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
-from bayeskit.table.encode import encode, missing_column, refuse_infinite
+from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.whole_model import refuse_infinite_columns
+from bayeskit.table.encode import encode, missing_column
 from bayeskit.table.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborState(ClassifierState):
+    """The rows of the fit, as they came and as distances are measured."""
+
+    columns: tuple[NDArray[Any], ...]
+    y: NDArray[np.int64]  # (n_rows,)
+    low: NDArray[np.float64]  # (n_features,) the least number of each column
+    half_range: NDArray[np.float64]  # (n_features,)
+    rows: HeomRows
+    voters: Voters
 
 
 class KNeighbors(TableClassifier):
@@ -60,6 +74,8 @@ class KNeighbors(TableClassifier):
     ['Adelie']
     """
 
+    _state: NeighborState
+
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "n_neighbors": at_least(1, whole=True),
         "weights": one_of("uniform", "distance"),
@@ -72,41 +88,26 @@ class KNeighbors(TableClassifier):
 
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Keep the rows of a table and their labels; parameters are those of :meth:`NaiveBayes.fit`."""
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         rows = read_labelled(X, y, None, target, None, type(self).__name__)
         schema = learn_schema(rows.source, self.kinds)
         warn_of_empty_columns(schema)
         columns = encode(rows.source, schema)
-        for column, variable in zip(columns, schema, strict=True):
-            if variable.is_numeric:
-                refuse_infinite(column, variable.name)
-        self._keep(schema, columns, rows.y, rows.classes)
-        self._note_columns(schema, rows.target)
+        refuse_infinite_columns(columns, schema)
+        self._state = _state_of(settings, schema, rows.target, rows.classes, columns, rows.y)
         return self
-
-    def _keep(self, schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any]) -> None:
-        low, half_range = np.zeros(len(schema)), np.full(len(schema), 0.5)
-        for j in schema.numeric:
-            numbers = columns[j][~np.isnan(columns[j])]
-            if len(numbers):
-                low[j] = numbers.min()
-                half_range[j] = numbers.max() / 2 - low[j] / 2 or 0.5  # half, since the range itself may overflow
-        self._columns, self._y, self.classes_ = columns, np.asarray(y, dtype=np.int64), classes
-        self._low, self._half_range = low, half_range
-        self._rows = heom_rows(columns, schema, low, half_range)
-        self._voters = Voters.of(self._rows, self._y, len(classes))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the neighbours of each row, of shape (n_rows, n_classes)."""
-        self._refuse_unfitted()
-        k = min(self.n_neighbors, len(self._y))
-        return self._voters.shares(self._asked(X), k, by_distance=self.weights == "distance")
+        model = self._now()
+        k = min(model.n_neighbors, len(model._state.y))
+        return model._state.voters.shares(model._asked(X), k, by_distance=model.weights == "distance")
 
     def _shares_left_out(self) -> NDArray[np.float64]:
-        if len(self._y) < 2:
+        y, by_distance = self._state.y, self.weights == "distance"
+        if len(y) < 2:
             raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
-        k = min(self.n_neighbors, len(self._y) - 1)
-        return self._voters.shares_left_out(self._y, k, by_distance=self.weights == "distance")
+        return self._state.voters.shares_left_out(y, min(self.n_neighbors, len(y) - 1), by_distance=by_distance)
 
     def leave_one_out(self) -> LeaveOneOut:
         """Return error, log-loss and RMSE on the rows of the fit, each predicted by its neighbours among the others.
@@ -114,44 +115,49 @@ class KNeighbors(TableClassifier):
         The model keeps its rows, so none are given; the ranges of numeric columns stay those of all rows. The log-loss
         is infinite where no neighbour of a row has its class.
         """
+        model = self._now()
         with np.errstate(divide="ignore"):
-            return losses(np.log(self._shares_left_out()), self._y)
+            return losses(np.log(model._shares_left_out()), model._state.y)
 
     def kneighbors(self, X: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return distances and row numbers of the nearest rows of the fit, each of shape (n_rows, n_neighbors).
 
         Without ``X``, the neighbours of each training row among the others. Of equally far rows the first are given.
         """
-        self._refuse_unfitted()
-        n_rows = len(self._y) - (X is None)
+        model = self._now()
+        n_rows = len(model._state.y) - (X is None)
         if n_rows < 1:
             raise BayeskitError("the fit has one row, which has no other row as its neighbour.")
-        k = min(self.n_neighbors, n_rows)
-        return nearest_rows(self._rows, None if X is None else self._asked(X), k)
+        k = min(model.n_neighbors, n_rows)
+        return nearest_rows(model._state.rows, None if X is None else model._asked(X), k)
 
     def summary(self) -> ModelSummary:
         """Return a printable summary."""
-        self._refuse_unfitted()
-        n_class = np.bincount(self._y, minlength=len(self.classes_))
-        classes = [str(label) for label in self.classes_.tolist()]
+        model = self._now()
+        state = model._state
+        n_class = np.bincount(state.y, minlength=len(state.classes))
+        classes = [str(label) for label in state.classes.tolist()]
         facts = {"classes": classes, "rows": dict(zip(classes, n_class.tolist(), strict=True))}
-        title = f"KNeighbors: {len(self.schema_)} features, {len(classes)} classes"
-        body = f"{len(self._y):,} training rows; {min(self.n_neighbors, len(self._y))} neighbours per prediction\n"
+        title = f"KNeighbors: {len(state.schema)} features, {len(classes)} classes"
+        body = f"{len(state.y):,} training rows; {min(model.n_neighbors, len(state.y))} neighbours per prediction\n"
         return ModelSummary(title, facts, body + listed(tuple(classes), n_class[:, None].astype(float), ("rows",)))
 
     def _asked(self, X: Any) -> HeomRows:
-        columns = self._encode(X)
+        state = self._state
         columns = [
             missing_column(variable, len(column)) if variable.kind == "unknown" else column
-            for column, variable in zip(columns, self.schema_, strict=True)
+            for column, variable in zip(self._encode(X), state.schema, strict=True)
         ]
-        return heom_rows(columns, self.schema_, self._low, self._half_range)
+        return heom_rows(columns, state.schema, state.low, state.half_range)
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = classes_to_parts(self.classes_)
-        return meta, {**arrays, "y": self._y, **{f"column{j}": column for j, column in enumerate(self._columns)}}
+        meta, arrays = classes_to_parts(self._state.classes)
+        columns = {f"column{j}": column for j, column in enumerate(self._state.columns)}
+        return meta, {**arrays, "y": self._state.y, **columns}
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> NeighborState:
         classes = read_classes(meta, arrays)
         y = expect_array(arrays, "y", np.int64, (None,))
         if not len(y) or y.min() < 0 or y.max() >= len(classes):
@@ -161,8 +167,26 @@ class KNeighbors(TableClassifier):
             dtype = arrays[f"column{j}"].dtype if f"column{j}" in arrays else np.dtype(np.float64)
             if dtype.kind not in ("fiu" if variable.is_numeric else "u"):
                 raise ValueError(f"column '{variable.name}' has cells of type {dtype}")
-            column = expect_array(arrays, f"column{j}", dtype, (len(y),))
-            if variable.is_numeric:
-                refuse_infinite(column, variable.name)
-            columns.append(column)
-        self._keep(schema, columns, y, classes)
+            columns.append(expect_array(arrays, f"column{j}", dtype, (len(y),)))
+        refuse_infinite_columns(columns, schema)
+        return _state_of(self, schema, target, classes, columns, y)
+
+
+def _state_of(
+    settings: KNeighbors,
+    schema: Schema,
+    target: str | None,
+    classes: NDArray[Any],
+    columns: list[NDArray[Any]],
+    y: NDArray[Any],
+) -> NeighborState:
+    low, half_range = np.zeros(len(schema)), np.full(len(schema), 0.5)
+    for j in schema.numeric:
+        numbers = columns[j][~np.isnan(columns[j])]
+        if len(numbers):
+            low[j] = numbers.min()
+            half_range[j] = numbers.max() / 2 - low[j] / 2 or 0.5  # half, since the range itself may overflow
+    rows = heom_rows(columns, schema, low, half_range)
+    codes = np.asarray(y, dtype=np.int64)
+    voters = Voters.of(rows, codes, len(classes))
+    return NeighborState(settings, schema, target, classes, tuple(columns), codes, low, half_range, rows, voters)

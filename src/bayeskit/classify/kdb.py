@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.estimate.prefixes import prefix_losses
 from bayeskit.estimate.smoothing import Smoothing, SymmetricSmoothing, as_smoothing
-from bayeskit.io.expect import expect_array
 from bayeskit.learn.labelled import Labelled, coded_under
 from bayeskit.learn.parameters import a_table_smoothing, at_least
 from bayeskit.learn.plan import Pass, Plan, counting, summing
@@ -94,10 +93,7 @@ class KDB(SemiNaive):
         "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }
 
-    # Set while counting, on the template that goes into the state.
-    _selection: NDArray[np.float64] | None = None
-
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"KDB": {}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"KDB": {}}
 
     def __init__(
         self,
@@ -145,16 +141,14 @@ class KDB(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return None if self._learned_anew else "the structure"
 
-    def _families(
-        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
-    ) -> FamilyKind | FamilyCounts:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind | FamilyCounts:
         if self._learned_anew:
             return "pairs"
         # Nothing is made of the pairs but the structure.
-        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, MemoryLimit(self._limit.most))
+        pairs = FamilyCounts.of(alone, columns, rows.y, "pairs", rows.weight, MemoryLimit(self._limit.most))
         if not self.select:
-            return pairs.extend(columns, y, kdb_structure(pairs, self.k).families, weight, self._limit)
-        return self._select(pairs, columns, y, weight)
+            return pairs.extend(columns, rows.y, kdb_structure(pairs, self.k).families, rows.weight, self._limit)
+        return self._select(pairs, columns, rows.y, rows.weight)
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
         pairs = (yield counting(plan.with_families("pairs"))).counts
@@ -181,8 +175,7 @@ class KDB(SemiNaive):
         rmse = np.sqrt(losses[end + 1] / float(counts.n_class.sum()))
         # Rounded, so that a tie goes to the smaller model and not to the last bit.
         best_k, n_features = np.unravel_index(np.round(rmse, 12).argmin(), rmse.shape)
-        self._selection = rmse
-        return counts.keep(tuple(families[f] for f in end[best_k, 1 : n_features + 1]))
+        return counts.keep(tuple(families[f] for f in end[best_k, 1 : n_features + 1]), rmse)
 
     def _check(self, counts: FamilyCounts) -> None:
         super()._check(counts)
@@ -199,28 +192,7 @@ class KDB(SemiNaive):
     @property
     def selection_(self) -> NDArray[np.float64] | None:
         """The leave-one-out RMSE of each k′ (rows) and number of features (columns), if ``select=True``."""
-        self._refuse_unfitted()
-        return self._state.template._selection  # type: ignore[no-any-return]
-
-    def _template(self, *, anew: bool = False) -> Self:
-        template = super()._template(anew=anew)
-        if not anew and self._is_fitted:
-            template._selection = self.selection_
-        return template
-
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what goes into a model file: fields for JSON, and arrays."""
-        meta, arrays = super().to_parts()
-        return meta, arrays if self.selection_ is None else {**arrays, "selection": self.selection_}
-
-    @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave."""
-        model = super().from_parts(meta, arrays)
-        if "selection" in arrays:
-            template: Any = model._state.template
-            template._selection = expect_array(arrays, "selection", np.float64, (None, None))
-        return model
+        return self.counts_.chosen_by  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

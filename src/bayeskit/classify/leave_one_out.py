@@ -92,8 +92,8 @@ class LeavesOneOut(Learner):
 
     def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:
         """Return log P(c), of shape (n_rows, n_classes), by the counts without each row."""
-        template: Any = self._state.template
-        prior, smoothing = template._smoothed_prior
+        settings: Any = self._state.settings
+        prior, smoothing = settings._smoothed_prior
         return log_prior_left_out(self.counts_, prior, smoothing, left)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,12 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from bayeskit.classify.logistic_fit import Fitted, fit_logistic
-from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.class_separation import ClassSeparation
 from bayeskit.estimate.history import History
-from bayeskit.estimate.logistic import Optimum
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.wald import ChiSquared, CoefficientTable, wald_test
 from bayeskit.explain.model_summary import ModelSummary
@@ -23,10 +23,34 @@ from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled, read_labelled
-from bayeskit.learn.parameters import a_class_weight, at_least, one_of, refuse_parameters
+from bayeskit.learn.parameters import a_class_weight, at_least, one_of
+from bayeskit.learn.state import learned
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticState(ClassifierState):
+    """The coefficients, and how the fit ended."""
+
+    design: DesignMatrix
+    coef: Matrix  # (n_units, n_inputs)
+    intercept: Matrix  # (n_units,)
+    history: History
+    gradient_norm: float
+    n_iter: int
+    log_likelihood: float
+    null_log_likelihood: float
+    n_rows: float
+    separation: ClassSeparation | None
+    covariance: Matrix | None
+    reference: int
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What each coefficient belongs to."""
+        return self.design.names
 
 
 class LogisticRegression(TableClassifier):
@@ -119,8 +143,22 @@ class LogisticRegression(TableClassifier):
         "class_weight": a_class_weight,
     }
 
+    _state: LogisticState
+
+    coef_ = learned("coef", "The weights, of shape (n_units, n_inputs): one unit with two classes, else one per class.")
+    intercept_ = learned("intercept", "The intercepts, of shape (n_units,).")
+    input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
+    history_ = learned("history", "The objective before each step and at the end, and why it stopped.")
+    gradient_norm_ = learned("gradient_norm", "The largest entry of the gradient at the end.")
+    n_iter_ = learned("n_iter", "The number of steps.")
+    log_likelihood_ = learned("log_likelihood", "log P(y | x) of the rows of the fit.")
+    null_log_likelihood_ = learned("null_log_likelihood", "The same with intercepts only.")
+    n_rows_ = learned("n_rows", "The number of rows, or their weight.")
+    separation_ = learned("separation", "How the classes are linearly separated, or None.")
+    covariance_ = learned("covariance", "The covariance of the coefficients against the reference, or None.")
+
     # With a little penalty, since classes that are separated in some fold have no maximum of the likelihood.
-    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
+    _compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {
         "LogisticRegression": {"l2": 1.0, "standard_errors": False}
     }
 
@@ -149,15 +187,15 @@ class LogisticRegression(TableClassifier):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
         rows = rows.with_class_weight(self.class_weight)
         self._refuse_reference(rows.classes)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         warn_of_empty_columns(schema)
-        fitted = self._solve(rows, schema)
-        self._take_over(fitted, rows.classes, schema, target)
-        self._say_how_it_ended(fitted.optimum)
+        state = _state_of(settings, self._solve(rows, schema), rows.classes, schema, target)
+        self._say_how_it_ended(state)
+        self._state = state
         return self
 
     def _solve(self, rows: Labelled, schema: Schema) -> Fitted:
@@ -173,38 +211,23 @@ class LogisticRegression(TableClassifier):
             reference=self._reference(rows.classes),
         )
 
-    def _take_over(self, fitted: Fitted, classes: NDArray[Any], schema: Schema, target: str | None) -> None:
-        self._design = fitted.design
-        self.coef_, self.intercept_ = fitted.design.around_zero(fitted.optimum.coef)
-        self.history_ = fitted.optimum.history
-        self.gradient_norm_ = fitted.optimum.gradient
-        self.n_iter_ = max(1, fitted.optimum.history.n_steps)
-        self.log_likelihood_, self.null_log_likelihood_ = fitted.log_likelihood, fitted.null_log_likelihood
-        self.n_rows_ = fitted.n_rows
-        self.separation_ = fitted.separation
-        self.covariance_ = fitted.covariance
-        self.input_names_ = fitted.design.names
-        self.classes_ = classes
-        self._reference_place, self._l2 = self._reference(classes), float(self.l2)
-        self._note_columns(schema, target)
-
-    def _say_how_it_ended(self, optimum: Optimum) -> None:
+    def _say_how_it_ended(self, state: LogisticState) -> None:
         from sklearn.exceptions import ConvergenceWarning
 
-        if self.separation_ is not None:
-            names = [self.input_names_[j] for j in self.separation_.inputs]
+        if state.separation is not None:
+            names = [state.input_names[j] for j in state.separation.inputs]
             listed = ", ".join(map(repr, names[:5])) + (" …" if len(names) > 5 else "")
             warn_caller(
-                f"the classes are {'completely' if self.separation_.complete else 'partly'} separated by {listed}: "
+                f"the classes are {'completely' if state.separation.complete else 'partly'} separated by {listed}: "
                 "the likelihood grows without bound with those coefficients, so the maximum likelihood estimate does "
                 "not exist, and the result is where the solver stopped. Pass l2 above 0 for an estimate that exists.",
                 ConvergenceWarning,
             )
-        elif not optimum.history.converged:
-            objective = optimum.history.objective
+        elif not state.history.converged:
+            objective = state.history.objective
             change = objective[-1] - objective[max(0, len(objective) - 2)]
             warn_caller(
-                f"LogisticRegression stopped after {self.n_iter_} steps with a gradient of {optimum.gradient:.3g}, "
+                f"LogisticRegression stopped after {state.n_iter} steps with a gradient of {state.gradient_norm:.3g}, "
                 f"above tol={self.tol:g}; the last step gained {change:.3g}. Raise max_iter or tol, or pass another "
                 "solver.",
                 ConvergenceWarning,
@@ -224,25 +247,27 @@ class LogisticRegression(TableClassifier):
 
     def decision_function(self, X: Any) -> Matrix:
         """Return w · x + b: shape (n_rows,) with two classes, (n_rows, n_classes) with more."""
-        scores = self._scores(X)
+        scores = self._now()._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _scores(self, X: Any) -> Matrix:
-        self._refuse_unfitted()
-        return self._design.scores(self._read_features(X), self.coef_, self.intercept_)
+        state: LogisticState = self._fitted
+        return state.design.scores(self._read_features(X), state.coef, state.intercept)
 
     def predict_proba(self, X: Any) -> Matrix:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        if len(self.classes_) < 3:
+        model = self._now()
+        scores = model._scores(X)
+        if len(model.classes_) < 3:
             ones = np.ones((len(scores), 1))
             return np.column_stack([expit(-scores), expit(scores)]) if scores.shape[1] else ones
         return np.asarray(softmax(scores, axis=1))
 
     def predict_log_proba(self, X: Any) -> Matrix:
         """Return log P(c | x), of shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        if len(self.classes_) < 3:
+        model = self._now()
+        scores = model._scores(X)
+        if len(model.classes_) < 3:
             zeros = np.zeros((len(scores), 1))
             return np.column_stack([log_expit(-scores), log_expit(scores)]) if scores.shape[1] else zeros
         return np.asarray(log_softmax(scores, axis=1))
@@ -252,20 +277,11 @@ class LogisticRegression(TableClassifier):
     @property
     def log_odds_(self) -> NamedTable:
         """Intercept and weights of each class against the reference, which has 0."""
-        self._refuse_unfitted()
-        classes, reference = tuple(self.classes_.tolist()), self._reference_place
-        rows = ("(intercept)", *self.input_names_)
-        title = f"log-odds of {self.target_ or 'class'} against {classes[reference]}"
-        return NamedTable(title, rows, classes, self._against(reference))
-
-    def _against(self, reference: int) -> Matrix:
-        """Return intercept and weights of all classes against one, of shape (n_inputs + 1, n_classes)."""
-        own = np.column_stack([self.intercept_, self.coef_]).T
-        if len(self.classes_) == 2:
-            own = np.column_stack([np.zeros(len(own)), own[:, 0]])
-        if len(self.classes_) == 1:
-            own = np.zeros((self.coef_.shape[1] + 1, 1))
-        return np.asarray(own - own[:, [reference]])
+        state: LogisticState = self._fitted
+        classes = tuple(state.classes.tolist())
+        rows = ("(intercept)", *state.input_names)
+        title = f"log-odds of {state.target or 'class'} against {classes[state.reference]}"
+        return NamedTable(title, rows, classes, _against_reference(state))
 
     def coefficients(self, level: float = 0.95) -> CoefficientTable:
         """Return log-odds with standard errors, Wald's tests and odds ratios with their intervals.
@@ -278,40 +294,30 @@ class LogisticRegression(TableClassifier):
         level : float, default 0.95
             The confidence level of the intervals.
         """
-        self._refuse_unfitted()
+        state: LogisticState = self._fitted
         if not 0 < level < 1:
             raise BayeskitError(f"level must lie between 0 and 1; got {level!r}.")
-        reference = self._reference_place
-        others = [k for k in range(len(self.classes_)) if k != reference]
-        names = ("(intercept)", *self.input_names_)
-        errors = np.sqrt(np.diagonal(self._covariance())).reshape(len(others), len(names)).T
-        labels = self.classes_.tolist()
+        others = [k for k in range(len(state.classes)) if k != state.reference]
+        names = ("(intercept)", *state.input_names)
+        errors = np.sqrt(np.diagonal(_covariance(state))).reshape(len(others), len(names)).T
+        labels = state.classes.tolist()
         return CoefficientTable(
             names,
             tuple(labels[k] for k in others),
-            labels[reference],
-            self._against(reference)[:, others],
+            labels[state.reference],
+            _against_reference(state)[:, others],
             errors,
             level,
         )
 
-    def _covariance(self) -> Matrix:
-        if self.covariance_ is None:
-            raise BayeskitError("the model was fitted with standard_errors=False, so it has none; fit it with True.")
-        return self.covariance_
-
     def wald_test(self, column: str) -> ChiSquared:
         """Test that a column has no influence, by Wald's statistic over all of its inputs and all classes."""
-        self._refuse_unfitted()
-        if column not in self.schema_.names:
-            raise BayeskitError(
-                f"{column!r} is not a column of the fit; the columns are {', '.join(self.schema_.names)}."
-            )
-        reference, n = self._reference_place, len(self.input_names_) + 1
-        own = np.flatnonzero(self._design.columns == self.schema_.names.index(column)) + 1
-        others = [k for k in range(len(self.classes_)) if k != reference]
+        state: LogisticState = self._fitted
+        place, n = _place(state, column), len(state.input_names) + 1
+        own = np.flatnonzero(state.design.columns == place) + 1
+        others = [k for k in range(len(state.classes)) if k != state.reference]
         places = [u * n + int(j) for u in range(len(others)) for j in own]
-        return wald_test(self._against(reference)[:, others].T, self._covariance(), places)
+        return wald_test(_against_reference(state)[:, others].T, _covariance(state), places)
 
     def likelihood_ratio_test(
         self,
@@ -327,96 +333,152 @@ class LogisticRegression(TableClassifier):
         Without arguments all columns are tested together, against the model with intercepts only. To test one column,
         ``without``, give the rows of the fit again: the model is fitted to them once more without it.
         """
-        self._refuse_unfitted()
-        if self._l2 > 0:
+        model = self._now()
+        state = model._state
+        if model.l2 > 0:
             raise BayeskitError("a likelihood ratio needs maximum likelihood on both sides; fit with l2=0.")
-        n_others = len(self.classes_) - 1
+        n_others = len(state.classes) - 1
         if without is None:
-            gain = self.log_likelihood_ - self.null_log_likelihood_
-            return ChiSquared(max(0.0, 2.0 * gain), n_others * len(self.input_names_))
-        if without not in self.schema_.names:
-            raise BayeskitError(
-                f"{without!r} is not a column of the fit; the columns are {', '.join(self.schema_.names)}."
-            )
-        rows = read_labelled(X, y, sample_weight, target, self.schema_, type(self).__name__)
-        if not np.isclose(self.n_rows_, rows.source.n_rows if rows.weight is None else rows.weight.sum()):
+            gain = state.log_likelihood - state.null_log_likelihood
+            return ChiSquared(max(0.0, 2.0 * gain), n_others * len(state.input_names))
+        place, schema = _place(state, without), state.schema
+        rows = read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
+        if not np.isclose(state.n_rows, rows.source.n_rows if rows.weight is None else rows.weight.sum()):
             raise TableError("the rows must be those of the fit; their number differs.")
-        kept = tuple(name for name in self.schema_.names if name != without)
-        smaller = Schema(tuple(variable for variable in self.schema_ if variable.name != without), self.schema_.named)
-        less = Labelled(rows.source.select(kept), rows.y, rows.classes, rows.weight, rows.target)
-        gain = self.log_likelihood_ - self._solve(less, smaller).log_likelihood
-        own = int((self._design.columns == self.schema_.names.index(without)).sum())
-        return ChiSquared(max(0.0, 2.0 * gain), n_others * own)
+        smaller = Schema(tuple(variable for variable in schema if variable.name != without), schema.named)
+        less = replace(rows, source=rows.source.select(smaller.names))
+        gain = state.log_likelihood - model._solve(less, smaller).log_likelihood
+        return ChiSquared(max(0.0, 2.0 * gain), n_others * int((state.design.columns == place).sum()))
 
     def summary(self) -> ModelSummary:
         """Return a printable summary: the log-likelihood, and the coefficients with their standard errors."""
-        self._refuse_unfitted()
-        classes = [str(label) for label in self.classes_.tolist()]
+        model = self._now()
+        state = model._state
+        classes = [str(label) for label in state.classes.tolist()]
+        separated = None if state.separation is None else [state.input_names[j] for j in state.separation.inputs]
         facts: dict[str, Any] = {
             "classes": classes,
-            "log_likelihood": self.log_likelihood_,
-            "null_log_likelihood": self.null_log_likelihood_,
-            "steps": self.n_iter_,
-            "separated_by": None
-            if self.separation_ is None
-            else [self.input_names_[j] for j in self.separation_.inputs],
+            "log_likelihood": state.log_likelihood,
+            "null_log_likelihood": state.null_log_likelihood,
+            "steps": state.n_iter,
+            "separated_by": separated,
         }
-        lines = [f"log-likelihood {self.log_likelihood_:.6g} (intercepts alone {self.null_log_likelihood_:.6g})"]
-        if not self._l2:
-            lines.append(f"all columns against none: {self.likelihood_ratio_test()}")
-        if self.separation_ is not None:
-            lines.append(f"separated by {', '.join(facts['separated_by'])}: maximum likelihood does not exist")
-        if self.covariance_ is None:
-            table = self.log_odds_
+        lines = [f"log-likelihood {state.log_likelihood:.6g} (intercepts alone {state.null_log_likelihood:.6g})"]
+        if not model.l2:
+            lines.append(f"all columns against none: {model.likelihood_ratio_test()}")
+        if separated is not None:
+            lines.append(f"separated by {', '.join(separated)}: maximum likelihood does not exist")
+        if state.covariance is None:
+            table = model.log_odds_
             facts["log_odds"] = {
                 str(c): dict(zip(table.rows, table.values[:, k].tolist(), strict=True)) for k, c in enumerate(classes)
             }
             lines.append(str(table))
         else:
-            facts["coefficients"] = self.coefficients().to_json()
-            lines.append(str(self.coefficients()))
-        title = f"LogisticRegression: {self.n_rows_:g} rows, {len(self.schema_)} features, {len(classes)} classes"
+            facts["coefficients"] = model.coefficients().to_json()
+            lines.append(str(model.coefficients()))
+        title = f"LogisticRegression: {state.n_rows:g} rows, {len(state.schema)} features, {len(classes)} classes"
         return ModelSummary(title, facts, "\n".join(lines))
 
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = classes_to_parts(self.classes_)
-        separation = self.separation_
+        state = self._state
+        meta, arrays = classes_to_parts(state.classes)
+        separation = state.separation
         own = {
-            "n_iter": self.n_iter_,
-            "history": self.history_.to_json(),
-            "fitted_with": {"reference": self._reference_place, "l2": self._l2},
+            "n_iter": state.n_iter,
+            "history": state.history.to_json(),
+            "reference_place": state.reference,
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
         }
-        numbers = [self.log_likelihood_, self.null_log_likelihood_, self.gradient_norm_, self.n_rows_]
-        arrays |= {"input_means": self._design.means, "coef": self.coef_, "intercept": self.intercept_}
+        numbers = [state.log_likelihood, state.null_log_likelihood, state.gradient_norm, state.n_rows]
+        arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
         arrays |= {"numbers": np.array(numbers)}
-        if self.covariance_ is not None:
-            arrays["covariance"] = self.covariance_
+        if state.covariance is not None:
+            arrays["covariance"] = state.covariance
         return {**meta, **own}, arrays
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.classes_ = read_classes(meta, arrays)
-        n_units = {1: 0, 2: 1}.get(len(self.classes_), len(self.classes_))
-        self._design = DesignMatrix.from_arrays(schema, arrays)
-        n = len(self._design.means)
-        self.coef_ = expect_array(arrays, "coef", np.float64, (n_units, n))
-        self.intercept_ = expect_array(arrays, "intercept", np.float64, (n_units,))
-        self.history_ = History.from_json(expect_field(meta, "history", dict))
-        numbers = expect_array(arrays, "numbers", np.float64, (4,)).tolist()
-        self.log_likelihood_, self.null_log_likelihood_, self.gradient_norm_, self.n_rows_ = numbers
-        self.n_iter_ = expect_field(meta, "n_iter", int)
-        side = (len(self.classes_) - 1) * (n + 1)
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> LogisticState:
+        classes = read_classes(meta, arrays)
+        n_units = {1: 0, 2: 1}.get(len(classes), len(classes))
+        design = DesignMatrix.from_arrays(schema, arrays)
+        n = len(design.means)
+        log_likelihood, null, gradient, n_rows = expect_array(arrays, "numbers", np.float64, (4,)).tolist()
+        side = (len(classes) - 1) * (n + 1)
         with_errors = "covariance" in arrays
-        self.covariance_ = expect_array(arrays, "covariance", np.float64, (side, side)) if with_errors else None
-        fitted_with = expect_field(meta, "fitted_with", dict)
-        reference = expect_field(fitted_with, "reference", int)
-        if not 0 <= reference < len(self.classes_):
+        reference = expect_field(meta, "reference_place", int)
+        if not 0 <= reference < len(classes):
             raise ValueError("the reference is not a class")
-        self._reference_place, self._l2 = reference, expect_field(fitted_with, "l2", float)
         found = meta["separation"]
-        self.separation_ = None if found is None else ClassSeparation(bool(found[0]), tuple(int(j) for j in found[1]))
-        if self.separation_ is not None and not all(0 <= j < n for j in self.separation_.inputs):
+        separation = None if found is None else ClassSeparation(bool(found[0]), tuple(int(j) for j in found[1]))
+        if separation is not None and not all(0 <= j < n for j in separation.inputs):
             raise ValueError("the separation names an input that is not there")
-        self.input_names_ = self._design.names
+        return LogisticState(
+            self,
+            schema,
+            target,
+            classes,
+            design=design,
+            coef=expect_array(arrays, "coef", np.float64, (n_units, n)),
+            intercept=expect_array(arrays, "intercept", np.float64, (n_units,)),
+            history=History.from_json(expect_field(meta, "history", dict)),
+            gradient_norm=gradient,
+            n_iter=expect_field(meta, "n_iter", int),
+            log_likelihood=log_likelihood,
+            null_log_likelihood=null,
+            n_rows=n_rows,
+            separation=separation,
+            covariance=expect_array(arrays, "covariance", np.float64, (side, side)) if with_errors else None,
+            reference=reference,
+        )
+
+
+def _state_of(
+    settings: LogisticRegression, fitted: Fitted, classes: NDArray[Any], schema: Schema, target: str | None
+) -> LogisticState:
+    optimum = fitted.optimum
+    coef, intercept = fitted.design.around_zero(optimum.coef)
+    return LogisticState(
+        settings,
+        schema,
+        target,
+        classes,
+        design=fitted.design,
+        coef=coef,
+        intercept=intercept,
+        history=optimum.history,
+        gradient_norm=optimum.gradient,
+        n_iter=max(1, optimum.history.n_steps),
+        log_likelihood=fitted.log_likelihood,
+        null_log_likelihood=fitted.null_log_likelihood,
+        n_rows=fitted.n_rows,
+        separation=fitted.separation,
+        covariance=fitted.covariance,
+        reference=settings._reference(classes),
+    )
+
+
+def _against_reference(state: LogisticState) -> Matrix:
+    """Return intercept and weights of all classes against the reference, of shape (n_inputs + 1, n_classes)."""
+    own = np.column_stack([state.intercept, state.coef]).T
+    if len(state.classes) == 2:
+        own = np.column_stack([np.zeros(len(own)), own[:, 0]])
+    if len(state.classes) == 1:
+        own = np.zeros((state.coef.shape[1] + 1, 1))
+    return np.asarray(own - own[:, [state.reference]])
+
+
+def _covariance(state: LogisticState) -> Matrix:
+    if state.covariance is None:
+        raise BayeskitError("the model was fitted with standard_errors=False, so it has none; fit it with True.")
+    return state.covariance
+
+
+def _place(state: LogisticState, column: str) -> int:
+    names = state.schema.names
+    if column not in names:
+        raise BayeskitError(f"{column!r} is not a column of the fit; the columns are {', '.join(names)}.")
+    return int(names.index(column))

@@ -99,7 +99,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         matrix = self._read(_numbers_of(rows.source), None)
         return SimpleNamespace(matrix=matrix, y=rows.y, classes=rows.classes, weight=rows.weight, target=rows.target)
 
-    def _count_rows(self, rows: Any, schema: Any, before: Any) -> FeatureCounts:
+    def _count(self, rows: Any, schema: Any, before: Any = None) -> FeatureCounts:
         matrix, n_classes = rows.matrix, len(rows.classes)
         names = schema if schema is not None else FeatureNames(matrix.shape[1], matrix.names)
         n_class = count_classes(rows.y, rows.weight, n_classes)
@@ -180,13 +180,13 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         yield matrix, y, read_weight(sample_weight, matrix.shape[0]), matrix.shape[0]
 
     def _log_joint_left_out(self, rows: Matrix, left: LeftOut, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
-        template: Any = self._state.template
+        settings: Any = self._state.settings
         data = sparse.csr_array(rows.data, dtype=np.float64, copy=True)
         data.eliminate_zeros()
         indptr, feature = np.asarray(data.indptr, dtype=np.int64), np.asarray(data.indices, dtype=np.int64)
         counted = data.data * np.repeat(left.own, np.diff(indptr))
         cells = FeatureRows(indptr, feature, data.data, counted, left, log_prior)
-        found: NDArray[np.float64] = template._event.log_joint_left_out(template._sums(self.counts_), cells)
+        found: NDArray[np.float64] = settings._event.log_joint_left_out(settings._sums(self.counts_), cells)
         return found
 
     # -- what was learned -------------------------------------------------------------------------------------------
@@ -201,12 +201,11 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         """Log P(x_j | c), of shape (n_classes, n_features)."""
         return np.asarray(self._beliefs.log_prob)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True
-        return tags
 
 
 def split_matrix(X: Any, target: str) -> tuple[dict[str, NDArray[Any]], Any]:

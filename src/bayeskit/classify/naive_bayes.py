@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
@@ -16,6 +13,7 @@ from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.kinds import Estimation, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import (
     a_class_weight,
@@ -26,7 +24,6 @@ from bayeskit.learn.parameters import (
     hashable,
     one_of,
 )
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 
@@ -147,23 +144,16 @@ class NaiveBayes(NaiveClassifier):
         self.class_weight = class_weight
         self.max_memory = max_memory
 
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
 
-    def counted_as(self) -> tuple[Any, ...]:
+    def _counted_as(self) -> tuple[Any, ...]:
         """Return what is counted: the values of each column, or their moments."""
         return ("values", self.numeric, self.bins, hashable(self.kinds))
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: TableCounts | None = None,
-    ) -> TableCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
         limit = read_memory(self.max_memory)
-        counts = learn_counts(source, y, classes, weight, self.kinds, self.numeric, self.bins, schema, limit)
+        table = (rows.source, rows.y, rows.classes, rows.weight)
+        counts = learn_counts(*table, self.kinds, self.numeric, self.bins, schema, limit)
         if schema is None:
             warn_of_empty_columns(counts.schema)
         warn_of_cut_numbers(counts, () if before is None else (before,))

@@ -47,18 +47,18 @@ class NaiveClassifier(LeavesOneOut, Draws):
 
     def log_joint_terms(self, X: Any) -> JointTerms:
         """Return log P(c), log P(x_j | c) of shape (n_rows, n_features, n_classes), and which cells are used."""
-        self._refuse_unfitted()
-        columns = self._beliefs.read(self._encode(X))
-        log_prior = self._beliefs.log_prior
+        model = self._now()
+        columns = model._beliefs.read(model._encode(X))
+        log_prior = model._beliefs.log_prior
         terms = np.zeros((len(columns[0]), len(columns), len(log_prior)))
         used = np.zeros(terms.shape[:2], dtype=bool)
-        for j, (variable, kind, parameters) in enumerate(self._columns()):
+        for j, (variable, kind, parameters) in enumerate(model._columns()):
             if variable.is_numeric:
                 refuse_infinite(columns[j], variable.name)
                 used[:, j] = ~np.isnan(columns[j])
             elif variable.is_discrete:
                 left_out = columns[j] == missing_code(columns[j].dtype)
-                if self.unseen != "smooth":
+                if model.unseen != "smooth":
                     left_out |= columns[j] == unseen_code(columns[j].dtype)
                 used[:, j] = ~left_out
             terms[:, j] = kind.log_density(variable, parameters, columns[j])
@@ -81,8 +81,8 @@ class NaiveClassifier(LeavesOneOut, Draws):
     def _log_joint_left_out(
         self, rows: list[NDArray[Any]], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        template: Any = self._state.template
-        return log_joint_left_out(self.counts_, template._settings, rows, left, log_prior)
+        settings: Any = self._state.settings
+        return log_joint_left_out(self.counts_, settings._settings, rows, left, log_prior)
 
     def _columns(self) -> Iterator[tuple[Variable, Kind, Any]]:
         """Return each column with its kind and the parameters that the kind estimated."""
@@ -90,17 +90,16 @@ class NaiveClassifier(LeavesOneOut, Draws):
 
     def domains(self) -> list[Domain]:
         """Return the values that each column can take; a column with a density has a grid over it."""
-        self._refuse_unfitted()
-        return [Domain(v.name, *kind.grid(v, parameters)) for v, kind, parameters in self._columns()]
+        return [Domain(v.name, *kind.grid(v, parameters)) for v, kind, parameters in self._now()._columns()]
 
     def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Return rows drawn from P(x), one column per feature: first a class, then each column given the class."""
-        self._refuse_unfitted()
-        y = rng.choice(len(self.classes_), size=n_rows, p=self.class_prior_)
+        model = self._now()
+        y = rng.choice(len(model.classes_), size=n_rows, p=model.class_prior_)
         columns = []
-        for variable, kind, parameters in self._columns():
+        for variable, kind, parameters in model._columns():
             column = np.full(n_rows, None, dtype=object)
-            for c in range(len(self.classes_)):
+            for c in range(len(model.classes_)):
                 mine = np.flatnonzero(y == c)
                 column[mine] = kind.draw(variable, parameters, c, len(mine), rng)
             columns.append(column)
@@ -122,38 +121,36 @@ class NaiveClassifier(LeavesOneOut, Draws):
     @property
     def class_count_(self) -> NDArray[Any]:
         """Rows of each class, or their weight."""
-        self._refuse_unfitted()
         return np.asarray(self.counts_.n_class)
 
     @property
     def class_prior_(self) -> NDArray[np.float64]:
         """P(c)."""
-        self._refuse_unfitted()
         return np.asarray(np.exp(self._beliefs.log_prior))
 
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters."""
-        self._refuse_unfitted()
-        free = sum(kind.n_parameters(variable, parameters) for variable, kind, parameters in self._columns())
-        return free + (len(self.classes_) - 1 if self._learns_prior else 0)
+        model = self._now()
+        free = sum(kind.n_parameters(variable, parameters) for variable, kind, parameters in model._columns())
+        return free + (len(model.classes_) - 1 if model._learns_prior else 0)
 
     @property
     def n_joint_cells_(self) -> int:
         """The number of cells of the full joint table, K ∏ S_j, for comparison with ``n_parameters_``."""
-        self._refuse_unfitted()
-        cells = len(self.classes_)
-        for variable in self.schema_:
+        model = self._now()
+        cells = len(model.classes_)
+        for variable in model.schema_:
             cells *= variable.n_values if variable.is_discrete else 1
         return cells
 
     @property
     def tables_(self) -> dict[str, NamedTable]:
         """P(x | c) of each discrete column, and the parameters of each density."""
-        self._refuse_unfitted()
-        classes, target = tuple(self.classes_.tolist()), self.target_ or "class"
+        model = self._now()
+        classes, target = tuple(model.classes_.tolist()), model.target_ or "class"
         tables = {}
-        for variable, kind, parameters in self._columns():
+        for variable, kind, parameters in model._columns():
             if variable.is_discrete or variable.is_numeric:
                 rows, values = kind.table(variable, parameters)
                 tables[variable.name] = NamedTable(kind.title(variable, target), rows, classes, values)
@@ -172,5 +169,5 @@ class NaiveClassifier(LeavesOneOut, Draws):
         >>> net.arcs[0]
         ('play', 'outlook')
         """
-        self._refuse_unfitted()
-        return naive_network(self, self.target_ or "class")
+        model = self._now()
+        return naive_network(model, model.target_ or "class")

@@ -34,19 +34,18 @@ from bayeskit.learn.parameters import (
     a_smoothing,
     an_amount_of_memory,
     at_least,
-    from_json,
     one_of,
-    refuse_parameters,
+    to_json,
 )
 from bayeskit.learn.plan import Pass, Plan, counting
-from bayeskit.learn.state import State
+from bayeskit.learn.state import CountedState
 from bayeskit.network import dag
 from bayeskit.network.learn.discrete_rows import DiscreteRows
 from bayeskit.network.learn.search import SHARED_OPTIONS, learn_structure
 from bayeskit.network.learn.search_method import METHODS, SearchMethod
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.table.discretize import METHODS as BINS
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import read_table
 from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
@@ -171,11 +170,11 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         """
         terms = NetworkTerms(net, target)
         model = cls(net, terms.target, **parameters)
-        refuse_parameters(model, cls._rules)
+        settings = model._checked_settings()
         classes, y = np.unique(np.array(net.states[terms.at])), np.empty(0, dtype=np.uint8)
         none = [y for _ in terms.schema]
         alone = terms.count(none, y, classes, None).declare(classes)
-        model._state = model._template()._state_of(GraphCounts.of_graph(alone, none, y, terms.parents), terms.target)
+        model._state = settings._state_of(GraphCounts.of_graph(alone, none, y, terms.parents), terms.target)
         return model
 
     # -- counting ---------------------------------------------------------------------------------------------------
@@ -190,15 +189,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             target = self.target if terms is None else terms.target
         return read_labelled(X, y, sample_weight, target, None if terms else schema, type(self).__name__)
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: GraphCounts | None = None,
-    ) -> GraphCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None) -> GraphCounts:
+        source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
         terms, limit = self._terms, read_memory(self.max_memory)
         if terms is not None:
             columns = terms.codes(source, unseen_is_error=True)
@@ -289,13 +281,13 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     # -- reading rows -----------------------------------------------------------------------------------------------
 
     def _encode(self, X: Any) -> list[NDArray[Any]]:
-        template: Any = self._state.template
-        terms: NetworkTerms | None = template._terms
+        settings: Any = self._fitted.settings
+        terms: NetworkTerms | None = settings._terms
         if terms is None:
             return super()._encode(X)
         return terms.codes(read_table(X, without=self.target_), unseen_is_error=self.unseen == "error")
 
-    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+    def _used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return which cells are used, (n_rows, n_features): those that are neither missing nor unseen."""
         model = self._now()
         return np.stack([c < v.n_values for c, v in zip(model._encode(X), model.schema_, strict=True)], axis=1)
@@ -309,8 +301,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     @property
     def _class_name(self) -> str:
-        template: Any = self._state.template
-        return self.target_ or _free_name(template.target or "class", self.schema_)
+        settings: Any = self._fitted.settings
+        return self.target_ or _free_name(settings.target or "class", self.schema_)
 
     def to_network(self) -> BayesianNetwork:
         """Return the Bayesian network, the class last; it can be drawn, queried and written as BIF."""
@@ -352,42 +344,43 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what goes into a model file; a network that was given goes with it."""
-        net = self._believed_with["network"]
-        if not isinstance(net, BayesianNetwork):
-            return super().to_parts()
-        plain = NetworkClassifier(**{**self.get_params(deep=False), "network": "hill-climb"})
-        template = NetworkClassifier(**{**self._believed_with, "network": "hill-climb"})
-        plain._state = State(template, self.counts_, self.target_)
-        meta, arrays = super(NetworkClassifier, plain).to_parts()
-        given, numbers = net.to_parts()
+    def _parameters_json(self) -> dict[str, Any]:
+        own = self.get_params(deep=False)
+        # A network that was given is among the parts of what was learned.
+        return to_json({**own, "network": None if isinstance(own["network"], BayesianNetwork) else own["network"]})
+
+    def _learned_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        meta, arrays = super()._learned_parts()
+        if not isinstance(self.network, BayesianNetwork):
+            return meta, arrays
+        given, numbers = self.network.to_parts()
         return {**meta, "network": given}, {**arrays, **{f"network_{name}": part for name, part in numbers.items()}}
 
     @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
-        if "network" not in meta:
-            return super().from_parts(meta, arrays)
-        own = {name.removeprefix("network_"): part for name, part in arrays.items() if name.startswith("network_")}
-        net = BayesianNetwork.from_parts(expect_field(meta, "network", dict), own)
+    def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        net: Any = expect_field(meta, "settings", dict)["network"]
+        if "network" in meta:
+            own = {name.removeprefix("network_"): part for name, part in arrays.items() if name.startswith("network_")}
+            net = BayesianNetwork.from_parts(expect_field(meta, "network", dict), own)
+        given = {
+            part: {**expect_field(meta, part, dict), "network": expect_field(meta, part, dict)["network"] or net}
+            for part in ("settings", "parameters")
+        }
+        return super()._from_parts({**meta, **given}, arrays)
+
+    def _restored(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]], target: str | None) -> CountedState:
+        terms = self._terms
+        if terms is None:
+            return super()._restored(meta, arrays, target)
         counts = GraphCounts.from_parts(meta, arrays)
-        template = cls(**{**from_json(meta["believed_with"]), "network": net})
-        refuse_parameters(template, cls._rules)
-        terms = NetworkTerms(net, template.target)
-        if (
-            counts.schema != terms.schema
-            or counts.parents != terms.parents
-            or meta["target"] not in (None, terms.target)
-        ):
+        if counts.schema != terms.schema or counts.parents != terms.parents or target not in (None, terms.target):
             raise ModelFileError("the counts are not of the network that the file holds.")
         terms.states_of(counts.classes)
-        if not counts.n_class.sum() > 0 and len(counts.classes) != net.cards[terms.at]:
+        if not counts.n_class.sum() > 0 and len(counts.classes) != terms.net.cards[terms.at]:
             raise ModelFileError("the counts are empty, and their classes are not the states of the network.")
-        model = cls(**{**from_json(meta["parameters"]), "network": net})
-        model._state = template._state_of(counts, meta["target"])
-        model._state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
-        return model
+        state = self._state_of(counts, target)
+        state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
+        return state
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.smoothing import Smoothing
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing
 from bayeskit.learn.plan import Plan
 
@@ -107,7 +108,7 @@ class ODE(SemiNaive):
         self.class_weight = class_weight
         self.max_memory = max_memory
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> Families:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> Families:
         return self._given_families(alone.schema.names)
 
     def _families_of_scan(self, plan: Plan) -> Families:

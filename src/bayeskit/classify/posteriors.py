@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
-from bayeskit.learn.estimator import Classifier
 from bayeskit.learn.learner import Learner
 
 
-class Posteriors(Classifier, Learner):
+class Posteriors(Learner):
     """A classifier that learns from counts and gives log P(x, c); its class and its posterior follow."""
+
+    _role = "classifier"
 
     @abstractmethod
     def _score(self, X: Any, result: Score) -> NDArray[Any]:

@@ -45,7 +45,6 @@ from bayeskit.learn.parameters import (
 from bayeskit.learn.plan import Pass, Plan, counting
 from bayeskit.table.column import missing_code
 from bayeskit.table.discretize import METHODS
-from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -81,18 +80,18 @@ class SemiNaive(LeavesOneOut, Draws):
     prior: Any
 
     @classmethod
-    def takes_kind(cls, kind: str) -> bool:
+    def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind: one that is counted by value."""
         return kind not in words() or words()[kind].coded
 
-    def counted_as(self) -> tuple[Any, ...] | None:
+    def _counted_as(self) -> tuple[Any, ...] | None:
         """Return what is counted, with which bins: the pairs or the triples of all columns."""
         counted = self._counted_subsets
         return None if counted is None else (counted, self.numeric, self.bins, hashable(self.kinds), self.max_memory)
 
     @abstractmethod
     def _families(
-        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
+        self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled
     ) -> FamilyKind | Families | FamilyCounts:
         """Return the families to count, given the first table, or their counts where they were needed to choose."""
 
@@ -100,36 +99,24 @@ class SemiNaive(LeavesOneOut, Draws):
     def _structure(self, counts: FamilyCounts) -> Structure:
         """Return the structure chosen from the counts."""
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: FamilyCounts | None = None,
-    ) -> FamilyCounts:
-        kinds = self._kinds_of(source)
-        alone, columns = learn_coded_counts(source, y, classes, weight, kinds, self.numeric, self.bins, schema)
+    def _count(self, rows: Labelled, schema: Schema | None, before: FamilyCounts | None = None) -> FamilyCounts:
+        alone, columns = self._coded(rows, schema)
         families: FamilyKind | Families | FamilyCounts
         if before is not None:
             families = before.kind if before.kind != "given" else before.families
         else:
             warn_of_empty_columns(alone.schema)
-            families = self._families(alone, columns, y, weight)
+            families = self._families(alone, columns, rows)
         if isinstance(families, FamilyCounts):
             return families
         # Counts in memory: of the rows to remove, of all rows and of the rest; a plan only names families.
         beside = 2.0 * before.cells.nbytes if isinstance(before, FamilyCounts) else 0.0
-        return FamilyCounts.of(alone, columns, y, families, weight, self._limit, beside)
+        return FamilyCounts.of(alone, columns, rows.y, families, rows.weight, self._limit, beside)
 
     def _add(self, before: FamilyCounts | RunningFamilies, rows: Labelled) -> RunningFamilies:
         if isinstance(before, FamilyCounts):
             before = RunningFamilies(before, before.alone)
-        kinds = self._kinds_of(rows.source)
-        alone, columns = learn_coded_counts(
-            rows.source, rows.y, rows.classes, rows.weight, kinds, self.numeric, self.bins, before.schema
-        )
+        alone, columns = self._coded(rows, before.schema)
         return before.plus(alone, columns, rows.y, rows.weight, self._limit)
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
@@ -160,11 +147,16 @@ class SemiNaive(LeavesOneOut, Draws):
         lanes = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
         return weights + 8.0 * cells * (2 * n_classes + lanes)
 
-    def _kinds_of(self, source: Source) -> Any:
+    def _coded(self, rows: Labelled, schema: Schema | None) -> tuple[TableCounts, list[NDArray[Any]]]:
+        """Return the counts of single columns, and the columns as codes."""
+        table = (rows.source, rows.y, rows.classes, rows.weight)
+        return learn_coded_counts(*table, self._checked_kinds(), self.numeric, self.bins, schema)
+
+    def _checked_kinds(self) -> Any:
         kinds = self.kinds
         said = kinds.values() if isinstance(kinds, dict) else [kinds]
         for kind in said:
-            if kind is not None and not self.takes_kind(kind):
+            if kind is not None and not self._takes_kind(kind):
                 raise TableError(
                     f"kinds says '{kind}', but {type(self).__name__} counts values: numbers are put into bins. "
                     f"Use one of {', '.join(METHODS)}, or 'categorical'."
@@ -249,7 +241,7 @@ class SemiNaive(LeavesOneOut, Draws):
         model = self._now()
         return family_network(model._beliefs, model._class_name, model.classes_)
 
-    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+    def _used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return which cells are used, (n_rows, n_features): not missing or unseen, in a column that is used."""
         model = self._now()
         columns = model._encode(X)

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.history import History
 from bayeskit.learn.checks import split_target
+from bayeskit.learn.model import not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
+from bayeskit.learn.state import learned
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import read_table
+
+
+@dataclass(frozen=True, eq=False)
+class SemiSupervisedState:
+    """The fitted classifier, how EM went, and the label of each row."""
+
+    estimator: Any
+    history: History
+    transduction: NDArray[Any]  # (n_rows,)
+    is_table: bool
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels."""
+        return np.asarray(self.estimator.classes_)
 
 
 class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -72,6 +90,11 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "max_iter": at_least(1, whole=True),
     }
 
+    estimator_ = learned("estimator", "The fitted classifier.")
+    history_ = learned("history", "The objective before each step and at the end, and why EM stopped.")
+    transduction_ = learned("transduction", "The given label of each row, or the most probable one.")
+    classes_ = learned("classes", "The class labels.")
+
     def __init__(self, estimator: Any, *, weight: float = 1.0, tol: float = 1e-6, max_iter: int = 100) -> None:
         self.estimator = estimator
         self.weight = weight
@@ -100,17 +123,10 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise TableError("This SemiSupervised estimator requires y to be passed, but the target y is None.")
         rows = _Rows.read(self.estimator, X, y, sample_weight)
         labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
-        self.classes_ = labelled.classes_
+        history = History("em", (0.0,), "every row has a label", True)
         if len(rows.hidden) and self.weight > 0:
-            labelled = self._climb(labelled, rows)
-        else:
-            self.history_ = History("em", (0.0,), "every row has a label", True)
-        self.estimator_ = labelled
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if rows.is_table and hasattr(labelled, name):
-                setattr(self, name, getattr(labelled, name))
-        self.transduction_ = rows.filled(labelled)
+            labelled, history = self._climb(labelled, rows)
+        self._state = SemiSupervisedState(labelled, history, rows.filled(labelled), rows.is_table)
         return self
 
     def _refuse_estimator(self) -> None:
@@ -125,7 +141,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{name} has class_weight, with which no likelihood is maximized; use sample_weight in fit instead."
             )
 
-    def _climb(self, labelled: Any, rows: _Rows) -> Any:
+    def _climb(self, labelled: Any, rows: _Rows) -> tuple[Any, History]:
         own = labelled.counts_
         hidden, known = rows.take(rows.hidden), rows.take(rows.known)
         share = self.weight * rows.plain_weights(rows.hidden)
@@ -145,7 +161,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return total
 
         def log_penalty(model: Any) -> float:
-            return float(model._state.template._log_penalty(model.counts_, model._beliefs))
+            return float(model._state.settings._log_penalty(model.counts_, model._beliefs))
 
         def believed(counts: Any) -> Any:
             return type(labelled).from_counts(counts, **parameters)
@@ -169,39 +185,49 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tol=self.tol * float(share.sum() + weight.sum()),
             max_iter=self.max_iter,
         )
-        self.history_ = result.history
-        return result.parameters
+        return result.parameters, result.history
 
     # -- use --------------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        return np.asarray(self._fitted().predict(X))
+        return np.asarray(self.estimator_.predict(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        return np.asarray(self._fitted().predict_proba(X))
+        return np.asarray(self.estimator_.predict_proba(X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(c | x), of shape (n_rows, n_classes)."""
-        return np.asarray(self._fitted().predict_log_proba(X))
+        return np.asarray(self.estimator_.predict_log_proba(X))
 
     @property
     def n_iter_(self) -> int:
         """The number of EM steps."""
-        self._fitted()
-        return max(self.history_.n_steps, 1)
+        return max(int(self.history_.n_steps), 1)
 
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the table; texts have none."""
+        if not self._fitted.is_table:
+            raise AttributeError("texts have no columns.")
+        return int(self._fitted.estimator.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The columns' names, where they have names."""
+        if not self._fitted.is_table:
+            raise AttributeError("texts have no columns.")
+        return np.asarray(self._fitted.estimator.feature_names_in_)
+
+    @property
     def _fitted(self) -> Any:
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError(
-                "This SemiSupervised instance is not fitted yet. Call 'fit' with appropriate arguments before using "
-                "this estimator."
-            )
-        return self.estimator_
+        if "_state" not in self.__dict__:
+            raise not_fitted(self)
+        return self._state
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+        return "_state" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -83,7 +83,7 @@ class SPODE(SemiNaive):
         ),
     }
 
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"SPODE": {}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"SPODE": {}}
 
     def __init__(
         self,
@@ -114,15 +114,13 @@ class SPODE(SemiNaive):
     def _frozen(self) -> str | None:  # type: ignore[override]
         return "the super-parent" if self.super_parent == "best" else None
 
-    def _families(
-        self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any
-    ) -> Families | FamilyCounts:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> Families | FamilyCounts:
         names = alone.schema.names
         if self.super_parent != "best":
             return spode_families(len(names), find_feature(self.super_parent, names, "super_parent"))
-        pairs = FamilyCounts.of(alone, columns, y, "pairs", weight, MemoryLimit(self._limit.most))
+        pairs = FamilyCounts.of(alone, columns, rows.y, "pairs", rows.weight, MemoryLimit(self._limit.most))
         smooth = self.unseen == "smooth"
-        losses = super_parent_losses(pairs, self.smoothing, columns, y, weight, smooth=smooth)
+        losses = super_parent_losses(pairs, self.smoothing, columns, rows.y, rows.weight, smooth=smooth)
         return _best(pairs, losses)
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, FamilyCounts]:
@@ -147,8 +145,8 @@ class SPODE(SemiNaive):
     @property
     def super_parent_(self) -> str:
         """The super-parent's name."""
-        self._refuse_unfitted()
-        return str(self.schema_.names[self.counts_.families[0][-1]])
+        counts = self.counts_
+        return str(counts.schema.names[counts.families[0][-1]])
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,12 @@ _ROWS_AT_ONCE = 4096
 class Summarised(JointModel, Protocol):
     """A fitted model that can be summarised."""
 
-    schema_: Schema
+    @property
+    def schema_(self) -> Schema:
+        """Name, kind and values of each column."""
+        ...
 
-    def log_joint_of_codes(self, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
+    def _log_joint_of_codes(self, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
         """Return log P(x, c) of rows that are encoded already."""
         ...
 
@@ -96,7 +99,7 @@ def _marginals(model: Summarised, log_prior: NDArray[np.float64]) -> Iterator[tu
             mine = (rows >= end - size) & (rows < end)
             column[mine] = rows[mine] - (end - size)
             columns.append(column)
-        scores[rows] = model.log_joint_of_codes(columns)
+        scores[rows] = model._log_joint_of_codes(columns)
     for variable, size, end in zip(schema, sizes, ends, strict=True):
         if size:
             table = np.zeros((size, len(log_prior)))

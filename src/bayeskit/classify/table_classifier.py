@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +12,32 @@ from numpy.typing import NDArray
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import in_order, split_target
-from bayeskit.learn.estimator import Classifier
-from bayeskit.learn.table_model import TableModel
+from bayeskit.learn.model import accuracy
+from bayeskit.learn.state import State, learned
+from bayeskit.learn.whole_model import WholeModel
 
 
-class TableClassifier(Classifier, TableModel):
+@dataclass(frozen=True, eq=False)
+class ClassifierState(State):
+    """The state of a classifier: the class labels besides."""
+
+    classes: NDArray[Any]  # (n_classes,)
+
+
+class TableClassifier(WholeModel):
     """A classifier over any table: it gives P(c | x), also for rows with missing cells."""
 
-    classes_: NDArray[Any]
-
+    _role = "classifier"
     # Under which names and settings ``bayeskit.compare`` tries the model when it is asked for.
-    compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
+    _compared_when_asked: ClassVar[dict[str, dict[str, Any]]] = {}
     # How the classes depend on the columns, in words.
-    dependence: ClassVar[str] = "The probabilities of the classes are modelled given the columns; the columns are not."
+    _dependence: ClassVar[str] = "The probabilities of the classes are modelled given the columns; the columns are not."
+
+    classes_ = learned("classes", "The class labels, of shape (n_classes,).")
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
+        """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -36,16 +50,16 @@ class TableClassifier(Classifier, TableModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row."""
-        self._refuse_unfitted()
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        model = self._now()
+        return np.asarray(model.classes_[model.predict_proba(X).argmax(axis=1)])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return the accuracy."""
+        model = self._now()
         if target is not None:
-            self._refuse_unfitted()
             source, y = split_target(X, target)
-            X = in_order(X, source, self.schema_.names)
-        return float(super().score(X, y, sample_weight))
+            X = in_order(X, source, model.schema_.names)
+        return accuracy(model, X, y, sample_weight)
 
     def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
         """Explain one row: the prior log-odds of two classes, and the change by each feature.
@@ -59,13 +73,11 @@ class TableClassifier(Classifier, TableModel):
         order : sequence of str, optional
             The features in the order in which they are revealed; by default that of the table.
         """
-        self._refuse_unfitted()
-        return explain(self, row, classes, order)
+        return explain(self._now(), row, classes, order)
 
     def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
         """Explain every row of a table, as :meth:`explain` does one."""
-        self._refuse_unfitted()
-        return explain_rows(self, X, classes)
+        return explain_rows(self._now(), X, classes)
 
 
 def classes_to_parts(classes: NDArray[Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -14,6 +14,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import edge_cost, maximum_spanning_tree, pair_gain, pair_information, pair_rows
 from bayeskit.estimate.smoothing import Smoothing
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, one_of
 
 # A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
@@ -102,7 +103,7 @@ class TAN(SemiNaive):
         ),
     }
 
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"TAN": {"edges": "penalized"}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"TAN": {"edges": "penalized"}}
     _counted_subsets = "pairs"
 
     def __init__(
@@ -132,7 +133,7 @@ class TAN(SemiNaive):
         self.class_weight = class_weight
         self.max_memory = max_memory
 
-    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], y: Any, weight: Any) -> FamilyKind:
+    def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind:
         self._root(alone.schema.names)
         return "pairs"
 

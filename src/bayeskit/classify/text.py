@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -24,6 +23,7 @@ from bayeskit.estimate.event_models import Bernoulli, Complement, EventModel, Fe
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
+from bayeskit.learn.model import accuracy
 from bayeskit.learn.naive_beliefs import log_penalty_of_classes
 from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_least, one_of
 from bayeskit.learn.plan import Part, Pass, Plan, counting
@@ -210,7 +210,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         self._refuse_odd_choices()
         return LabelledTexts(X, y, sample_weight, target, type(self).__name__)
 
-    def _count_rows(self, rows: Any, schema: Any, before: Any) -> TokenCounts:
+    def _count(self, rows: Any, schema: Any, before: Any = None) -> TokenCounts:
         tokenizer = self._tokenizer()
         transform = Transform(bool(self.tf), bool(self.length))
         if self.idf and self.length:
@@ -314,18 +314,10 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
             n_token = n_token * np.repeat(estimate.inverse_frequency(counts), np.diff(counts.indptr))
         return estimate.cells_of(counts, words, n_token)
 
-    def _template(self, *, anew: bool = False) -> Self:
-        # A function stays itself: jieba's, for one, belongs to an object that cannot be copied.
-        parameters = self.get_params(deep=False)
-        return type(self)(**{k: v if callable(v) else deepcopy(v) for k, v in parameters.items()})
-
     @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may come from an untrusted source."""
-        model = super().from_parts(meta, arrays)
-        for each in (model, model._state.template):
-            each.ngram_range = tuple(each.ngram_range)  # JSON knows lists only
-        return model
+    def _parameters_of(cls, data: dict[str, Any]) -> dict[str, Any]:
+        found = super()._parameters_of(data)
+        return {**found, "ngram_range": tuple(found["ngram_range"])}  # JSON knows lists only
 
     def _frozen_by(self, schema: Any) -> frozenset[str]:
         return frozenset({"the inverse document frequency"} if self.idf and self.length else ())
@@ -346,7 +338,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         if isinstance(X, TextSource) and y is None:
             right = [np.asarray(self.predict(texts) == np.asarray(labels, dtype=object)) for texts, labels in X]
             return float(np.concatenate(right).mean())
-        return float(super().score(X, y, sample_weight))
+        return accuracy(self._now(), X, y, sample_weight)
 
     # -- leaving documents out --------------------------------------------------------------------------------------
 
@@ -374,12 +366,12 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
             )
 
     def _parts_left_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> Iterator[tuple[Any, ...]]:
-        template: Any = self._state.template
+        settings: Any = self._state.settings
         counts, words = self.counts_, self._beliefs.table.words
-        cells = template._cells(counts, words)
+        cells = settings._cells(counts, words)
         n = np.zeros((cells.n_classes, len(words)))
         n[cells.codes, cells.word_of] = cells.n
-        pseudo = np.full(len(words), template._pseudo_count(counts, words))
+        pseudo = np.full(len(words), settings._pseudo_count(counts, words))
         sums = FeatureSums(n, counts.n_class.astype(np.float64), pseudo, cells.size - len(words))
         for texts, codes, classes, weight in LabelledTexts(X, y, sample_weight, target, type(self).__name__):
             yield (texts, sums), classes[codes], weight, len(texts)
@@ -387,17 +379,17 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     def _log_joint_left_out(
         self, rows: tuple[list[str], FeatureSums], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        template: Any = self._state.template
-        binary, (texts, sums) = template.model == "bernoulli", rows
+        settings: Any = self._state.settings
+        binary, (texts, sums) = settings.model == "bernoulli", rows
         documents = self._beliefs.known_words(texts, Transform() if binary else self.counts_.transform)
         place, value, added, unknown = (list(part) for part in zip(*documents, strict=True))
         sizes, feature = np.array([len(part) for part in place]), np.concatenate(place)
         values, counted = (np.ones(len(feature)) if binary else np.concatenate(part) for part in (value, added))
         counted = counted * np.repeat(left.own, sizes)
         indptr = np.concatenate([[0], np.cumsum(sizes)])
-        others = np.array(unknown) if template.hashing is not None and not binary else None
+        others = np.array(unknown) if settings.hashing is not None and not binary else None
         cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)
-        found: NDArray[np.float64] = template._event.log_joint_left_out(sums, cells)
+        found: NDArray[np.float64] = settings._event.log_joint_left_out(sums, cells)
         return found
 
     # -- what was learned -------------------------------------------------------------------------------------------
@@ -428,12 +420,11 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         """One column of text."""
         raise AttributeError("a text classifier takes texts, not a table of features.")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
-        return tags
 
 
 def _frozen(batches: LabelledTexts, tokenizer: Tokenizer) -> FrozenIdf:

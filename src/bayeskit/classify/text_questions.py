@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from bayeskit.learn.learner import Learner
 
 class TextQuestions(Learner):
     """A model over `TextBeliefs` that explains a text, ranks texts, and lists the words of a class."""
+
+    @abstractmethod
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores log P(d, c), of shape (n_documents, n_classes)."""
 
     def explain(self, text: str, classes: tuple[Any, Any] | None = None) -> TextExplanation:
         """Explain one text: the prior log-odds of two classes, and the change by each of its words.
@@ -100,7 +105,7 @@ class TextQuestions(Learner):
     def top_words(self, cls: Any, n: int = 20) -> list[tuple[str, float]]:
         """Return the strongest words for a class: by log P(w | c) minus its mean over all classes."""
         c = self._place(cls)
-        table = self.feature_log_prob_
+        table = self._beliefs.table.dense().T  # (n_classes, n_words)
         with np.errstate(invalid="ignore"):
             lead = table[c] - table.mean(axis=0)
         order = np.argsort(-lead, kind="stable")[:n]

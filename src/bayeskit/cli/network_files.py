@@ -16,9 +16,9 @@ def read_network(path: Path, normalize: bool = False) -> BayesianNetwork:
     if path.suffix != ".bayes":
         return BayesianNetwork.read(path, normalize=normalize)
     from bayeskit.errors import NetworkError
-    from bayeskit.io.model_files import load
+    from bayeskit.io.model_files import load_value
 
-    model = load(path)
+    model = load_value(path)
     if not isinstance(model, BayesianNetwork):
         raise NetworkError(f"{path} holds a {type(model).__name__}; this command needs a network.")
     return model

@@ -59,7 +59,7 @@ def export(
     """
     from bayeskit.export.target import targets
     from bayeskit.io.container import atomic_write
-    from bayeskit.io.model_files import load
+    from bayeskit.io.model_files import load_value
 
     if output is not None:
         refuse_overwriting(output, (model,))
@@ -69,7 +69,7 @@ def export(
     if target.file and output is None:
         raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
     given = {"dialect": dialect, "table": table, "schema": schema, "keep": keep, "missing_parents": missing_parents}
-    written = target.write(load(model), **{name: given[name] for name in target.options})
+    written = target.write(load_value(model), **{name: given[name] for name in target.options})
     if output is None:
         typer.echo(written.decode(), nl=False)
         return

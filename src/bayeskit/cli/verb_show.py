@@ -38,9 +38,9 @@ def show(
 
 def _read(source: Path) -> Any:
     if source.suffix == ".bayes":
-        from bayeskit.io.model_files import load
+        from bayeskit.io.model_files import load_value
 
-        return load(source)
+        return load_value(source)
     from bayeskit.cli.network_files import read_network
 
     return read_network(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,13 +10,14 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.attributes import EMPTY, Codes
 from bayeskit.concept.beam import Found, beam_search
-from bayeskit.concept.conjunctions import Attributes, Conjunction
+from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage import Coverage
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
-from bayeskit.concept.examples import ConceptLearner
+from bayeskit.concept.examples import ConceptLearner, ConceptState
 from bayeskit.concept.find_s import one_row
 from bayeskit.concept.priors import NAMED, Prior, check_prior, log_prior, log_weights
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TooLargeError, warn_caller
+from bayeskit.learn.state import learned
 from bayeskit.plot.hypotheses import posterior_bars
 
 if TYPE_CHECKING:
@@ -26,6 +28,29 @@ _BLOCK_CELLS = 1 << 22
 # What all hypotheses below this share of the best one's posterior could change is lost in rounding.
 _LEAST_SHARE = 1e-20
 _TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorState(ConceptState):
+    """The posterior of every hypothesis that was scored."""
+
+    n_examples: int
+    constraints: Codes | None  # of the hypotheses that a beam search scored; None where all of the space were
+    errors: NDArray[np.int64]  # (n_hypotheses,) the examples that each gets wrong
+    log_prior: NDArray[np.float64]  # (n_hypotheses,)
+    log_posterior: NDArray[np.float64]  # (n_hypotheses,)
+    log_evidence: float
+    map: Conjunction
+    ml: Conjunction
+
+    @property
+    def exact(self) -> bool:
+        """Whether all hypotheses were scored."""
+        return self.constraints is None
+
+    def hypothesis(self, number: int) -> Conjunction:
+        """Return one of the hypotheses that were scored."""
+        return _hypothesis(self.space, self.constraints, number)
 
 
 class BruteForceMAP(ConceptLearner):
@@ -75,6 +100,16 @@ class BruteForceMAP(ConceptLearner):
     (487, 6)
     """
 
+    _state: PosteriorState
+
+    map_ = learned("map", "The most probable hypothesis.")
+    ml_ = learned("ml", "The hypothesis of greatest likelihood.")
+    log_evidence_ = learned("log_evidence", "log P(D).")
+    log_posterior_ = learned("log_posterior", "log P(h | D) of each hypothesis, in the order of ``space_``.")
+    errors_ = learned("errors", "How many examples each hypothesis gets wrong.")
+    n_examples_ = learned("n_examples", "The number of examples.")
+    exact_ = learned("exact", "Whether all hypotheses were scored; False when a beam was searched.")
+
     def __init__(
         self,
         *,
@@ -101,27 +136,33 @@ class BruteForceMAP(ConceptLearner):
             When no hypothesis is consistent with the examples (only with ``noise=0``).
         """
         self._check_parameters()
-        examples = self._read(X, y, target)
-        coverage = Coverage(self.space_, examples.cells, examples.is_positive)
-        self.n_examples_ = len(examples.cells)
-        self.exact_ = self.space_.size <= self.max_hypotheses
-        if self.exact_:
-            errors, log_p = coverage.all_errors(), log_prior(self.prior, self.space_)
-            self._constraints: Codes | None = None
+        concept, examples = self._read(X, y, target)
+        space, n_examples = concept.space, len(examples.cells)
+        coverage = Coverage(space, examples.cells, examples.is_positive)
+        constraints: Codes | None = None
+        if space.size <= self.max_hypotheses:
+            errors, log_p = coverage.all_errors(), log_prior(self.prior, space)
         else:
-            found = self._search(coverage)
-            errors, log_p, self._constraints = found.errors, found.log_prior, found.constraints
-        log_likelihood = self._log_likelihood(errors)
+            found = self._search(space, coverage)
+            errors, log_p, constraints = found.errors, found.log_prior, found.constraints
+        log_likelihood = self._log_likelihood(errors, n_examples)
         log_joint = log_p + log_likelihood
         peak = float(log_joint.max())
         if np.isneginf(peak):
-            raise self._nothing_left(errors, log_p)
-        self.errors_: NDArray[np.int64] = errors
-        self._log_prior = log_p
-        self.log_evidence_ = peak + float(np.log(np.exp(log_joint - peak).sum()))
-        self.log_posterior_: NDArray[np.float64] = log_joint - self.log_evidence_
-        self.map_ = self._hypothesis(int(np.argmax(log_joint)))
-        self.ml_ = self._hypothesis(int(np.argmax(log_likelihood)))
+            best = int(np.argmin(np.where(np.isneginf(log_p), np.iinfo(np.int64).max, errors)))
+            raise _nothing_left(errors, _hypothesis(space, constraints, best), int(errors[best]), n_examples)
+        log_evidence = peak + float(np.log(np.exp(log_joint - peak).sum()))
+        self._state = PosteriorState(
+            **vars(concept),
+            n_examples=n_examples,
+            constraints=constraints,
+            errors=errors,
+            log_prior=log_p,
+            log_posterior=log_joint - log_evidence,
+            log_evidence=log_evidence,
+            map=_hypothesis(space, constraints, int(np.argmax(log_joint))),
+            ml=_hypothesis(space, constraints, int(np.argmax(log_likelihood))),
+        )
         return self
 
     def _check_parameters(self) -> None:
@@ -134,8 +175,8 @@ class BruteForceMAP(ConceptLearner):
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
                 raise BayeskitError(f"{name} must be a whole number of at least 1; got {value!r}.")
 
-    def _search(self, coverage: Coverage) -> Found:
-        size = self.space_.size
+    def _search(self, space: ConjunctionSpace, coverage: Coverage) -> Found:
+        size = space.size
         large = f"the space has {size:.3g} hypotheses, more than max_hypotheses={self.max_hypotheses}"
         if self.noise == 0.0:
             raise TooLargeError(
@@ -147,122 +188,125 @@ class BruteForceMAP(ConceptLearner):
         warn_caller(
             f"{large}: a beam of {self.beam_width} was searched, so the best hypothesis found need not be the MAP.",
         )
-        weights, log_empty = log_weights(self.prior, self.space_)
+        weights, log_empty = log_weights(self.prior, space)
         log_odds = float(np.log1p(-self.noise) - np.log(self.noise))
         return beam_search(coverage, weights, log_empty, log_odds, int(self.beam_width))
 
-    def _log_likelihood(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _log_likelihood(self, errors: NDArray[np.int64], n_examples: int) -> NDArray[np.float64]:
         if self.noise == 0.0:
             return np.where(errors == 0, 0.0, -np.inf)
-        right = self.n_examples_ - errors
+        right = n_examples - errors
         return np.asarray(right * np.log1p(-self.noise) + errors * np.log(self.noise))
-
-    def _nothing_left(self, errors: NDArray[np.int64], log_p: NDArray[np.float64]) -> ImpossibleEvidenceError:
-        best = int(np.argmin(np.where(np.isneginf(log_p), np.iinfo(np.int64).max, errors)))
-        return ImpossibleEvidenceError(
-            f"no hypothesis is left: each of {len(errors)} gets at least {int(errors[best])} of {self.n_examples_} "
-            f"examples wrong (the best is {self._hypothesis(best)}), and noise=0 allows none. Pass noise=0.05, or "
-            "another probability that a label is wrong."
-        )
 
     # -- the posterior ----------------------------------------------------------------------------------------------
 
     @property
     def n_hypotheses_(self) -> int:
         """How many hypotheses were scored."""
-        self._refuse_unfitted()
         return len(self.log_posterior_)
-
-    def _hypothesis(self, number: int) -> Conjunction:
-        if self._constraints is None:
-            return self.space_.conjunction(number)
-        return Conjunction(self.space_, tuple(self._constraints[number].tolist()))
 
     def posterior(self, hypothesis: Conjunction) -> float:
         """Return P(h | D) of one hypothesis; unknown if a beam search did not evaluate it."""
-        self._refuse_unfitted()
-        if self._constraints is None:
+        state: PosteriorState = self._fitted
+        if state.constraints is None:
             if hypothesis.is_empty:
-                return float(np.exp(self.log_posterior_[-1]))
-            number = int(np.ravel_multi_index(hypothesis.constraints, self.space_.shape))
-            return float(np.exp(self.log_posterior_[number]))
-        rows = np.flatnonzero((self._constraints == np.array(hypothesis.constraints)).all(axis=1))
+                return float(np.exp(state.log_posterior[-1]))
+            number = int(np.ravel_multi_index(hypothesis.constraints, state.space.shape))
+            return float(np.exp(state.log_posterior[number]))
+        rows = np.flatnonzero((state.constraints == np.array(hypothesis.constraints)).all(axis=1))
         if not len(rows):
             raise BayeskitError(f"the beam search did not evaluate {hypothesis}, so its posterior is not known.")
-        return float(np.exp(self.log_posterior_[rows[0]]))
+        return float(np.exp(state.log_posterior[rows[0]]))
 
     def most_probable(self, n: int = 5, *, ties: bool = False) -> list[tuple[Conjunction, float, int]]:
         """Return the n most probable hypotheses: each with its posterior and the examples that it gets wrong.
 
         With ``ties`` all that are as probable as the best, whatever their number.
         """
-        self._refuse_unfitted()
+        state: PosteriorState = self._fitted
+        log_posterior = state.log_posterior
         if ties:
-            order = np.flatnonzero(self.log_posterior_ >= self.log_posterior_.max() - _TIE)
+            order = np.flatnonzero(log_posterior >= log_posterior.max() - _TIE)
         else:
-            order = np.argsort(-self.log_posterior_, kind="stable")[:n]
-        return [
-            (self._hypothesis(k), float(np.exp(self.log_posterior_[k])), int(self.errors_[k])) for k in order.tolist()
-        ]
+            order = np.argsort(-log_posterior, kind="stable")[:n]
+        return [(state.hypothesis(k), float(np.exp(log_posterior[k])), int(state.errors[k])) for k in order.tolist()]
 
     def plot(self, n: int = 10, *, ax: Axes | None = None) -> Axes:
         """Draw prior and posterior of the n most probable hypotheses as bars, and return the Axes."""
-        self._refuse_unfitted()
-        order = np.argsort(-self.log_posterior_, kind="stable")[:n]
-        bars = np.exp(np.stack([self._log_prior[order], self.log_posterior_[order]]))
-        titles = ("prior", f"after {self.n_examples_} example{'' if self.n_examples_ == 1 else 's'}")
-        return posterior_bars(bars, [str(self._hypothesis(k)) for k in order.tolist()], titles, ax=ax)
+        state: PosteriorState = self._fitted
+        order = np.argsort(-state.log_posterior, kind="stable")[:n]
+        bars = np.exp(np.stack([state.log_prior[order], state.log_posterior[order]]))
+        titles = ("prior", f"after {state.n_examples} example{'' if state.n_examples == 1 else 's'}")
+        return posterior_bars(bars, [str(state.hypothesis(k)) for k in order.tolist()], titles, ax=ax)
 
     def description_lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return L(h) = −log₂ P(h) and L(D | h) = −log₂ P(D | h) of every hypothesis, in bits.
 
         With ``prior="simple"`` L(h) is the length of the code that the prior stands for.
         """
-        self._refuse_unfitted()
-        data = -self._log_likelihood(self.errors_) / np.log(2.0)
-        return -self._log_prior / np.log(2.0), data + 0.0
+        model = self._now()
+        state = model._state
+        data = -model._log_likelihood(state.errors, state.n_examples) / np.log(2.0)
+        return -state.log_prior / np.log(2.0), data + 0.0
 
     # -- prediction -------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label that the MAP hypothesis gives each row."""
-        return self._as_labels(self._predict_cells(self._cells(X)))
+        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
-        return self.space_.covers(np.array(self.map_.constraints), cells)
+        return self._state.space.covers(np.array(self._state.map.constraints), cells)
 
     def optimal_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the Bayes optimal P(label | x, D) = Σ_h P(label | h, x) P(h | D), shape (n_rows, 2).
 
         Columns are as in ``classes_``: not the concept, the concept. Labels carry the noise of ``noise``.
         """
-        cells = self._cells(X)
-        keep = np.flatnonzero(self.log_posterior_ >= self.log_posterior_.max() + np.log(_LEAST_SHARE))
-        constraints = self._constraints_of(keep)
-        share = np.exp(self.log_posterior_[keep])
+        model = self._now()
+        state, cells = model._state, model._cells(X)
+        keep = np.flatnonzero(state.log_posterior >= state.log_posterior.max() + np.log(_LEAST_SHARE))
+        constraints = _constraints_of(state, keep)
+        share = np.exp(state.log_posterior[keep])
         rows, which = np.unique(cells, axis=0, return_inverse=True)
         covered = np.zeros(len(rows))
         step = max(1, _BLOCK_CELLS // len(rows))
         for start in range(0, len(keep), step):
-            covers = self.space_.covers(constraints[start : start + step, None, :], rows[None, :, :])
+            covers = state.space.covers(constraints[start : start + step, None, :], rows[None, :, :])
             covered += share[start : start + step] @ covers
-        positive = (covered / share.sum() * (1.0 - 2.0 * self.noise) + self.noise)[which.ravel()]
+        positive = (covered / share.sum() * (1.0 - 2.0 * model.noise) + model.noise)[which.ravel()]
         return np.stack([1.0 - positive, positive], axis=1)
-
-    def _constraints_of(self, numbers: NDArray[np.int64]) -> Codes:
-        if self._constraints is not None:
-            return self._constraints[numbers]
-        last = self.space_.size - 1
-        digits = np.stack(np.unravel_index(np.minimum(numbers, last - 1), self.space_.shape), axis=1)
-        digits[numbers == last] = EMPTY
-        return digits
 
     def explain(self, row: Any) -> CoverageExplanation:
         """Explain one row: the constraints of the MAP hypothesis, and the Bayes optimal probability of the concept."""
-        self._refuse_unfitted()
-        cells, plain = one_row(self, row)
-        label = self._as_labels(self._predict_cells(cells[None, :]))[0]
-        posterior = float(np.exp(self.log_posterior_.max()))
-        optimal = float(self.optimal_proba({name: [value] for name, value in plain.items()})[0, 1])
-        note = f"this hypothesis has posterior {posterior:.4g}; all together give {self.positive_!r} P = {optimal:.4g}"
-        return explain_coverage(label, self.map_, cells, plain, note)
+        model = self._now()
+        state = model._state
+        cells, plain = one_row(model, row)
+        label = state.labels_of(model._predict_cells(cells[None, :]))[0]
+        posterior = float(np.exp(state.log_posterior.max()))
+        optimal = float(model.optimal_proba({name: [value] for name, value in plain.items()})[0, 1])
+        note = f"this hypothesis has posterior {posterior:.4g}; all together give {state.positive!r} P = {optimal:.4g}"
+        return explain_coverage(label, state.map, cells, plain, note)
+
+
+def _hypothesis(space: ConjunctionSpace, constraints: Codes | None, number: int) -> Conjunction:
+    if constraints is None:
+        return space.conjunction(number)
+    return Conjunction(space, tuple(constraints[number].tolist()))
+
+
+def _constraints_of(state: PosteriorState, numbers: NDArray[np.int64]) -> Codes:
+    if state.constraints is not None:
+        return state.constraints[numbers]
+    last = state.space.size - 1
+    digits = np.stack(np.unravel_index(np.minimum(numbers, last - 1), state.space.shape), axis=1)
+    digits[numbers == last] = EMPTY
+    return digits
+
+
+def _nothing_left(errors: NDArray[np.int64], best: Conjunction, wrong: int, n_examples: int) -> ImpossibleEvidenceError:
+    return ImpossibleEvidenceError(
+        f"no hypothesis is left: each of {len(errors)} gets at least {wrong} of {n_examples} "
+        f"examples wrong (the best is {best}), and noise=0 allows none. Pass noise=0.05, or "
+        "another probability that a label is wrong."
+    )

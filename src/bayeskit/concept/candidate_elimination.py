@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from bayeskit.concept import version_space
 from bayeskit.concept.attributes import Codes
-from bayeskit.concept.conjunctions import Attributes, Conjunction
+from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
-from bayeskit.concept.examples import ConceptLearner, Examples
+from bayeskit.concept.examples import ConceptLearner, ConceptState, Examples
 from bayeskit.concept.find_s import generalise, one_row
 from bayeskit.errors import BayeskitError, InconsistentExamplesError, TooLargeError
+from bayeskit.learn.state import change_of, learned
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,32 @@ class Boundaries:
 
     def __repr__(self) -> str:
         return f"row {self.row} ({self.label})  S: {_braces(self.S)}  G: {_braces(self.G)}"
+
+
+@dataclass(frozen=True, eq=False)
+class VersionSpaceState(ConceptState):
+    """The boundaries, and the examples that later ones must agree with."""
+
+    specific: Conjunction
+    general: Codes
+    negatives: Codes  # the negative examples so far
+    n_seen: int
+    steps: list[Boundaries]
+
+    @property
+    def most_specific(self) -> tuple[Conjunction, ...]:
+        """The most specific hypotheses; for conjunctions there is one."""
+        return (self.specific,)
+
+    @property
+    def most_general(self) -> tuple[Conjunction, ...]:
+        """The most general hypotheses."""
+        return _named_general(self.space, self.general)
+
+    @property
+    def bound(self) -> Codes | None:
+        """The constraints of S, None where it is empty."""
+        return _bound(self.specific)
 
 
 class CandidateElimination(ConceptLearner):
@@ -71,6 +98,12 @@ class CandidateElimination(ConceptLearner):
     (⟨sunny, ?, ?, ?, ?, ?⟩, ⟨?, warm, ?, ?, ?, ?⟩)
     """
 
+    _state: VersionSpaceState
+
+    S_ = learned("most_specific", "The most specific consistent hypotheses; for conjunctions there is one.")
+    G_ = learned("most_general", "The most general consistent hypotheses.")
+    steps_ = learned("steps", "S and G after each example of `partial_fit`.")
+
     def __init__(self, *, attributes: Attributes = None, positive: Any = None, max_general: int = 2000) -> None:
         self.attributes = attributes
         self.positive = positive
@@ -87,17 +120,21 @@ class CandidateElimination(ConceptLearner):
             When G would pass ``max_general``.
         """
         self._check_limit()
-        examples = self._read(X, y, target)
-        specific = self._specific_of(examples)
-        general = version_space.everything(self.space_)
+        concept, examples = self._read(X, y, target)
+        space = concept.space
+        specific = _specific_of(concept, examples)
+        general = version_space.everything(space)
         negatives = np.unique(examples.cells[~examples.is_positive], axis=0)
-        bound = None if specific.is_empty else np.array(specific.constraints)
         for cells in negatives:
-            general = version_space.exclude(self.space_, general, bound, cells, self.max_general)
-        self._adopt(specific, general)
-        self._seen_negatives = negatives
-        self._n_seen = len(examples.cells)
-        self.steps_: list[Boundaries] = []
+            general = version_space.exclude(space, general, _bound(specific), cells, self.max_general)
+        self._state = VersionSpaceState(
+            **vars(concept),
+            specific=specific,
+            general=general,
+            negatives=negatives,
+            n_seen=len(examples.cells),
+            steps=[],
+        )
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
@@ -106,29 +143,23 @@ class CandidateElimination(ConceptLearner):
         Values in later calls must be known from the first call or from ``attributes``.
         """
         self._check_limit()
-        first = not hasattr(self, "S_")
-        examples = self._read(X, y, target, more=not first)
-        if first:
-            specific, general = self.space_.most_specific, version_space.everything(self.space_)
-            negatives, seen, steps = examples.cells[:0], 0, []
-        else:
-            specific, general = self.S_[0], self._general
-            negatives, seen, steps = self._seen_negatives, self._n_seen, list(self.steps_)
-        for row, (cells, positive) in enumerate(zip(examples.cells, examples.is_positive, strict=True)):
-            if positive:
-                specific = generalise(self.space_, specific, cells)
-                general = general[self.space_.covers(general, cells)]
+        with change_of(self):
+            before: VersionSpaceState | None = self.__dict__.get("_state")
+            if before is None:
+                concept, examples = self._read(X, y, target)
+                first = concept.space.most_specific
+                before = VersionSpaceState(
+                    **vars(concept),
+                    specific=first,
+                    general=version_space.everything(concept.space),
+                    negatives=examples.cells[:0],
+                    n_seen=0,
+                    steps=[],
+                )
             else:
-                negatives = np.concatenate([negatives, cells[None, :]])
-            self._refuse_covered(specific, negatives, row, examples, seen)
-            if not positive:
-                bound = None if specific.is_empty else np.array(specific.constraints)
-                general = version_space.exclude(self.space_, general, bound, cells, self.max_general)
-            general = self._above(specific, general)
-            label = self.positive_ if positive else self.negative_
-            steps.append(Boundaries(seen + row, label, (specific,), self._named_general(general)))
-        self._adopt(specific, general)
-        self._seen_negatives, self._n_seen, self.steps_ = negatives, seen + len(examples.cells), steps
+                found, examples = self._read_more(before, X, y, target)
+                before = replace(before, others=found.others)
+            self._state = _after(replace(before, settings=self._as_settings()), examples, self.max_general)
         return self
 
     def _check_limit(self) -> None:
@@ -136,92 +167,43 @@ class CandidateElimination(ConceptLearner):
         if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
             raise BayeskitError(f"max_general must be a whole number of at least 1; got {limit!r}.")
 
-    def _specific_of(self, examples: Examples) -> Conjunction:
-        """Return S, checking after every example that it covers no negative one so far."""
-        specific = self.space_.most_specific
-        positive, cells = examples.is_positive, examples.cells
-        for row in range(len(cells)):
-            if not positive[row]:
-                if bool(self.space_.covers(np.array(specific.constraints), cells[row])):
-                    self._refuse_covered(specific, cells[row : row + 1], row, examples, 0)
-                continue
-            wider = generalise(self.space_, specific, cells[row])
-            if wider != specific:
-                specific = wider
-                self._refuse_covered(specific, cells[:row][~positive[:row]], row, examples, 0)
-        return specific
-
-    def _refuse_covered(self, specific: Conjunction, negatives: Codes, row: int, examples: Examples, seen: int) -> None:
-        # S is the least conjunction over the positive examples: where it covers a negative one, every other does.
-        if not self.space_.covers(np.array(specific.constraints), negatives).any():
-            return
-        label = self.positive_ if examples.is_positive[row] else self.negative_
-        shown = [f"{name}={value}" for name, value in examples.row(row).items()]
-        cells = ", ".join([*shown[:8], *(["…"] if len(shown) > 8 else [])])
-        raise InconsistentExamplesError(
-            f"row {seen + row} ({cells}; {label}) emptied the version space: no conjunction covers all positive "
-            f"examples so far and no negative one, since the most specific one that covers the positive, {specific}, "
-            "covers a negative too. Use BruteForceMAP(noise=...) where labels may be wrong.",
-            row=seen + row,
-            hypothesis=specific,
-        )
-
-    def _above(self, specific: Conjunction, general: Codes) -> Codes:
-        if specific.is_empty:
-            return general
-        keep = np.ones(len(general), dtype=bool)
-        for j, part in enumerate(self.space_.parts):
-            keep &= part.at_least(general[:, j], specific.constraints[j])
-        return general[keep]
-
-    def _adopt(self, specific: Conjunction, general: Codes) -> None:
-        self._general = general
-        self.S_ = (specific,)
-        self.G_ = self._named_general(general)
-
-    def _named_general(self, general: Codes) -> tuple[Conjunction, ...]:
-        # In the order in which the attributes that they ask of come.
-        ranked = sorted((tuple(row) for row in general.tolist()), key=lambda row: tuple(c == 0 for c in row))
-        return tuple(Conjunction(self.space_, row) for row in ranked)
-
-    @property
-    def _bound(self) -> Codes | None:
-        return None if self.S_[0].is_empty else np.array(self.S_[0].constraints)
-
     @property
     def n_hypotheses_(self) -> int:
         """How many hypotheses are consistent with the examples."""
-        self._refuse_unfitted()
-        return version_space.count(self.space_, self._bound, self._general)
+        state: VersionSpaceState = self._fitted
+        return version_space.count(state.space, state.bound, state.general)
 
     def __contains__(self, hypothesis: object) -> bool:
-        self._refuse_unfitted()
+        state: VersionSpaceState = self._fitted
         if not isinstance(hypothesis, Conjunction):
             return False
-        return hypothesis >= self.S_[0] and any(general >= hypothesis for general in self.G_)
+        return hypothesis >= state.specific and any(general >= hypothesis for general in state.most_general)
 
     def __iter__(self) -> Iterator[Conjunction]:
         return iter(self.hypotheses())
 
     def hypotheses(self, limit: int = 100_000) -> list[Conjunction]:
         """Return every hypothesis of the version space; more than ``limit`` are refused."""
-        n = self.n_hypotheses_
+        model = self._now()
+        n, state = model.n_hypotheses_, model._state
         if n > limit:
             raise TooLargeError(f"the version space has {n} hypotheses, more than limit={limit}; pass a higher limit.")
-        return [Conjunction(self.space_, row) for row in version_space.members(self.space_, self._bound, self._general)]
+        return [Conjunction(state.space, row) for row in version_space.members(state.space, state.bound, state.general)]
 
     def votes(self, X: Any) -> NDArray[Any]:
         """Return how many hypotheses of the version space cover each row: whole numbers from 0 to their number."""
-        return self._votes(self._cells(X))
+        model = self._now()
+        return model._votes(model._cells(X))
 
     def _votes(self, cells: Codes) -> NDArray[Any]:
+        state = self._state
         rows, which = np.unique(cells, axis=0, return_inverse=True)
         votes = np.empty(len(rows), dtype=object)
         known: dict[tuple[int, int | None], dict[int, int]] = {}
         for i, row in enumerate(rows):
             # What covers the row and lies above S lies above the least conjunction over both.
-            least = generalise(self.space_, self.S_[0], row)
-            votes[i] = version_space.count(self.space_, np.array(least.constraints), self._general, known)
+            least = generalise(state.space, state.specific, row)
+            votes[i] = version_space.count(state.space, np.array(least.constraints), state.general, known)
         return votes[which.ravel()]
 
     def vote(self, X: Any) -> NDArray[np.float64]:
@@ -229,12 +211,13 @@ class CandidateElimination(ConceptLearner):
 
         With a uniform prior and labels without noise this is the posterior probability of the concept.
         """
-        total = self.n_hypotheses_
-        return np.array([float(Fraction(int(n), total)) for n in self.votes(X)])
+        model = self._now()
+        total = model.n_hypotheses_
+        return np.array([float(Fraction(int(n), total)) for n in model.votes(X)])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label that most of the version space gives each row; a tie counts as negative."""
-        return self._as_labels(self._predict_cells(self._cells(X)))
+        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
         total = self.n_hypotheses_
@@ -242,13 +225,87 @@ class CandidateElimination(ConceptLearner):
 
     def explain(self, row: Any) -> CoverageExplanation:
         """Explain one row: the constraints of S, and the vote of the version space."""
-        self._refuse_unfitted()
-        cells, plain = one_row(self, row)
-        total, votes = self.n_hypotheses_, int(self._votes(cells[None, :])[0])
-        label = self._as_labels(np.array([2 * votes > total]))[0]
+        model = self._now()
+        cells, plain = one_row(model, row)
+        total, votes = model.n_hypotheses_, int(model._votes(cells[None, :])[0])
+        label = model._state.labels_of(np.array([2 * votes > total]))[0]
         agreement = "all agree" if votes in (0, total) else "they do not agree"
         note = f"{votes} of {total} hypotheses cover the row: {agreement}"
-        return explain_coverage(label, self.S_[0], cells, plain, note)
+        return explain_coverage(label, model._state.specific, cells, plain, note)
+
+
+def _after(state: VersionSpaceState, examples: Examples, max_general: int) -> VersionSpaceState:
+    """Return the state after more examples, taken one by one."""
+    space, specific, general = state.space, state.specific, state.general
+    negatives, steps = state.negatives, list(state.steps)
+    for row, (cells, positive) in enumerate(zip(examples.cells, examples.is_positive, strict=True)):
+        if positive:
+            specific = generalise(space, specific, cells)
+            general = general[space.covers(general, cells)]
+        else:
+            negatives = np.concatenate([negatives, cells[None, :]])
+        _refuse_covered(state, specific, negatives, row, examples, state.n_seen)
+        if not positive:
+            general = version_space.exclude(space, general, _bound(specific), cells, max_general)
+        general = _above(space, specific, general)
+        label = state.positive if positive else state.negative
+        steps.append(Boundaries(state.n_seen + row, label, (specific,), _named_general(space, general)))
+    n_seen = state.n_seen + len(examples.cells)
+    return replace(state, specific=specific, general=general, negatives=negatives, n_seen=n_seen, steps=steps)
+
+
+def _specific_of(concept: ConceptState, examples: Examples) -> Conjunction:
+    """Return S, checking after every example that it covers no negative one so far."""
+    space = concept.space
+    specific = space.most_specific
+    positive, cells = examples.is_positive, examples.cells
+    for row in range(len(cells)):
+        if not positive[row]:
+            if bool(space.covers(np.array(specific.constraints), cells[row])):
+                _refuse_covered(concept, specific, cells[row : row + 1], row, examples, 0)
+            continue
+        wider = generalise(space, specific, cells[row])
+        if wider != specific:
+            specific = wider
+            _refuse_covered(concept, specific, cells[:row][~positive[:row]], row, examples, 0)
+    return specific
+
+
+def _refuse_covered(
+    concept: ConceptState, specific: Conjunction, negatives: Codes, row: int, examples: Examples, seen: int
+) -> None:
+    # S is the least conjunction over the positive examples: where it covers a negative one, every other does.
+    if not concept.space.covers(np.array(specific.constraints), negatives).any():
+        return
+    label = concept.positive if examples.is_positive[row] else concept.negative
+    shown = [f"{name}={value}" for name, value in examples.row(row).items()]
+    cells = ", ".join([*shown[:8], *(["…"] if len(shown) > 8 else [])])
+    raise InconsistentExamplesError(
+        f"row {seen + row} ({cells}; {label}) emptied the version space: no conjunction covers all positive "
+        f"examples so far and no negative one, since the most specific one that covers the positive, {specific}, "
+        "covers a negative too. Use BruteForceMAP(noise=...) where labels may be wrong.",
+        row=seen + row,
+        hypothesis=specific,
+    )
+
+
+def _above(space: ConjunctionSpace, specific: Conjunction, general: Codes) -> Codes:
+    if specific.is_empty:
+        return general
+    keep = np.ones(len(general), dtype=bool)
+    for j, part in enumerate(space.parts):
+        keep &= part.at_least(general[:, j], specific.constraints[j])
+    return general[keep]
+
+
+def _bound(specific: Conjunction) -> Codes | None:
+    return None if specific.is_empty else np.array(specific.constraints)
+
+
+def _named_general(space: ConjunctionSpace, general: Codes) -> tuple[Conjunction, ...]:
+    # In the order in which the attributes that they ask of come.
+    ranked = sorted((tuple(row) for row in general.tolist()), key=lambda row: tuple(c == 0 for c in row))
+    return tuple(Conjunction(space, row) for row in ranked)
 
 
 def _braces(hypotheses: tuple[Conjunction, ...]) -> str:

@@ -211,13 +211,15 @@ def _classifier_structure(model: Any) -> float:
 
 
 def _of_hypothesis(model: BruteForceMAP, X: Any, y: Any, target: str | None) -> DescriptionLength:
-    examples = model._read(X, y, target, more=True, learn=False)
+    model = model._now()
+    state = model._state
+    examples = model._read_more(state, X, y, target)[1]
     wrong = int((model._predict_cells(examples.cells) != examples.is_positive).sum())
     n = len(examples.cells)
     if model.noise == 0.0 and wrong:
         raise ImpossibleEvidenceError(f"the hypothesis gets {wrong} rows wrong, which noise=0 gives probability 0.")
     data = 0.0 if model.noise == 0.0 else -((n - wrong) * log2(1 - model.noise) + wrong * log2(model.noise))
-    return DescriptionLength(_bits(-float(model._log_prior[int(np.argmax(model.log_posterior_))])), 0.0, data)
+    return DescriptionLength(_bits(-float(state.log_prior[int(np.argmax(state.log_posterior))])), 0.0, data)
 
 
 def _bits(nats: float) -> float:

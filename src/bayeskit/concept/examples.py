@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.attributes import Codes
 from bayeskit.concept.conjunctions import Attributes, ConjunctionSpace, learn_space, plain_cells
+from bayeskit.counts.features import FeatureNames
 from bayeskit.errors import BayeskitError
 from bayeskit.learn.checks import check_columns, in_order
-from bayeskit.learn.estimator import Estimator, not_fitted
-from bayeskit.learn.labelled import read_labelled
+from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.model import Model
+from bayeskit.learn.state import State, learned
 from bayeskit.table.read import Source, read_table
 
 # Where all labels are one of these, it is not the concept that they name.
@@ -34,7 +37,45 @@ class Examples:
         return {name: plain_cells(source.column(j))[0] for j, name in enumerate(source.names)}
 
 
-class ConceptLearner(Estimator):
+@dataclass(frozen=True, eq=False)
+class ConceptState(State):
+    """The attributes, and which label is the concept; learners add what they learned."""
+
+    space: ConjunctionSpace
+    positive: Any
+    others: tuple[Any, ...]  # the labels that are not the concept
+
+    @property
+    def negative(self) -> Any:
+        """The other label: one has its own name, several are "not" the concept."""
+        others = self.others
+        if not others and isinstance(self.positive, bool):
+            others = (not self.positive,)
+        return others[0] if len(others) == 1 else f"not {self.positive}"
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Not the concept, and the concept."""
+        return np.array([self.negative, self.positive], dtype=object)
+
+    def read(self, X: Any, source: Source) -> Source:
+        """Return the columns of a table as those of the fit."""
+        names, named = self.space.names, self.schema.named
+        if self.target is not None and source.named and self.target in source.names:
+            source = source.without(self.target)
+        source = in_order(X, source, names)
+        check_columns(source, names, named, type(self.settings).__name__)
+        return source if source.names == names else Source(names, named, source.n_rows, _columns(source))
+
+    def labels_of(self, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the labels of rows, in their own type where both have one."""
+        labels, classes = np.where(is_positive, 1, 0), self.classes
+        # Labels of one type come back as that type; text beside a number stays what it is.
+        same = len({type(label) for label in classes}) == 1
+        return np.asarray((np.array(classes.tolist()) if same else classes)[labels])
+
+
+class ConceptLearner(Model):
     """A learner of one concept over conjunctions: labels are the concept or not, columns are attributes.
 
     Subclasses have the parameters ``attributes`` and ``positive``.
@@ -43,105 +84,87 @@ class ConceptLearner(Estimator):
     attributes: Attributes
     positive: Any
 
-    def _read(self, X: Any, y: Any, target: str | None, *, more: bool = False, learn: bool = True) -> Examples:
-        """Read examples; the first call also fixes the columns and values.
+    _state: ConceptState
 
-        With ``more=True`` the columns are those of the first call; with ``learn=False`` new labels are not kept.
-        """
-        name = type(self).__name__
-        rows = read_labelled(X, y, None, target, None, name)
-        source = self._as_fitted(X, rows.source) if more else rows.source
-        labels, codes = rows.classes, rows.y
-        found = labels.tolist()
-        if not more:
-            self._choose_labels(found)
-            self.space_: ConjunctionSpace = learn_space(source, self.attributes)
-            self.n_features_in_ = len(source.names)
-            self._named, self.target_ = source.named, target
-            if source.named:
-                self.feature_names_in_ = np.array(source.names, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-        else:
-            others = self._others_with(found)
-            if learn:
-                self._note_others(others)
-        is_positive = np.array([label == self.positive_ for label in found])[codes]
-        return Examples(self.space_.encode(source), is_positive, source)
+    space_ = learned("space", "The space of conjunctions over the attributes.")
+    positive_ = learned("positive", "The label of the concept.")
+    negative_ = learned("negative", "The label of what is not the concept.")
+    classes_ = learned("classes", "Not the concept, and the concept.")
 
-    def _choose_labels(self, found: list[Any]) -> None:
+    def _read(self, X: Any, y: Any, target: str | None) -> tuple[ConceptState, Examples]:
+        """Read the first examples, which fix the columns and values; the model does not change."""
+        rows = read_labelled(X, y, None, target, None, type(self).__name__)
+        labels, source = rows.classes.tolist(), rows.source
+        positive = self._choose_positive(labels)
+        names = FeatureNames(len(source.names), source.names if source.named else None)
+        others = tuple(label for label in labels if label != positive)
+        space = learn_space(source, self.attributes)
+        state = ConceptState(self._as_settings(), names, target, space, positive, others)
+        return state, _examples(state, rows, source)
+
+    def _read_more(self, state: ConceptState, X: Any, y: Any, target: str | None) -> tuple[ConceptState, Examples]:
+        """Read more examples in the columns and values of the first; a label may be new."""
+        rows = read_labelled(X, y, None, target, None, type(self).__name__)
+        source = state.read(X, rows.source)
+        state = replace(state, others=self._others_with(state, rows.classes.tolist()))
+        return state, _examples(state, rows, source)
+
+    def _choose_positive(self, found: list[Any]) -> Any:
         if self.positive is not None:
             if self.positive not in found and len(found) > 1:
                 raise BayeskitError(f"positive is {self.positive!r}, which is not a label; the labels are {found}.")
-            self.positive_ = self.positive
-        elif len(found) > 2:
+            return self.positive
+        if len(found) > 2:
             raise BayeskitError(
                 f"a concept is one label against the rest, and there are {len(found)}: {found[:10]}. Pass positive= to "
                 "name it."
             )
-        elif len(found) == 1 and found[0] in (0, 1):  # False and True too
-            self.positive_ = type(found[0])(1)
-        elif len(found) == 1 and str(found[0]).strip().lower() in _SAYS_NO:
+        if len(found) == 1 and found[0] in (0, 1):  # False and True too
+            return type(found[0])(1)
+        if len(found) == 1 and str(found[0]).strip().lower() in _SAYS_NO:
             raise BayeskitError(
                 f"all labels are {found[0]!r}, so that the label of the concept is not known. Pass positive= to name "
                 "it."
             )
-        else:
-            self.positive_ = found[-1]
-        self._note_others([label for label in found if label != self.positive_])
+        return found[-1]
 
-    def _note_others(self, others: list[Any]) -> None:
-        """Note the labels that are not the concept: one has its own name, several are "not" the concept."""
-        self._others = others
-        if not others and isinstance(self.positive_, bool):
-            others = [not self.positive_]
-        self.negative_ = others[0] if len(others) == 1 else f"not {self.positive_}"
-        self.classes_ = np.array([self.negative_, self.positive_], dtype=object)
-
-    def _others_with(self, found: list[Any]) -> list[Any]:
+    def _others_with(self, state: ConceptState, found: list[Any]) -> tuple[Any, ...]:
         """Return the labels that are not the concept once more are known; unless it was named, refuse a second one."""
-        new = [label for label in found if label not in (self.positive_, self.negative_, *self._others)]
-        others = [*self._others, *new]
+        new = [label for label in found if label not in (state.positive, state.negative, *state.others)]
+        others = (*state.others, *new)
         if new and self.positive is None and len(others) > 1:
-            known = ", ".join(map(repr, [*others[:-1], self.positive_]))
+            known = ", ".join(map(repr, [*others[:-1], state.positive]))
             raise BayeskitError(
                 f"the label {new[-1]!r} was not seen before; seen: {known}. A concept is one label against the rest: "
                 "pass positive= to name it."
             )
         return others
 
-    def _as_fitted(self, X: Any, source: Source) -> Source:
-        names = self.space_.names
-        if self.target_ is not None and source.named and self.target_ in source.names:
-            source = source.without(self.target_)
-        source = in_order(X, source, names)
-        check_columns(source, names, self._named, type(self).__name__)
-        return source if source.names == names else Source(names, self._named, source.n_rows, _columns(source))
-
     def _cells(self, X: Any) -> Codes:
         """Return the coded cells of rows to predict."""
-        self._refuse_unfitted()
-        return self.space_.encode(self._as_fitted(X, read_table(X)))
+        state: ConceptState = self._fitted
+        return state.space.encode(state.read(X, read_table(X)))
 
-    def _as_labels(self, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
-        labels = np.where(is_positive, 1, 0)
-        plain = np.array(self.classes_.tolist())
-        # Labels of one type come back as that type; text beside a number stays what it is.
-        same = len({type(label) for label in self.classes_}) == 1
-        return np.asarray((plain if same else self.classes_)[labels])
-
-    def _refuse_unfitted(self) -> None:
-        if not hasattr(self, "space_"):
-            raise not_fitted(self)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row."""
+        model = self._now()
+        return model._state.labels_of(model._predict_cells(model._cells(X)))
 
     def score(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return the accuracy; every label other than the concept's counts as negative."""
-        self._refuse_unfitted()
-        examples = self._read(X, y, target or (None if y is not None else self.target_), more=True, learn=False)
-        return float(np.mean(self._predict_cells(examples.cells) == examples.is_positive))
+        model = self._now()
+        target = target or (None if y is not None else model._state.target)
+        examples = model._read_more(model._state, X, y, target)[1]
+        return float(np.mean(model._predict_cells(examples.cells) == examples.is_positive))
 
+    @abstractmethod
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
-        raise NotImplementedError
+        """Return whether coded rows are the concept; called on a plain fitted learner."""
+
+
+def _examples(state: ConceptState, rows: Labelled, source: Source) -> Examples:
+    is_positive = np.array([label == state.positive for label in rows.classes.tolist()])[rows.y]
+    return Examples(state.space.encode(source), is_positive, source)
 
 
 def _columns(source: Source) -> tuple[Any, ...]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bayeskit.concept.attributes import EMPTY, Codes
 from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
-from bayeskit.concept.examples import ConceptLearner
+from bayeskit.concept.examples import ConceptLearner, ConceptState
 from bayeskit.explain.row_cells import read_row
+from bayeskit.learn.state import learned
 from bayeskit.table.read import read_table
 
 
@@ -22,6 +23,15 @@ class Generalisation:
 
     row: int
     hypothesis: Conjunction
+
+
+@dataclass(frozen=True, eq=False)
+class FindSState(ConceptState):
+    """The hypothesis, and how it came about."""
+
+    hypothesis: Conjunction
+    steps: list[Generalisation]
+    covered_negatives: NDArray[np.int64]
 
 
 class FindS(ConceptLearner):
@@ -60,38 +70,44 @@ class FindS(ConceptLearner):
     ⟨sunny, warm, ?, strong, ?, ?⟩
     """
 
+    _state: FindSState
+
+    hypothesis_ = learned("hypothesis", "The learned hypothesis.")
+    steps_ = learned("steps", "Each row that made the hypothesis more general.")
+    covered_negatives_ = learned("covered_negatives", "The rows of negative examples that the hypothesis covers.")
+
     def __init__(self, *, attributes: Attributes = None, positive: Any = None) -> None:
         self.attributes = attributes
         self.positive = positive
 
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
-        examples = self._read(X, y, target)
-        found = self.space_.most_specific
-        self.steps_: list[Generalisation] = []
+        concept, examples = self._read(X, y, target)
+        found = concept.space.most_specific
+        steps: list[Generalisation] = []
         for row in np.flatnonzero(examples.is_positive).tolist():
-            wider = generalise(self.space_, found, examples.cells[row])
+            wider = generalise(concept.space, found, examples.cells[row])
             if wider != found:
                 found = wider
-                self.steps_.append(Generalisation(row, found))
-        self.hypothesis_ = found
-        covered = self.space_.covers(np.array(found.constraints), examples.cells)
-        self.covered_negatives_ = np.flatnonzero(covered & ~examples.is_positive)
+                steps.append(Generalisation(row, found))
+        covered = concept.space.covers(np.array(found.constraints), examples.cells)
+        negatives = np.flatnonzero(covered & ~examples.is_positive)
+        self._state = FindSState(**vars(concept), hypothesis=found, steps=steps, covered_negatives=negatives)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the concept's label for the rows that the hypothesis covers, and the other label for the rest."""
-        return self._as_labels(self._predict_cells(self._cells(X)))
+        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
-        return self.space_.covers(np.array(self.hypothesis_.constraints), cells)
+        return self._state.space.covers(np.array(self._state.hypothesis.constraints), cells)
 
     def explain(self, row: Any) -> CoverageExplanation:
         """Explain one row, given as a dict or a list: which constraints it satisfies and which not."""
-        self._refuse_unfitted()
-        cells, plain = one_row(self, row)
-        label = self._as_labels(self._predict_cells(cells[None, :]))[0]
-        return explain_coverage(label, self.hypothesis_, cells, plain)
+        model = self._now()
+        cells, plain = one_row(model, row)
+        label = model._state.labels_of(model._predict_cells(cells[None, :]))[0]
+        return explain_coverage(label, model._state.hypothesis, cells, plain)
 
 
 def generalise(space: ConjunctionSpace, hypothesis: Conjunction, cells: Codes) -> Conjunction:

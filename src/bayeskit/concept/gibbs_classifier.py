@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.hypothesis_sets import HypothesisSet
 from bayeskit.concept.posterior_classifier import PosteriorClassifier, check_number
+from bayeskit.learn.state import learned
 
 
 class GibbsClassifier(PosteriorClassifier):
@@ -43,19 +44,18 @@ class GibbsClassifier(PosteriorClassifier):
     True
     """
 
-    def _choose(self, found: HypothesisSet) -> None:
+    drawn_ = learned("drawn", "The number of the hypothesis that was drawn.")
+
+    def _drawn(self, found: HypothesisSet) -> int:
         from sklearn.utils import check_random_state
 
         rng = check_random_state(self.random_state)
-        self.drawn_ = int(rng.choice(len(found.posterior), p=found.posterior / found.posterior.sum()))
+        return int(rng.choice(len(found.posterior), p=found.posterior / found.posterior.sum()))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(v | h, x) of the drawn hypothesis h, of shape (n_rows, n_classes)."""
-        X = self._read(X)
-        return self._set.proba_of(self.drawn_, X)
+        model = self._now()
+        return model._state.set.proba_of(model.drawn_, model._read(X))
 
-    def _own_parts(self) -> dict[str, Any]:
-        return {"drawn": self.drawn_}
-
-    def _restore_own(self, meta: dict[str, Any]) -> None:
-        self.drawn_ = check_number(meta["drawn"], len(self.posterior_))
+    def _restored_draw(self, drawn: Any, n: int) -> int:
+        return check_number(drawn, n)

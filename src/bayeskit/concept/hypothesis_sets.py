@@ -131,7 +131,8 @@ class ConjunctionSet:
     def proba_of(self, number: int, X: Any) -> Proba:
         """Return P(v | h, x) of one conjunction, with the noise of the labels."""
         cells = self.learner._cells(X)
-        covers = self.learner.space_.covers(np.array(self.learner._hypothesis(number).constraints), cells)
+        state = self.learner._state
+        covers = state.space.covers(np.array(state.hypothesis(number).constraints), cells)
         positive = np.where(covers, 1.0 - self.learner.noise, self.learner.noise)
         return np.stack([1.0 - positive, positive], axis=1)[:, self._turn]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,8 @@ from bayeskit.io.expect import expect_array
 from bayeskit.learn.checks import refuse_target_among_features, split_target
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
-from bayeskit.learn.estimator import Regressor
-from bayeskit.learn.parameters import refuse_parameters
-from bayeskit.learn.table_model import TableModel
+from bayeskit.learn.state import State, learned
+from bayeskit.learn.whole_model import WholeModel
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
@@ -53,7 +52,22 @@ class LinearExplanation:
         return "\n".join([*lines, f"{pad('prediction', places)}  {self.prediction:>12.6g}"])
 
 
-class LeastSquares(Regressor, TableModel):
+@dataclass(frozen=True, eq=False)
+class LeastSquaresState(State):
+    """The weights and the noise."""
+
+    design: DesignMatrix
+    coef: NDArray[np.float64]  # (n_inputs,)
+    intercept: float
+    noise: float
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What each weight belongs to."""
+        return self.design.names
+
+
+class LeastSquares(WholeModel):
     r"""Fit a linear function by least squares, which is maximum likelihood under Gaussian noise of one variance.
 
     .. math:: d_i = w_0 + \sum_k w_k x_{ik} + e_i, \; e_i \sim N(0, \sigma^2): \quad
@@ -86,14 +100,20 @@ class LeastSquares(Regressor, TableModel):
     (1.0, array([2.]))
     """
 
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {}
+    _role = "regressor"
+    _state: LeastSquaresState
+
+    coef_ = learned("coef", "w₁ … w_n, of shape (n_inputs,).")
+    intercept_ = learned("intercept", "w₀.")
+    input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
+    noise_ = learned("noise", "The maximum likelihood σ.")
 
     def __init__(self, *, kinds: Any = None) -> None:
         self.kinds = kinds
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
         schema = learn_schema(source, self.kinds, weight=weight)
         design, table, _ = DesignMatrix.learn(source, schema, weight)
@@ -106,64 +126,67 @@ class LeastSquares(Regressor, TableModel):
             root = np.sqrt(weight)
             w = solve(centred * root[:, None], deviation * root)
         residual = deviation - centred @ w
-        self._design = design
-        self.coef_ = w
-        self.intercept_ = mean - float(design.means @ w)
-        self.input_names_ = design.names
-        self.noise_ = float(np.sqrt(np.average(residual**2, weights=weight)))
-        self._note_columns(schema, target)
+        noise = float(np.sqrt(np.average(residual**2, weights=weight)))
+        self._state = LeastSquaresState(settings, schema, target, design, w, mean - float(design.means @ w), noise)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return h(x) of each row."""
-        self._refuse_unfitted()
-        return self._design.inputs(self._read_features(X)) @ self.coef_ + self.intercept_
+        model = self._now()
+        state = model._state
+        return state.design.inputs(model._read_features(X)) @ state.coef + state.intercept
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return R², the share of the squared deviations from the mean that the function explains."""
+        from sklearn.metrics import r2_score
+
+        model = self._now()
         if target is not None:
-            self._refuse_unfitted()
             y = split_target(X, target)[1]
-        return float(super().score(X, y, sample_weight))
+        return float(r2_score(y, model.predict(X), sample_weight=sample_weight))
 
     def log_likelihood(self, X: Any, y: Any, noise: float | None = None) -> float:
         r"""Return Σ log N(d_i; h(x_i), σ²), with σ = ``noise_`` or as given."""
-        self._refuse_unfitted()
-        sigma = self.noise_ if noise is None else noise
+        model = self._now()
+        sigma = model.noise_ if noise is None else noise
         if not sigma > 0.0:
             raise BayeskitError(f"the likelihood needs noise above 0; got {sigma:g}. Pass noise=.")
-        residual = np.asarray(y, dtype=np.float64) - self.predict(X)
+        residual = np.asarray(y, dtype=np.float64) - model.predict(X)
         return float(-0.5 * np.sum((residual / sigma) ** 2) - len(residual) * np.log(sigma * np.sqrt(2 * np.pi)))
 
     def explain(self, row: Any) -> LinearExplanation:
         """Explain one row: the prediction for the mean row, and what each feature adds."""
-        self._refuse_unfitted()
-        read = read_row(self, row)
-        table = as_table(self, read, hidden_copies(read, read.missing[None, :]))
-        inputs = self._design.inputs(self._read_features(table))[0] - self._design.means
-        terms = np.zeros(len(self.schema_))
-        np.add.at(terms, self._design.columns, inputs * self.coef_)
-        base = float(self.intercept_ + self._design.means @ self.coef_)
+        model = self._now()
+        state, design = model._state, model._state.design
+        read = read_row(model, row)
+        table = as_table(model, read, hidden_copies(read, read.missing[None, :]))
+        inputs = design.inputs(model._read_features(table))[0] - design.means
+        terms = np.zeros(len(state.schema))
+        np.add.at(terms, design.columns, inputs * state.coef)
+        base = float(state.intercept + design.means @ state.coef)
         return LinearExplanation(base, read.names, read.values, terms)
 
     def summary(self) -> ModelSummary:
         """Return the weights and the noise, to print."""
-        self._refuse_unfitted()
-        names = ("(intercept)", *self.input_names_)
-        weights = np.array([self.intercept_, *self.coef_])
-        facts = {"weights": dict(zip(names, weights.tolist(), strict=True)), "noise": self.noise_}
-        body = f"noise {self.noise_:.6g}\n{listed(names, weights[:, None], ('weight',))}"
-        return ModelSummary(f"LeastSquares: {len(self.schema_)} features, {len(names)} weights", facts, body)
+        state: LeastSquaresState = self._fitted
+        names = ("(intercept)", *state.input_names)
+        weights = np.array([state.intercept, *state.coef])
+        facts = {"weights": dict(zip(names, weights.tolist(), strict=True)), "noise": state.noise}
+        body = f"noise {state.noise:.6g}\n{listed(names, weights[:, None], ('weight',))}"
+        return ModelSummary(f"LeastSquares: {len(state.schema)} features, {len(names)} weights", facts, body)
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        numbers = np.array([self.intercept_, self.noise_])
-        return {}, {"input_means": self._design.means, "coef": self.coef_, "numbers": numbers}
+        state = self._state
+        numbers = np.array([state.intercept, state.noise])
+        return {}, {"input_means": state.design.means, "coef": state.coef, "numbers": numbers}
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._design = DesignMatrix.from_arrays(schema, arrays)
-        self.coef_ = expect_array(arrays, "coef", np.float64, (len(self._design.means),))
-        self.intercept_, self.noise_ = expect_array(arrays, "numbers", np.float64, (2,)).tolist()
-        self.input_names_ = self._design.names
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> LeastSquaresState:
+        design = DesignMatrix.from_arrays(schema, arrays)
+        coef = expect_array(arrays, "coef", np.float64, (len(design.means),))
+        intercept, noise = expect_array(arrays, "numbers", np.float64, (2,)).tolist()
+        return LeastSquaresState(self, schema, target, design, coef, intercept, noise)
 
 
 def solve(x: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.concept.mdl.average import Average
 from bayeskit.concept.mdl.coding import Coding
 from bayeskit.concept.mdl.encoder import Message, encode
-from bayeskit.concept.mdl.prune import Cut, prune
+from bayeskit.concept.mdl.prune import Cut, Pruned, prune
 from bayeskit.concept.mdl.reading import render, steps_to
 from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
@@ -24,7 +24,8 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
-from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
+from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.state import learned
 from bayeskit.table.schema import Schema
 
 
@@ -39,6 +40,19 @@ class Path:
     def __repr__(self) -> str:
         told = ", ".join(f"{n:g} {name}" for name, n in self.counts.items())
         return "\n".join([*self.tests, f"→ {self.label} ({told})"])
+
+
+@dataclass(frozen=True, eq=False)
+class TreeState(ClassifierState):
+    """The tree, the average over its prunings, and their lengths."""
+
+    coding: Coding
+    tree: Tree
+    average: Average
+    lengths: NDArray[np.float64]  # (n_cuts + 1, 2) L(h) and L(D | h) before each cut and at the end
+    splits: str
+    grown: Tree | None = None  # what was pruned, and how; a file does not keep them
+    pruned: Pruned | None = None
 
 
 class MDLTree(TableClassifier):
@@ -105,6 +119,11 @@ class MDLTree(TableClassifier):
         "smoothing": at_least(0),
     }
 
+    _state: TreeState
+
+    tree_ = learned("tree", "The tree.")
+    splits_ = learned("splits", "How the tree splits categorical columns.")
+
     def __init__(
         self, *, splits: str = "auto", average: bool = True, smoothing: float = 1.0, kinds: Any = None
     ) -> None:
@@ -127,7 +146,7 @@ class MDLTree(TableClassifier):
         target : str, optional
             The column of ``X`` that holds the labels.
         """
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight, y=rows.y)
         warn_of_empty_columns(schema)
@@ -142,13 +161,19 @@ class MDLTree(TableClassifier):
         pruned = [prune(tree) for tree in grown]
         # Of lengths that differ by rounding only, the first is taken.
         best = int(np.argmax(np.array([found.bits for found in pruned]) < min(found.bits for found in pruned) + 1e-9))
-        self.splits_, self._grown, self._pruned = ways[best], grown[best], pruned[best]
-        self.tree_: Tree = self._pruned.tree
-        self._average = Average.over(grown)
-        self._coding = coding
-        self.classes_ = rows.classes
-        self._lengths = self._pruned.lengths
-        self._note_columns(schema, rows.target)
+        self._state = TreeState(
+            settings,
+            schema,
+            rows.target,
+            rows.classes,
+            coding,
+            pruned[best].tree,
+            Average.over(grown),
+            pruned[best].lengths,
+            ways[best],
+            grown[best],
+            pruned[best],
+        )
         return self
 
     # -- lengths ----------------------------------------------------------------------------------------------------
@@ -156,35 +181,31 @@ class MDLTree(TableClassifier):
     @property
     def tree_bits_(self) -> float:
         """L(h): the bits of the tree."""
-        self._refuse_unfitted()
-        return float(self._lengths[-1, 0])
+        return float(self._fitted.lengths[-1, 0])
 
     @property
     def data_bits_(self) -> float:
         """L(D | h): the bits of the labels, given the tree and the table."""
-        self._refuse_unfitted()
-        return float(self._lengths[-1, 1])
+        return float(self._fitted.lengths[-1, 1])
 
     @property
     def n_leaves_(self) -> int:
         """The number of leaves."""
-        self._refuse_unfitted()
-        return self.tree_.n_leaves
+        return int(self.tree_.n_leaves)
 
     @property
     def depth_(self) -> int:
         """The largest number of tests from the root to a leaf."""
-        self._refuse_unfitted()
-        return self.tree_.depth
+        return int(self.tree_.depth)
 
     @property
     def cuts_(self) -> list[Cut]:
         """The cuts in order; a loaded model has only the final length."""
-        self._refuse_unfitted()
-        if not hasattr(self, "_grown"):
+        state: TreeState = self._fitted
+        if state.grown is None or state.pruned is None:
             raise BayeskitError("the cuts are not kept in a model file; fit the tree again to see them.")
-        lengths = self._lengths
-        paths = (" and ".join(steps_to(self._grown, self._coding, node)) or "the root" for node in self._pruned.cuts)
+        lengths, grown = state.lengths, state.grown
+        paths = (" and ".join(steps_to(grown, state.coding, node)) or "the root" for node in state.pruned.cuts)
         return [
             Cut(path, *before.tolist(), *after.tolist())
             for path, before, after in zip(paths, lengths[:-1], lengths[1:], strict=True)
@@ -195,33 +216,35 @@ class MDLTree(TableClassifier):
 
         :func:`bayeskit.concept.mdl.decoder.decode` reads them back, given :meth:`coded_table`.
         """
-        self._refuse_unfitted()
-        rows = self._labelled(X, y, target)
-        codes = np.searchsorted(self.classes_, rows.classes)[rows.y]
-        return encode(self.tree_, self._coding.table(rows.source), codes.astype(np.uint32), self.splits_)
+        model = self._now()
+        state = model._state
+        rows = model._labelled(X, y, target)
+        codes = np.searchsorted(state.classes, rows.classes)[rows.y]
+        return encode(state.tree, state.coding.table(rows.source), codes.astype(np.uint32), state.splits)
 
     def lengths_of(self, X: Any, y: Any = None, *, target: str | None = None) -> tuple[float, float]:
         """Return L(h) and L(D | h) of the rows of ``fit``; other rows are an error, since their code differs."""
-        self._refuse_unfitted()
-        rows = self._labelled(X, y, target)
-        codes = np.searchsorted(self.classes_, rows.classes)[rows.y]
-        table, tree = self._coding.table(rows.source), self.tree_
+        model = self._now()
+        state = model._state
+        rows = model._labelled(X, y, target)
+        codes = np.searchsorted(state.classes, rows.classes)[rows.y]
+        table, tree = state.coding.table(rows.source), state.tree
         open_nodes = [(0, np.arange(table.n_rows))]
         while open_nodes:
             node, own = open_nodes.pop()
-            if not np.array_equal(np.bincount(codes[own], minlength=len(self.classes_)), tree.counts[node]):
+            if not np.array_equal(np.bincount(codes[own], minlength=len(state.classes)), tree.counts[node]):
                 raise BayeskitError("a tree encodes only the rows and labels that it was fitted to; got other ones.")
             if tree.test[node] != Test.LEAF:
                 j = int(tree.feature[node])
                 sides = tree.sides(node, table.codes[j][own].astype(np.int64), int(table.sizes[j]))
                 children = range(tree.n_nodes)[tree.children(node)]
                 open_nodes.extend((child, own[sides == k]) for k, child in enumerate(children))
-        return self.tree_bits_, self.data_bits_
+        return model.tree_bits_, model.data_bits_
 
     def coded_table(self, X: Any) -> CodedTable:
         """Return the table without labels as sender and receiver of a message have it."""
-        self._refuse_unfitted()
-        return self._coding.table(self._read_features(X))
+        model = self._now()
+        return model._state.coding.table(model._read_features(X))
 
     def _labelled(self, X: Any, y: Any, target: str | None) -> Labelled:
         rows = read_labelled(X, y, None, target, self.schema_, type(self).__name__)
@@ -234,79 +257,85 @@ class MDLTree(TableClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        self._refuse_unfitted()
-        table = self._coding.table(self._read_features(X))
-        asked = self._average if self.average else Average.only(self.tree_)
-        return asked.predict(table, self.smoothing)
+        model = self._now()
+        state = model._state
+        table = state.coding.table(model._read_features(X))
+        asked = state.average if model.average else Average.only(state.tree)
+        return asked.predict(table, model.smoothing)
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def path(self, row: Any) -> Path:
         """Return the path of one row in the printed tree; it ends at a leaf, or at a cell that was not seen in fit."""
-        self._refuse_unfitted()
-        read = read_row(self, row)
-        given = {name: [value] for name, value in zip(self.schema_.names, read.values, strict=True)}
-        table = self._coding.table(self._read_features(given if read.named else [list(read.values)]))
+        model = self._now()
+        state, tree = model._state, model._state.tree
+        read = read_row(model, row)
+        given = {name: [value] for name, value in zip(state.schema.names, read.values, strict=True)}
+        table = state.coding.table(model._read_features(given if read.named else [list(read.values)]))
         node = 0
-        while self.tree_.test[node] != Test.LEAF:
-            j = int(self.tree_.feature[node])
-            side = int(self.tree_.sides(node, table.codes[j].astype(np.int64), int(table.sizes[j]))[0])
+        while tree.test[node] != Test.LEAF:
+            j = int(tree.feature[node])
+            side = int(tree.sides(node, table.codes[j].astype(np.int64), int(table.sizes[j]))[0])
             if side < 0:
                 break
-            node = int(self.tree_.first_child[node]) + side
-        counts = self.tree_.counts[node]
+            node = int(tree.first_child[node]) + side
+        counts = tree.counts[node]
         return Path(
-            tuple(steps_to(self.tree_, self._coding, node)),
-            self.classes_[int(counts.argmax())],
-            dict(zip(self.classes_.tolist(), counts.tolist(), strict=True)),
+            tuple(steps_to(tree, state.coding, node)),
+            state.classes[int(counts.argmax())],
+            dict(zip(state.classes.tolist(), counts.tolist(), strict=True)),
         )
 
     def summary(self) -> ModelSummary:
         """Return a printable summary: the size of the tree, both parts of its length, and the tree."""
-        self._refuse_unfitted()
-        counts = self.tree_.counts[0]
+        model = self._now()
+        counts = model.tree_.counts[0]
         facts = {
             "rows": float(counts.sum()),
-            "classes": dict(zip(map(str, self.classes_.tolist()), counts.tolist(), strict=True)),
-            "columns": list(self.schema_.names),
-            "leaves": self.n_leaves_,
-            "depth": self.depth_,
-            "tree_bits": self.tree_bits_,
-            "data_bits": self.data_bits_,
+            "classes": dict(zip(map(str, model.classes_.tolist()), counts.tolist(), strict=True)),
+            "columns": list(model.schema_.names),
+            "leaves": model.n_leaves_,
+            "depth": model.depth_,
+            "tree_bits": model.tree_bits_,
+            "data_bits": model.data_bits_,
         }
-        size = f"{counts.sum():g} rows, {len(self.schema_)} features, {len(self.classes_)} classes"
-        lengths = f"L(h) = {self.tree_bits_:.1f} bits, L(D | h) = {self.data_bits_:.1f} bits"
-        head = f"{self.n_leaves_} leaves, depth {self.depth_}; {lengths}; classes {', '.join(map(str, self.classes_))}"
-        return ModelSummary(f"MDLTree: {size}", facts, f"{head}\n{self}")
+        size = f"{counts.sum():g} rows, {len(model.schema_)} features, {len(model.classes_)} classes"
+        lengths = f"L(h) = {model.tree_bits_:.1f} bits, L(D | h) = {model.data_bits_:.1f} bits"
+        classes = ", ".join(map(str, model.classes_))
+        head = f"{model.n_leaves_} leaves, depth {model.depth_}; {lengths}; classes {classes}"
+        return ModelSummary(f"MDLTree: {size}", facts, f"{head}\n{model}")
 
     def __str__(self) -> str:
-        if not hasattr(self, "schema_"):
-            return repr(self)
-        return render(self.tree_, self._coding, self.classes_)
+        state: TreeState | None = self.__dict__.get("_state")
+        return repr(self) if state is None else render(state.tree, state.coding, state.classes)
 
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = classes_to_parts(self.classes_)
-        levels = self._coding.to_arrays()
-        bits = np.array([self.tree_bits_, self.data_bits_])
-        averaged = self._average.to_arrays()
-        for i, tree in enumerate(self._average.trees):
+        state = self._state
+        meta, arrays = classes_to_parts(state.classes)
+        averaged = state.average.to_arrays()
+        for i, tree in enumerate(state.average.trees):
             averaged.update(tree_to_arrays(tree, f"average{i}"))
-        meta = {**meta, "splits_used": self.splits_, "n_averaged": len(self._average.trees)}
-        return meta, {**arrays, **tree_to_arrays(self.tree_), **averaged, **levels, "bits": bits}
+        meta = {**meta, "splits_used": state.splits, "n_averaged": len(state.average.trees)}
+        bits = np.array([self.tree_bits_, self.data_bits_])
+        return meta, {**arrays, **tree_to_arrays(state.tree), **averaged, **state.coding.to_arrays(), "bits": bits}
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.classes_ = read_classes(meta, arrays)
-        self.splits_ = expect_field(meta, "splits_used", str)
-        if self.splits_ not in SPLITS:
-            raise ValueError(f"splits are {self.splits_!r}")
-        self._coding = Coding.from_arrays(schema, arrays)
-        fits = (self._coding.sizes, self._coding.ordered, len(self.classes_))
-        self.tree_ = tree_from_arrays(arrays, *fits)
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> TreeState:
+        classes = read_classes(meta, arrays)
+        splits = expect_field(meta, "splits_used", str)
+        if splits not in SPLITS:
+            raise ValueError(f"splits are {splits!r}")
+        coding = Coding.from_arrays(schema, arrays)
+        fits = (coding.sizes, coding.ordered, len(classes))
         n_averaged = expect_field(meta, "n_averaged", int)
         if not 1 <= n_averaged <= len(SPLITS):
             raise ValueError(f"the average is over {n_averaged} grown trees; one to {len(SPLITS)} would do")
         trees = [tree_from_arrays(arrays, *fits, f"average{i}") for i in range(n_averaged)]
-        self._average = Average.from_arrays(trees, arrays)
-        self._lengths = expect_array(arrays, "bits", np.float64, (2,))[None, :]
+        average = Average.from_arrays(trees, arrays)
+        lengths = expect_array(arrays, "bits", np.float64, (2,))[None, :]
+        return TreeState(
+            self, schema, target, classes, coding, tree_from_arrays(arrays, *fits), average, lengths, splits
+        )

@@ -63,5 +63,5 @@ class BayesOptimalClassifier(PosteriorClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return Σ_h P(v | h, x) P(h | D), of shape (n_rows, n_classes)."""
-        X = self._read(X)
-        return self._set.optimal(X)
+        model = self._now()
+        return model._state.set.optimal(model._read(X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import expit, log_expit
 
-from bayeskit.classify.table_classifier import TableClassifier, classes_to_parts
+from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
@@ -20,12 +21,33 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix, Matrix
 from bayeskit.learn.labelled import read_labelled
-from bayeskit.learn.parameters import at_least, one_of, refuse_parameters
+from bayeskit.learn.parameters import at_least, one_of
+from bayeskit.learn.state import learned
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
 
 Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SigmoidState(ClassifierState):
+    """The weights of each unit, and the way to them."""
+
+    design: DesignMatrix
+    coef: Matrix  # (n_units, n_inputs)
+    intercept: Vector  # (n_units,)
+    histories: tuple[History, ...]
+
+    @property
+    def n_iter(self) -> int:
+        """The largest number of steps over the units."""
+        return max((history.n_steps for history in self.histories), default=1)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What each weight belongs to."""
+        return self.design.names
 
 
 class SigmoidUnit(TableClassifier):
@@ -92,6 +114,14 @@ class SigmoidUnit(TableClassifier):
         "tol": at_least(0),
     }
 
+    _state: SigmoidState
+
+    coef_ = learned("coef", "w_jk of each unit, of shape (n_units, n_inputs).")
+    intercept_ = learned("intercept", "w₀ of each unit, of shape (n_units,).")
+    input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
+    histories_ = learned("histories", "The objective of each unit before each step and at the end.")
+    n_iter_ = learned("n_iter", "The largest number of steps over the units.")
+
     def __init__(
         self,
         *,
@@ -111,12 +141,12 @@ class SigmoidUnit(TableClassifier):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
         n_classes = len(rows.classes)
         units = [1] if n_classes == 2 else list(range(n_classes))
         wanted = np.stack([(rows.y == c).astype(np.float64) for c in units]) if n_classes > 1 else np.empty((0, 0))
-        self._fit(rows.source, wanted, rows.weight, rows.classes, rows.target)
+        self._state = settings._fit(rows.source, wanted, rows.weight, rows.classes, rows.target)
         return self
 
     def fit_frequencies(self, X: Any, frequency: Any, sample_weight: Any = None) -> Self:
@@ -131,7 +161,7 @@ class SigmoidUnit(TableClassifier):
         sample_weight : array of shape (n_rows,), optional
             The number of raw rows at each x.
         """
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         source = read_table(X)
         wanted = read_numbers(frequency, source.n_rows)
         outside = ~((wanted >= 0.0) & (wanted <= 1.0))
@@ -142,25 +172,20 @@ class SigmoidUnit(TableClassifier):
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
             source, wanted, weight = source.take(kept), wanted[kept], weight[kept]
-        self._fit(source, wanted[None, :], weight, np.array([0, 1]), None)
+        self._state = settings._fit(source, wanted[None, :], weight, np.array([0, 1]), None)
         return self
 
     def _fit(
         self, source: Source, wanted: Matrix, weight: Vector | None, classes: NDArray[Any], target: str | None
-    ) -> None:
+    ) -> SigmoidState:
         schema = learn_schema(source, self.kinds, weight=weight)
         design, table, scale = DesignMatrix.learn(source, schema, weight)
         climb = self._climb_likelihood if self.rule == "cross-entropy" else self._climb_squared_error
         found = [climb(design, table, scale, d, weight) for d in wanted]
         weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
-        self.coef_ = weights
-        self.intercept_ = np.array([v[-1] for v, _ in found]) - weights @ design.means
-        self.histories_ = [history for _, history in found]
-        self.n_iter_ = max((history.n_steps for history in self.histories_), default=1)
-        self.input_names_ = design.names
-        self._design = design
-        self.classes_ = classes
-        self._note_columns(schema, target)
+        intercept = np.array([v[-1] for v, _ in found]) - weights @ design.means
+        histories = tuple(history for _, history in found)
+        return SigmoidState(self, schema, target, classes, design, weights, intercept, histories)
 
     def _climb_likelihood(
         self, design: DesignMatrix, table: NDArray[Any], scale: Vector, d: Vector, weight: Vector | None
@@ -234,19 +259,20 @@ class SigmoidUnit(TableClassifier):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return w₀ + Σ w_k x_k of each unit: shape (n_rows,) with two classes, (n_rows, n_classes) with more."""
-        scores = self._scores(X)
+        scores = self._now()._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _scores(self, X: Any) -> Matrix:
-        self._refuse_unfitted()
-        return self._design.scores(self._read_features(X), self.coef_, self.intercept_)
+        state = self._state
+        return state.design.scores(self._read_features(X), state.coef, state.intercept)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(c | x), of shape (n_rows, n_classes)."""
-        scores = self._scores(X)
-        if len(self.classes_) == 1:
+        model = self._now()
+        scores = model._scores(X)
+        if len(model.classes_) == 1:
             return np.ones((len(scores), 1))
-        if len(self.classes_) == 2:
+        if len(model.classes_) == 2:
             return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
         # In logarithms, since all units may say nearly 0.
         log_output = log_expit(scores)
@@ -255,45 +281,47 @@ class SigmoidUnit(TableClassifier):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(c | x), of shape (n_rows, n_classes)."""
-        self._refuse_unfitted()
-        if len(self.classes_) == 2:
-            scores = self._scores(X)[:, 0]
+        model = self._now()
+        if len(model.classes_) == 2:
+            scores = model._scores(X)[:, 0]
             return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return super().predict_log_proba(X)
+        return super(SigmoidUnit, model).predict_log_proba(X)
 
     def summary(self) -> ModelSummary:
         """Return a printable summary: the weights of each unit."""
-        self._refuse_unfitted()
-        names = ("(intercept)", *self.input_names_)
-        classes = [str(label) for label in self.classes_.tolist()]
-        units = tuple(classes[1:] if len(classes) == 2 else classes[: len(self.coef_)])
-        weights = np.column_stack([self.intercept_, self.coef_]).T if units else np.empty((len(names), 0))
+        state: SigmoidState = self._fitted
+        names = ("(intercept)", *state.input_names)
+        classes = [str(label) for label in state.classes.tolist()]
+        units = tuple(classes[1:] if len(classes) == 2 else classes[: len(state.coef)])
+        weights = np.column_stack([state.intercept, state.coef]).T if units else np.empty((len(names), 0))
         facts = {
             "classes": classes,
             "weights": {
                 unit: dict(zip(names, own.tolist(), strict=True)) for unit, own in zip(units, weights.T, strict=True)
             },
-            "steps": self.n_iter_,
+            "steps": state.n_iter,
         }
-        title = f"SigmoidUnit: {len(self.schema_)} features, {len(classes)} classes"
+        title = f"SigmoidUnit: {len(state.schema)} features, {len(classes)} classes"
         return ModelSummary(title, facts, f"weights of each unit, by its class\n{listed(names, weights, units)}")
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = classes_to_parts(self.classes_)
-        own = {"input_means": self._design.means, "coef": self.coef_, "intercept": self.intercept_}
-        return {**meta, "histories": [history.to_json() for history in self.histories_]}, {**arrays, **own}
+        state = self._state
+        meta, arrays = classes_to_parts(state.classes)
+        arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
+        return {**meta, "histories": [history.to_json() for history in state.histories]}, arrays
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self.classes_ = read_classes(meta, arrays)
-        n_units = {1: 0, 2: 1}.get(len(self.classes_), len(self.classes_))
-        self._design = DesignMatrix.from_arrays(schema, arrays)
-        self.coef_ = expect_array(arrays, "coef", np.float64, (n_units, len(self._design.means)))
-        self.intercept_ = expect_array(arrays, "intercept", np.float64, (n_units,))
-        self.histories_ = [History.from_json(each) for each in expect_field(meta, "histories", list)]
-        if len(self.histories_) != n_units:
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> SigmoidState:
+        classes = read_classes(meta, arrays)
+        n_units = {1: 0, 2: 1}.get(len(classes), len(classes))
+        design = DesignMatrix.from_arrays(schema, arrays)
+        coef = expect_array(arrays, "coef", np.float64, (n_units, len(design.means)))
+        intercept = expect_array(arrays, "intercept", np.float64, (n_units,))
+        histories = tuple(History.from_json(each) for each in expect_field(meta, "histories", list))
+        if len(histories) != n_units:
             raise BayeskitError("the file does not hold one history per unit.")
-        self.n_iter_ = max((history.n_steps for history in self.histories_), default=1)
-        self.input_names_ = self._design.names
+        return SigmoidState(self, schema, target, classes, design, coef, intercept, histories)
 
 
 def _standard(design: DesignMatrix, table: NDArray[Any], scale: Vector, weight: Vector | None) -> tuple[Matrix, Vector]:

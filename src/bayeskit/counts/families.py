@@ -53,6 +53,8 @@ class FamilyCounts:
     kind: FamilyKind
     families: Families
     cells: NDArray[Any]  # (n_cells,), family after family
+    # What given families were chosen by, where a model chose them; of a sum, that of the left side.
+    chosen_by: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -198,9 +200,9 @@ class FamilyCounts:
         """Return the same cells beside other counts of the columns, whose levels and classes cover these."""
         return replace(self, alone=alone, cells=self._recount(alone, dtype))
 
-    def keep(self, families: Families) -> FamilyCounts:
-        """Return the counts of some families only, out of those that were counted."""
-        return self._given(families, [self._by_class(members) for members in families])
+    def keep(self, families: Families, chosen_by: NDArray[np.float64] | None = None) -> FamilyCounts:
+        """Return the counts of some families only, out of those that were counted, and what they were chosen by."""
+        return replace(self._given(families, [self._by_class(members) for members in families]), chosen_by=chosen_by)
 
     def extend(
         self,
@@ -261,7 +263,10 @@ class FamilyCounts:
         """Return what goes into a model file: fields for JSON, and arrays."""
         meta, arrays = self.alone.to_parts()
         given = [list(members) for members in self.families] if self.kind == "given" else []
-        return {**meta, "family_kind": self.kind, "families": given}, {**arrays, "family_cells": self.cells}
+        arrays = {**arrays, "family_cells": self.cells}
+        if self.chosen_by is not None:
+            arrays["families_chosen_by"] = self.chosen_by
+        return {**meta, "family_kind": self.kind, "families": given}, arrays
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> FamilyCounts:
@@ -284,7 +289,9 @@ class FamilyCounts:
         cells = expect_array(arrays, "family_cells", dtype, (n_cells,))
         if (cells < 0).any() or not np.isfinite(cells).all():
             raise ModelFileError("a count is below zero or not a finite number.")
-        return cls(alone, kind, families, cells)
+        chosen = "families_chosen_by" in arrays
+        chosen_by = expect_array(arrays, "families_chosen_by", np.float64, (None, None)) if chosen else None
+        return cls(alone, kind, families, cells, chosen_by)
 
 
 def wide_enough(dtype: np.dtype[Any], n_rows: float) -> np.dtype[Any]:

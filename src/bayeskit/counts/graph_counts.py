@@ -40,7 +40,7 @@ class GraphCounts(FamilyCounts):
     ) -> GraphCounts:
         """Count coded columns for a graph; ``limit`` bytes are the most that the tables may take."""
         found = FamilyCounts.of(alone, columns, y, families_of_graph(parents), weight, MemoryLimit(limit))
-        return cls(found.alone, found.kind, found.families, found.cells, parents)
+        return cls(found.alone, found.kind, found.families, found.cells, parents=parents)
 
     def _refuse_other_families(self, other: FamilyCounts) -> None:
         if not isinstance(other, GraphCounts) or self.parents != other.parents:
@@ -66,7 +66,7 @@ class GraphCounts(FamilyCounts):
             raise ModelFileError("the graph of the counts is not one over their columns and the class without a cycle.")
         if found.kind != "given" or found.families != families_of_graph(parents):
             raise ModelFileError("the counts are not of the families of their graph.")
-        return cls(found.alone, found.kind, found.families, found.cells, parents)
+        return cls(found.alone, found.kind, found.families, found.cells, parents=parents)
 
 
 def families_of_graph(parents: Parents) -> Families:

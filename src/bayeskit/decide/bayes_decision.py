@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Self
 
@@ -24,6 +26,8 @@ from bayeskit.decide.regions import Region, regions, warn_of_useless_reject
 from bayeskit.decide.risk import bayes_action, expected_loss, risk
 from bayeskit.errors import BayeskitError, BayeskitWarning
 from bayeskit.io.model_files import save
+from bayeskit.learn.model import not_fitted
+from bayeskit.learn.state import change_of, learned
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -32,6 +36,30 @@ def _has(name: str) -> Callable[[Any], bool]:
         return True
 
     return check
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionState:
+    """The fitted classifier, and the loss in terms of its classes."""
+
+    estimator: Any
+    loss: Loss
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, as the estimator orders them."""
+        found: NDArray[Any] = self.estimator.classes_
+        return found
+
+    @property
+    def actions(self) -> NDArray[Any]:
+        """The names of the actions."""
+        return self.loss.action_labels()
+
+    @property
+    def regions(self) -> tuple[Region, ...] | None:
+        """For two classes, the best action for each interval of P(second class)."""
+        return regions(self.loss) if len(self.loss.classes) == 2 else None
 
 
 class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -80,6 +108,12 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     (array(['well'], dtype='<U4'), array(['treat'], dtype='<U9'))
     """
 
+    estimator_ = learned("estimator", "The fitted estimator.")
+    loss_ = learned("loss", "The loss as it was read, reject included.")
+    classes_ = learned("classes", "The classes, as the estimator orders them.")
+    actions_ = learned("actions", "The names of the actions.")
+    regions_ = learned("regions", "For two classes, the best action for each interval of P(second class).")
+
     def __init__(self, estimator: Any, *, loss: Any = None, reject: Any = None) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -98,8 +132,8 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         fitted = clone(self.estimator).fit(X, y, **self._routed("fit", params))
         if not np.array_equal(fitted.classes_, classes):  # a class whose rows all weigh 0 is none to some classifiers
             read = self._read_loss(fitted.classes_)
-        self.estimator_ = fitted
-        return self._keep(read)
+        self._state = DecisionState(fitted, read)
+        return self
 
     @available_if(_has("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **params: Any) -> Self:
@@ -109,18 +143,21 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         error.
         """
         self._check_estimator()
-        first = not hasattr(self, "estimator_")
-        if first:
-            read = self._read_loss(_classes(y if classes is None else classes))
-            estimator = clone(self.estimator)
-        else:
-            read, estimator = self.loss_, self.estimator_
-            new = np.setdiff1d(_classes(y), self.classes_)
-            if len(new):
-                read = self._read_loss(np.union1d(self.classes_, new))
         given = {} if classes is None else {"classes": classes}
-        self.estimator_ = estimator.partial_fit(X, y, **given, **self._routed("partial_fit", params))
-        return self._keep(read)
+        with change_of(self):
+            state: DecisionState | None = self.__dict__.get("_state")
+            if state is None:
+                read = self._read_loss(_classes(y if classes is None else classes))
+                estimator = clone(self.estimator)
+            else:
+                # A copy, so that a batch that fails half-way leaves the fitted classifier as it was.
+                read, estimator = state.loss, deepcopy(state.estimator)
+                new = np.setdiff1d(_classes(y), state.classes)
+                if len(new):
+                    read = self._read_loss(np.union1d(state.classes, new))
+            estimator = estimator.partial_fit(X, y, **given, **self._routed("partial_fit", params))
+            self._state = DecisionState(estimator, read)
+        return self
 
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:
         """Return a class for each row: that of least risk where the actions are classes, else the most probable.
@@ -197,17 +234,18 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         save(self, path)
 
-    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
         return decision_to_parts(self)
 
     @classmethod
-    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """Read what :meth:`to_parts` gave; the file may be untrusted."""
+    def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """Read what :meth:`_to_parts` gave; the file may be untrusted."""
         fitted, frozen, loss, reject = parts_of_decision(meta, arrays)
         model = cls(FrozenEstimator(fitted) if frozen else clone(fitted), loss=loss, reject=reject)
-        model.estimator_ = FrozenEstimator(fitted) if frozen else fitted
-        return model._keep(model._read_loss(fitted.classes_))
+        read = model._read_loss(fitted.classes_)
+        model._state = DecisionState(FrozenEstimator(fitted) if frozen else fitted, read)
+        return model
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata goes to the estimator."""
@@ -239,7 +277,13 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return names
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "loss_")
+        return "_state" in self.__dict__
+
+    @property
+    def _fitted(self) -> DecisionState:
+        if "_state" not in self.__dict__:
+            raise not_fitted(self)
+        return self._state
 
     def _check_estimator(self) -> None:
         if not hasattr(self.estimator, "predict_proba") or not is_classifier(self.estimator):
@@ -257,13 +301,6 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         read = with_reject(read, self.reject)
         warn_of_useless_reject(read)
         return read
-
-    def _keep(self, read: Loss) -> Self:
-        self.classes_ = self.estimator_.classes_
-        self.loss_ = read
-        self.actions_ = read.action_labels()
-        self.regions_: tuple[Region, ...] | None = regions(read) if len(read.classes) == 2 else None
-        return self
 
     def _loss_for(self, loss: Any) -> Loss:
         check_is_fitted(self)

@@ -11,7 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from bayeskit.decide.loss import Loss
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
-from bayeskit.io.registry import MODELS, model_class
+from bayeskit.io.registry import MODELS, estimator_named, model_class
+from bayeskit.learn.model import plain_class
 
 PREFIX = "model_"
 
@@ -21,12 +22,12 @@ def decision_to_parts(decision: Any) -> tuple[dict[str, Any], dict[str, NDArray[
     frozen = isinstance(decision.estimator_, FrozenEstimator)
     fitted = decision.estimator_.estimator if frozen else decision.estimator_
     name = type(fitted).__name__
-    if name not in MODELS or type(fitted) is not model_class(name) or isinstance(fitted, type(decision)):
+    if name not in MODELS or plain_class(fitted) is not model_class(name) or isinstance(fitted, type(decision)):
         raise ModelFileError(
             f"the estimator is a {type(fitted).__module__}.{name}, which cannot be saved in a model file; "
             "save it with pickle."
         )
-    own, own_arrays = fitted.to_parts()
+    own, own_arrays = fitted._to_parts()
     read: Loss = decision.loss_.with_absent()
     meta = {
         "model": name,
@@ -46,7 +47,10 @@ def parts_of_decision(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> 
     if name not in MODELS or name == "BayesDecision":
         raise ModelFileError(f"{name!r} is not a model that a decision can be made over.")
     own = {key[len(PREFIX) :]: array for key, array in arrays.items() if key.startswith(PREFIX)}
-    fitted = model_class(name).from_parts(expect_field(meta, "meta", dict), own)
+    kind = estimator_named(name)
+    if not hasattr(kind, "_from_parts"):
+        raise ModelFileError(f"{name!r} is not a model that a decision can be made over.")
+    fitted = kind._from_parts(expect_field(meta, "meta", dict), own)
     if not hasattr(fitted, "predict_proba"):
         raise ModelFileError(f"a {name} gives no probabilities.")
     truths, actions = _names(expect_field(meta, "truths", list)), _names(expect_field(meta, "actions", list))

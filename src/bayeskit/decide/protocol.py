@@ -64,7 +64,10 @@ class JointModel(Protocol):
     [('toss', 0.2158)]
     """
 
-    classes_: NDArray[Any]
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        ...
 
     def domains(self) -> list[Domain]:
         """Return the values that each feature can take, in the order of the features."""
@@ -91,7 +94,10 @@ class AdditiveModel(Protocol):
     `explain` then reads all terms at once; other models predict again for each feature that is revealed.
     """
 
-    classes_: NDArray[Any]
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        ...
 
     def log_joint_terms(self, X: Any) -> JointTerms:
         """Return the terms for the rows of a table."""
@@ -102,7 +108,7 @@ class AdditiveModel(Protocol):
 class CellReader(Protocol):
     """A fitted model that says which cells of a table it uses; other models use all cells that are not missing."""
 
-    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+    def _used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return a bool array of shape (n_rows, n_features)."""
         ...
 
@@ -124,7 +130,10 @@ class HidingModel(Protocol):
     takes None for hidden and NaN for missing.
     """
 
-    classes_: NDArray[Any]
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        ...
 
     def log_posterior_hiding(self, X: Any, hidden: NDArray[np.bool_], *, floor: bool) -> NDArray[np.float64]:
         """Return log P(c | x) without the hidden cells, (n_rows, n_classes), with or without the floor."""

@@ -61,7 +61,7 @@ def explain(
     changes = np.zeros((len(read.names), log_proba.shape[1]))
     changes[places] = _steps(log_proba, (a, b))
     table = as_table(model, read, hidden_copies(read, _nothing(read)))
-    used = model.used_cells(table)[0] if isinstance(model, CellReader) else ~read.missing
+    used = model._used_cells(table)[0] if isinstance(model, CellReader) else ~read.missing
     return _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(log_proba[-1, a])), places)
 
 
@@ -78,7 +78,7 @@ def _explain_hiding(model: HidingModel, read: Row, classes: tuple[Any, Any] | No
     end = model.log_posterior_hiding(last, hidden[-1:], floor=True)[0]
     changes = np.zeros((len(read.names), log_proba.shape[1]))
     changes[places] = _steps(log_proba, (a, b))
-    used = model.used_cells(last)[0] & ~read.absent if isinstance(model, CellReader) else ~read.absent
+    used = model._used_cells(last)[0] & ~read.absent if isinstance(model, CellReader) else ~read.absent
     found = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
     return replace(found, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
 

@@ -28,7 +28,7 @@ from bayeskit import __version__
 from bayeskit.errors import ModelFileError
 from bayeskit.io import header
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAX_ARRAYS = 10_000
 MAX_DIRECTORY_BYTES = 4 << 20  # 10 000 entries of a few hundred bytes
 MAX_HEADER_BYTES = 256 << 20
@@ -56,7 +56,6 @@ class Contents:
     model: str
     meta: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
-    version: int = FORMAT_VERSION
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Contents:
                 f"{len(member.head) + member.n_bytes}."
             )
     arrays = {m.name: _read_array(archive, entries[f"{m.name}.npy"], m) for m in members}
-    return Contents(fields["model"], fields["meta"], arrays, fields["version"])
+    return Contents(fields["model"], fields["meta"], arrays)
 
 
 def _entries(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:

@@ -23,8 +23,8 @@ def to_bytes(fields: dict[str, Any]) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def from_bytes(data: bytes, newest: int) -> dict[str, Any]:
-    """Read the fields; ``newest`` is the newest version of the format that can be read."""
+def from_bytes(data: bytes, readable: int) -> dict[str, Any]:
+    """Read the fields; ``readable`` is the version of the format that can be read."""
     try:
         fields = json.loads(
             data.decode("utf-8", "surrogatepass"),
@@ -39,9 +39,14 @@ def from_bytes(data: bytes, newest: int) -> dict[str, Any]:
     version = fields.get("version")
     if type(version) is not int or version < 1:
         raise ModelFileError("model.json has no version of the format.")
-    if version > newest:
+    if version > readable:
         raise ModelFileError(
-            f"it has version {version} of the format and this bayeskit reads up to {newest}; a newer bayeskit reads it."
+            f"it has version {version} of the format and this bayeskit reads {readable}; a newer bayeskit reads it."
+        )
+    if version < readable:
+        raise ModelFileError(
+            f"it has version {version} of the format and this bayeskit reads {readable}; train the model again with "
+            "this bayeskit."
         )
     if set(fields) != _FIELDS:
         raise ModelFileError(f"model.json does not have exactly the fields {', '.join(sorted(_FIELDS))}.")

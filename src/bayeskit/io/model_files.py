@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, Protocol, Self
 
@@ -10,15 +11,14 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
-from bayeskit.io.older import upgraded
-from bayeskit.io.registry import MODELS, STATISTICS, model_class
+from bayeskit.io.registry import MODELS, STATISTICS, estimator_named, model_class
 
 # The field of a model file for what is known beside the model.
 NOTES = "notes"
 
 
 class Stored(Protocol):
-    """A model or a statistic that says what goes into its file, and comes back from it."""
+    """A statistic or a network that says what goes into its file, and comes back from it."""
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into JSON and what goes into arrays; numbers that must stay exact go into arrays."""
@@ -30,23 +30,23 @@ class Stored(Protocol):
         ...
 
 
-def save(model: Stored, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
+def save(model: Any, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
     """Write a fitted model, or counts, to a file; an old file at ``path`` stays whole until the new one is complete.
 
     ``notes``, in terms of JSON, are kept beside the model for :func:`load_with_notes`.
     """
     name = type(model).__name__
-    if name not in {**MODELS, **STATISTICS} or type(model) is not model_class(name):
+    if name not in {**MODELS, **STATISTICS} or type(model).__dict__.get("_plain", type(model)) is not model_class(name):
         raise ModelFileError(
             f"a model file holds one of {', '.join(sorted(MODELS))}; got {type(model).__module__}.{name}. "
             "A class of your own can be kept with pickle."
         )
-    meta, arrays = model.to_parts()
+    meta, arrays = model._to_parts() if hasattr(model, "_to_parts") else model.to_parts()
     container.write(path, name, {**meta, NOTES: notes} if notes else meta, arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Load a model that ``save`` wrote; the file may be untrusted, since no code in it is ever run.
+    """Load a model that ``save`` wrote, as an estimator; the file may be untrusted, since no code in it is ever run.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is cut, damaged, of another kind, or from a newer bayeskit.
+        If the file is cut, damaged, of another kind, or from another version of bayeskit.
 
     Examples
     --------
@@ -68,11 +68,20 @@ def load(path: str | PathLike[str]) -> Any:
     ...
     bayeskit.errors.ModelFileError: 'tennis.bayes' is not a model file: it is not a complete zip archive.
     """
-    return load_with_notes(path)[0]
+    return _load(path, estimator_named)[0]
+
+
+def load_value(path: str | PathLike[str]) -> Any:
+    """Load a model as a plain value: it predicts and explains as the estimator does, without importing scikit-learn."""
+    return _load(path, model_class)[0]
 
 
 def load_with_notes(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Load a model as :func:`load` does, with the notes that were saved beside it."""
+    """Load a model as :func:`load_value` does, with the notes that were saved beside it."""
+    return _load(path, model_class)
+
+
+def _load(path: str | PathLike[str], class_named: Callable[[str], type[Any]]) -> tuple[Any, dict[str, Any]]:
     contents = container.read(path)
     notes = contents.meta.get(NOTES) or {}
     if not isinstance(notes, dict):
@@ -80,7 +89,9 @@ def load_with_notes(path: str | PathLike[str]) -> tuple[Any, dict[str, Any]]:
     try:
         # Numbers so large that they overflow were never learned from rows.
         with np.errstate(over="raise", invalid="raise"):
-            return model_class(contents.model).from_parts(upgraded(contents), contents.arrays), notes
+            kind = class_named(contents.model)
+            read = kind._from_parts if hasattr(kind, "_from_parts") else kind.from_parts
+            return read(contents.meta, contents.arrays), notes
     except ModelFileError as error:
         raise ModelFileError(f"{container.shown(path)}: {error}") from error
     except (KeyError, IndexError, AttributeError, TypeError, ValueError, ArithmeticError) as error:

@@ -31,3 +31,12 @@ def model_class(name: str) -> type[Any]:
     module, _, attribute = place.partition(":")
     found: type[Any] = getattr(import_module(module), attribute)
     return found
+
+
+def estimator_named(name: str) -> type[Any]:
+    """Return the class of that name with scikit-learn's base classes, where it is a model."""
+    plain = model_class(name)
+    if not hasattr(plain, "_role"):  # a statistic, a network, or a class that scikit-learn's are the base of already
+        return plain
+    found: type[Any] = import_module("bayeskit.learn.estimator").estimator_class(plain)
+    return found

@@ -1,138 +1,66 @@
-"""The base classes of all estimators: scikit-learn's, which are imported when an estimator is needed.
+"""Estimators: the models of this library with scikit-learn's base classes.
 
-A fitted model that is loaded and predicts needs nothing of scikit-learn, whose import takes longer than most
-predictions. So the classes below inherit from small ones until :func:`bring_base_classes` puts
-scikit-learn's in their place, once and for all models. That happens
-
-- at once, where scikit-learn is imported already,
-- when an estimator is taken from `bayeskit` (``from bayeskit import NaiveBayes``),
-- when a loaded model is asked for what only an estimator has: tags, metadata routing, a score, a repr.
-
-From then on every model inherits from ``sklearn.base.BaseEstimator``, those that were loaded before included.
+A model (:class:`bayeskit.learn.model.Model`) is plain: it is loaded and predicts without scikit-learn. The public
+classes, such as ``bayeskit.NaiveBayes``, are made here when they are first asked for: each inherits from its model and
+from scikit-learn's ``BaseEstimator`` and mixin, and adds nothing else.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterator
-from inspect import signature
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
-# What a loaded model does not have by itself, and an estimator has.
-_OF_ESTIMATORS = re.compile(r"set_params|\w+_metadata_rout\w+|_get_metadata_request|set_\w+_request|_repr_\w+_")
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
 
+from bayeskit.learn.model import Model
 
-class _PlainEstimator:
-    """The part of ``BaseEstimator`` that prediction needs; anything else imports scikit-learn."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        if deep:  # a parameter may be an estimator itself
-            bring_base_classes()
-            return self.get_params()
-        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
-
-    def __repr__(self) -> str:
-        bring_base_classes()
-        return repr(self)
-
-    def __getattr__(self, name: str) -> Any:
-        if _OF_ESTIMATORS.fullmatch(name):
-            bring_base_classes()
-            return getattr(self, name)
-        return object.__getattribute__(self, name)  # says again why it is not there
+_MIXINS: dict[str | None, tuple[type[Any], ...]] = {
+    "classifier": (ClassifierMixin,),
+    "clusterer": (ClusterMixin,),
+    "regressor": (RegressorMixin,),
+    None: (),
+}
 
 
-class _PlainMixin:
-    """Placeholder of a mixin."""
+class _Face:
+    """What an estimator asks scikit-learn's classes first, and its model second."""
 
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
-else:
-    BaseEstimator = _PlainEstimator
-    ClassifierMixin = ClusterMixin = RegressorMixin = _PlainMixin
-
-
-class Estimator(BaseEstimator):
-    """Inherits from ``sklearn.base.BaseEstimator`` as soon as it is needed."""
+    get_params = BaseEstimator.get_params
+    __repr__ = BaseEstimator.__repr__
 
     def __sklearn_tags__(self) -> Any:
-        bring_base_classes()
-        return super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        self._set_tags(tags)  # type: ignore[attr-defined]
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    @classmethod
+    def _class_named(cls, name: str) -> type[Any]:
+        from bayeskit.io.registry import estimator_named
+
+        return estimator_named(name)
 
 
-class Classifier(ClassifierMixin):
-    """Inherits from ``sklearn.base.ClassifierMixin`` as soon as it is needed."""
+@cache
+def estimator_class(model: type[Model]) -> type[Any]:
+    """Return the estimator of a model.
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy."""
-        bring_base_classes()
-        return float(super().score(X, y, sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        bring_base_classes()
-        return super().__sklearn_tags__()
-
-
-class Clusterer(ClusterMixin):
-    """Inherits from ``sklearn.base.ClusterMixin`` as soon as it is needed."""
-
-    def __sklearn_tags__(self) -> Any:
-        bring_base_classes()
-        return super().__sklearn_tags__()
+    >>> from bayeskit.classify.tan import TAN
+    >>> estimator_class(TAN).__mro__[2] is TAN, issubclass(estimator_class(TAN), BaseEstimator)
+    (True, True)
+    """
+    # Pickles find it under its public name.
+    names = {"__module__": "bayeskit", "__qualname__": model.__qualname__, "__doc__": model.__doc__, "_plain": model}
+    return type(model.__name__, (_Face, model, *_MIXINS[model._role], BaseEstimator), names)
 
 
-class Regressor(RegressorMixin):
-    """Inherits from ``sklearn.base.RegressorMixin`` as soon as it is needed."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R², the share of the variance of y that is explained."""
-        bring_base_classes()
-        return float(super().score(X, y, sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        bring_base_classes()
-        return super().__sklearn_tags__()
-
-
-_lock = RLock()
-
-
-def bring_base_classes() -> None:
-    """Import scikit-learn and make its base classes those of every model, if they are not yet."""
-    from sklearn import base
-
-    with _lock:
-        if issubclass(Estimator, base.BaseEstimator):
-            return
-        Classifier.__bases__ = (base.ClassifierMixin,)
-        Clusterer.__bases__ = (base.ClusterMixin,)
-        Regressor.__bases__ = (base.RegressorMixin,)
-        Estimator.__bases__ = (base.BaseEstimator,)
-        for model in _subclasses(Estimator):
-            # What Python would have called when the class was made: it adds set_fit_request and its kin.
-            base.BaseEstimator.__init_subclass__.__func__(model)
-
-
-def _subclasses(of: type[Any]) -> Iterator[type[Any]]:
-    yield of
-    for model in of.__subclasses__():
-        yield from _subclasses(model)
-
-
-def not_fitted(model: Any) -> Exception:
-    """Return scikit-learn's error for a model that is not fitted."""
-    from sklearn.exceptions import NotFittedError
-
-    error: Exception = NotFittedError(
-        f"This {type(model).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
-        "this estimator."
-    )
-    return error
-
-
-if "sklearn.base" in sys.modules:
-    bring_base_classes()
+def as_estimator(model: Any) -> Any:
+    """Return the estimator of a plain model, with the same parameters and the same state."""
+    if not isinstance(model, Model) or isinstance(model, BaseEstimator):
+        return model
+    kind = estimator_class(type(model))  # type: ignore[arg-type]
+    estimator = object.__new__(kind)
+    estimator.__dict__ = dict(model.__dict__)
+    return estimator

@@ -110,14 +110,13 @@ class Plan:
 
     def add(self, counted: Any, rows: Any) -> Any:
         """Return the earlier counts (None at first) plus the counts of more rows; :func:`total` ends the sum."""
-        template = self._template
         if counted is None:
-            return template._count_rows(rows, self.schema, self.families)
-        return template._add(counted, rows)
+            return self._settings._count(rows, self.schema, self.families)
+        return self._settings._add(counted, rows)
 
     @cached_property
-    def _template(self) -> Learner:
-        return self.model._template(anew=True)
+    def _settings(self) -> Learner:
+        return self.model._as_settings()
 
     def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Any, int]]:
         """Read batch after batch: the rows that have a label, as the model counts them, and how many have none."""

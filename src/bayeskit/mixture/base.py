@@ -18,9 +18,9 @@ from bayeskit.explain.explanation import Explanation
 from bayeskit.explain.log_odds import explain
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_field
-from bayeskit.learn.estimator import Clusterer
 from bayeskit.learn.parameters import at_least, one_of
-from bayeskit.learn.table_model import TableModel
+from bayeskit.learn.state import State, learned
+from bayeskit.learn.whole_model import WholeModel
 from bayeskit.mixture.cluster_summary import Column, describe_clusters
 from bayeskit.mixture.start import as_generator
 
@@ -39,8 +39,60 @@ class Candidate:
     aic: float
 
 
-class MixtureModel(Clusterer, TableModel):
+@dataclass(frozen=True, eq=False)
+class EMRecord:
+    """How EM went: its history, the numbers of components that were tried, and the likelihood of the one chosen."""
+
+    history: History
+    selection: tuple[Candidate, ...]
+    log_likelihood: float
+
+    @classmethod
+    def of(cls, result: EMResult[Any], tried: tuple[Candidate, ...]) -> EMRecord:
+        """Return the record of a result, and the likelihood with the chosen number of components."""
+        k = len(result.parameters.weight)
+        log = next(each.log_likelihood for each in tried if each.n_components == k)
+        return cls(result.history, tried, log)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file."""
+        history = self.history
+        meta = {
+            "reason": history.reason,
+            "converged": history.converged,
+            "log_likelihood": self.log_likelihood,
+            "selection": [[getattr(each, name) for name in Candidate.__annotations__] for each in self.selection],
+        }
+        return meta, {"objective": np.array(history.objective), "starts": np.array(history.starts)}
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> EMRecord:
+        """Read what :meth:`to_parts` gave."""
+        path, starts = (tuple(arrays[name].astype(float).tolist()) for name in ("objective", "starts"))
+        if not path:
+            raise ValueError("the history is empty")
+        history = History("em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts)
+        selection = tuple(
+            Candidate(int(k), float(log), int(free), float(bic), float(aic))
+            for k, log, free, bic, aic in expect_field(meta, "selection", list)
+        )
+        return cls(history, selection, expect_field(meta, "log_likelihood", float))
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureState(State):
+    """The state of a mixture; each model adds its components."""
+
+    record: EMRecord
+    weights: NDArray[np.float64]  # (k,)
+    labels: NDArray[np.int64] | None  # (n_rows,) of the fit; a file does not keep them
+
+
+class MixtureModel(WholeModel):
     """A mixture over a table: each row comes from one of k hidden components."""
+
+    _role = "clusterer"
+    _state: MixtureState
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "n_components": (
@@ -59,10 +111,7 @@ class MixtureModel(Clusterer, TableModel):
     criterion: str
     max_components: int
 
-    history_: History
-    selection_: tuple[Candidate, ...]
-    labels_: NDArray[np.int64]
-    log_likelihood_: float
+    weights_ = learned("weights", "P(component), of shape (k,).")
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -102,13 +151,6 @@ class MixtureModel(Clusterer, TableModel):
         self._warn_of_reinitialised(best[1])
         return best[1], tuple(tried)
 
-    def _note_result(self, result: EMResult[Any], tried: tuple[Candidate, ...]) -> None:
-        """Keep the history of EM, and the likelihood with the chosen number of components."""
-        self.history_ = result.history
-        self.selection_ = tried
-        k = len(result.parameters.weight)
-        self.log_likelihood_ = next(each.log_likelihood for each in tried if each.n_components == k)
-
     @staticmethod
     def _warn_of_reinitialised(result: EMResult[Any]) -> None:
         if result.history.mended:
@@ -118,6 +160,29 @@ class MixtureModel(Clusterer, TableModel):
             )
 
     @property
+    def history_(self) -> History:
+        """The objective before each step and at the end, and why EM stopped."""
+        return self._fitted.record.history  # type: ignore[no-any-return]
+
+    @property
+    def selection_(self) -> tuple[Candidate, ...]:
+        """The numbers of components that were tried, with the values of the criteria."""
+        return self._fitted.record.selection  # type: ignore[no-any-return]
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log P(x) of all rows of the fit."""
+        return self._fitted.record.log_likelihood  # type: ignore[no-any-return]
+
+    @property
+    def labels_(self) -> NDArray[np.int64]:
+        """The cluster of each row of the fit."""
+        labels: NDArray[np.int64] | None = self._fitted.labels
+        if labels is None:
+            raise AttributeError("a model file does not keep the clusters of the rows of the fit; predict them.")
+        return labels
+
+    @property
     def n_components_(self) -> int:
         """The number of components."""
         return len(self.weights_)
@@ -125,21 +190,17 @@ class MixtureModel(Clusterer, TableModel):
     @property
     def n_iter_(self) -> int:
         """The number of EM steps of the best start."""
-        self._refuse_unfitted()
         return max(self.history_.n_steps, 1)
 
     @property
     def converged_(self) -> bool:
         """Whether the best start stopped by ``tol`` and not by ``max_iter``."""
-        self._refuse_unfitted()
         return self.history_.converged
 
     @property
     def classes_(self) -> NDArray[np.int64]:
         """The numbers of the clusters."""
         return np.arange(self.n_components_)
-
-    weights_: NDArray[np.float64]
 
     # -- use --------------------------------------------------------------------------------------------------------
 
@@ -152,8 +213,8 @@ class MixtureModel(Clusterer, TableModel):
         """Return the columns of the summary."""
 
     def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
-        self._refuse_unfitted()
-        scores, impossible = self._scores(X, wanted)
+        model = self._now()
+        scores, impossible = model._scores(X, wanted)
         if impossible >= 0:
             raise ImpossibleEvidenceError(
                 f"row {impossible}: it lies so far from every component that its density is zero; leave the row out."
@@ -178,11 +239,11 @@ class MixtureModel(Clusterer, TableModel):
 
     def _draw_labels(self, n_samples: int, random_state: Any) -> tuple[NDArray[np.int64], np.random.Generator]:
         # The components of the rows to draw, in rising order, and what draws the rows themselves.
-        self._refuse_unfitted()
+        weights = self.weights_
         if n_samples < 1:
             raise BayeskitError(f"n_samples must be at least 1; got {n_samples}.")
         rng = as_generator(random_state)
-        return np.sort(rng.choice(self.n_components_, size=n_samples, p=self.weights_)), rng
+        return np.sort(rng.choice(len(weights), size=n_samples, p=weights)), rng
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of log P(x) over the rows."""
@@ -195,12 +256,14 @@ class MixtureModel(Clusterer, TableModel):
 
     def aic(self, X: Any) -> float:
         """Return −2 log L + 2 · free parameters: smaller is better, as in scikit-learn."""
-        return 2.0 * (self.n_parameters_ - float(self.score_samples(X).sum()))
+        model = self._now()
+        return 2.0 * (model.n_parameters_ - float(model.score_samples(X).sum()))
 
     def bic(self, X: Any) -> float:
         """Return −2 log L + ln N · free parameters: smaller is better, as in scikit-learn."""
-        rows = self.score_samples(X)
-        return float(np.log(len(rows))) * self.n_parameters_ - 2.0 * float(rows.sum())
+        model = self._now()
+        rows = model.score_samples(X)
+        return float(np.log(len(rows))) * model.n_parameters_ - 2.0 * float(rows.sum())
 
     def explain(
         self, row: Any, clusters: tuple[int, int] | None = None, order: Sequence[str] | None = None
@@ -216,53 +279,26 @@ class MixtureModel(Clusterer, TableModel):
         order : sequence of str, optional
             The features in the order in which they are revealed; by default that of the table.
         """
-        self._refuse_unfitted()
-        return explain(self, row, clusters, order)
+        return explain(self._now(), row, clusters, order)
 
     def summary(self) -> ModelSummary:
         """Return the clusters in words: how large each is, and in which columns it differs most from all rows."""
-        self._refuse_unfitted()
-        facts, body = describe_clusters(self.weights_, self._columns())
-        title = f"{type(self).__name__}: {len(self.schema_)} features, {self.n_components_} clusters"
+        model = self._now()
+        facts, body = describe_clusters(model.weights_, model._columns())
+        title = f"{type(self).__name__}: {len(model.schema_)} features, {model.n_components_} clusters"
         facts = {
-            "columns": list(self.schema_.names),
-            "log_likelihood": self.log_likelihood_,
-            "n_parameters": self.n_parameters_,
-            "steps": self.history_.n_steps,
-            "stopped": self.history_.reason,
+            "columns": list(model.schema_.names),
+            "log_likelihood": model.log_likelihood_,
+            "n_parameters": model.n_parameters_,
+            "steps": model.history_.n_steps,
+            "stopped": model.history_.reason,
             **facts,
         }
         return ModelSummary(title, facts, body)
 
-    # -- files ------------------------------------------------------------------------------------------------------
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.sparse = False
-        return tags
-
-    def _history_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        history = self.history_
-        meta = {
-            "reason": history.reason,
-            "converged": history.converged,
-            "log_likelihood": self.log_likelihood_,
-            "selection": [[getattr(each, name) for name in Candidate.__annotations__] for each in self.selection_],
-        }
-        return meta, {"objective": np.array(history.objective), "starts": np.array(history.starts)}
-
-    def _restore_history(self, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        path, starts = (tuple(arrays[name].astype(float).tolist()) for name in ("objective", "starts"))
-        if not path:
-            raise ValueError("the history is empty")
-        self.history_ = History(
-            "em", path, expect_field(meta, "reason", str), expect_field(meta, "converged", bool), starts
-        )
-        self.log_likelihood_ = expect_field(meta, "log_likelihood", float)
-        self.selection_ = tuple(
-            Candidate(int(k), float(log), int(free), float(bic), float(aic))
-            for k, log, free, bic, aic in expect_field(meta, "selection", list)
-        )
 
 
 def warn_of_spikes(

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def plot_gaussians(model: GaussianMixture, X: Any, columns: tuple[str, str] | None, ax: Axes | None) -> Axes:
     """Plot two columns of a fitted mixture."""
-    used = model._used.tolist()
+    used = model._state.used.tolist()
     names = [model.schema_.names[j] for j in used]
     if len(used) < 2:
         raise BayeskitError(f"a picture needs two columns that differ between rows; there is {len(used)}.")
     a, b = _widest(model) if columns is None else (_position(name, names) for name in columns)
-    cov = model._own.spread
+    cov = model._state.components.spread
     whole = cov if cov.ndim == 3 else np.stack([np.diag(each) for each in cov])
     pair = np.array([a, b])
     two = whole[np.ix_(np.arange(len(whole)), pair, pair)]
@@ -39,7 +39,7 @@ def plot_gaussians(model: GaussianMixture, X: Any, columns: tuple[str, str] | No
 
 def _widest(model: GaussianMixture) -> tuple[int, int]:
     """Return the two columns whose means differ most between components, beside the spread within them."""
-    own = model._own
+    own = model._state.components
     within = own.spread.diagonal(axis1=1, axis2=2) if own.spread.ndim == 3 else own.spread
     middle = own.weight @ own.mean
     ratio = (own.weight @ (own.mean - middle) ** 2) / (own.weight @ within)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,8 +14,9 @@ from bayeskit.errors import BayeskitError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.parameters import one_of, refuse_parameters
-from bayeskit.mixture.base import DEAD, MixtureModel, warn_of_spikes
+from bayeskit.learn.parameters import one_of
+from bayeskit.learn.state import learned
+from bayeskit.mixture.base import DEAD, EMRecord, MixtureModel, MixtureState, warn_of_spikes
 from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.covariance_shapes import SHAPES, Components, Expected, MStep, Shape
 from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
@@ -29,6 +31,49 @@ from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianMixtureState(MixtureState):
+    """Gaussian components over the columns that vary; a constant column keeps its one value."""
+
+    used: NDArray[np.int64]  # (d,) the columns that vary
+    centre: NDArray[np.float64]  # (d,), which the components' means are relative to
+    fill: NDArray[np.float64]  # (n_features,)
+    components: Components
+    inertia: float | None  # of k-means
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """The means of all columns, of shape (k, n_features)."""
+        means = np.repeat(self.fill[None], len(self.weights), axis=0)
+        means[:, self.used] = self.components.mean + self.centre
+        return means
+
+    @property
+    def covariances(self) -> NDArray[np.float64]:
+        """The covariances of all columns, in scikit-learn's shapes."""
+        k, d, used, spread = len(self.weights), len(self.schema), self.used, self.components.spread
+        shape: str = self.settings.covariance  # type: ignore[attr-defined]
+        if spread.ndim == 3:
+            whole = np.zeros((k, d, d))
+            whole[np.ix_(np.arange(k), used, used)] = spread
+            return whole[0] if shape == "tied" else whole
+        if shape == "diagonal":
+            whole = np.zeros((k, d))
+            whole[:, used] = spread
+            return whole
+        return spread[:, 0].copy() if shape == "spherical" else np.array(spread[0, 0])
+
+    def kernel(self, columns: list[NDArray[Any]]) -> GaussianMixtureRows:
+        """Return encoded rows as the kernel reads them."""
+        return GaussianMixtureRows([columns[j] for j in self.used.tolist()], self.centre, None)
+
+    def score(self, rows: GaussianMixtureRows, n_rows: int, wanted: Score) -> tuple[NDArray[Any], int]:
+        """Return the scores of rows, and the first with density zero under every component, or -1."""
+        own, threads = self.components, n_threads(n_rows * len(self.used) * len(self.weights))
+        scores, impossible, _ = rows.score(own.log_weight, own.mean, own.spread, wanted, threads)
+        return scores, impossible
 
 
 class GaussianMixture(MixtureModel):
@@ -113,7 +158,10 @@ class GaussianMixture(MixtureModel):
         ),
     }
 
-    _inertia: float | None
+    _state: GaussianMixtureState
+
+    means_ = learned("means", "μ_c, of shape (k, n_features).")
+    covariances_ = learned("covariances", "Σ_c, in scikit-learn's shapes for each kind of covariance.")
 
     def __init__(
         self,
@@ -158,7 +206,7 @@ class GaussianMixture(MixtureModel):
         sample_weight : array of shape (n_rows,), optional
             How often each row counts.
         """
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         self._refuse_odd_choices()
         refuse_sparse(X)
         source = read_table(X)
@@ -171,12 +219,12 @@ class GaussianMixture(MixtureModel):
         if isinstance(self.init, str):
             order = np.argsort(-found.weight, kind="stable")
             found = Components(found.weight[order], found.mean[order], found.spread[order])
-        self._note_result(result, tried)
-        self._inertia = None
+        record = EMRecord.of(result, tried)
+        inertia = None
         if self.hard and self.covariance == "fixed":
             # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
             apart = rows.total * np.log(len(found.weight)) + 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
-            self._inertia = max(-2 * estimator.variance * (self.log_likelihood_ + float(apart)), 0.0)
+            inertia = max(-2 * estimator.variance * (record.log_likelihood + float(apart)), 0.0)
         if self.covariance in ("full", "diagonal"):
             variance = found.spread.diagonal(axis1=1, axis2=2) if found.spread.ndim == 3 else found.spread
             names, advice = (
@@ -184,10 +232,10 @@ class GaussianMixture(MixtureModel):
                 "Lower n_components, raise regularization, or leave",
             )
             warn_of_spikes(variance, found.weight * rows.total, estimator.floor, names, f"{advice} the column out.")
-        self._put(schema, used, rows.centre, fill, found)
-        self._note_columns(schema, None)
-        everything = rows.kernel if rows.n_rows == source.n_rows else self._kernel(encode(source, schema))
-        self.labels_ = self._asked(everything, source.n_rows, Score.CLASS)[0]
+        own = (found.weight, None, used, rows.centre, fill, found, inertia)
+        state = GaussianMixtureState(settings, schema, None, record, *own)
+        everything = rows.kernel if rows.n_rows == source.n_rows else state.kernel(encode(source, schema))
+        self._state = replace(state, labels=state.score(everything, source.n_rows, Score.CLASS)[0])
         return self
 
     def _refuse_odd_choices(self) -> None:
@@ -307,80 +355,45 @@ class GaussianMixture(MixtureModel):
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
-    def _put(
-        self,
-        schema: Schema,
-        used: NDArray[np.int64],
-        centre: NDArray[np.float64],
-        fill: NDArray[np.float64],
-        own: Components,
-    ) -> None:
-        self._used, self._centre, self._fill, self._own = used, centre, fill, own
-        k, d = len(own.weight), len(schema)
-        self.weights_ = own.weight
-        means = np.repeat(fill[None], k, axis=0)
-        means[:, used] = own.mean + centre
-        self.means_ = means
-        spread = own.spread
-        if spread.ndim == 3:
-            whole = np.zeros((k, d, d))
-            whole[np.ix_(np.arange(k), used, used)] = spread
-            self.covariances_ = whole[0] if self.covariance == "tied" else whole
-        elif self.covariance == "diagonal":
-            whole = np.zeros((k, d))
-            whole[:, used] = spread
-            self.covariances_ = whole
-        else:
-            self.covariances_ = spread[:, 0].copy() if self.covariance == "spherical" else np.array(spread[0, 0])
-
     @property
     def inertia_(self) -> float:
         """The sum of squared distances of the rows of the fit from the mean of their cluster; for k-means."""
-        self._refuse_unfitted()
-        if not (self.hard and self.covariance == "fixed"):
+        inertia: float | None = self._fitted.inertia
+        if inertia is None:
             raise AttributeError("inertia_ is only defined for k-means: covariance='fixed' with hard=True.")
-        assert self._inertia is not None
-        return self._inertia
+        return inertia
 
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters."""
-        self._refuse_unfitted()
-        d = len(self._used)
-        return MStep(self.covariance, np.zeros(d)).n_parameters(self.n_components_, d)
+        model = self._now()
+        d = len(model._state.used)
+        return MStep(model.covariance, np.zeros(d)).n_parameters(model.n_components_, d)
 
     def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
-        return self._scores_of(self._encode(X), wanted)
-
-    def _scores_of(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
-        return self._asked(self._kernel(columns), len(columns[0]), wanted)
-
-    def _kernel(self, columns: list[NDArray[Any]]) -> GaussianMixtureRows:
-        return GaussianMixtureRows([columns[j] for j in self._used.tolist()], self._centre, None)
-
-    def _asked(self, rows: GaussianMixtureRows, n_rows: int, wanted: Score) -> tuple[NDArray[Any], int]:
-        own, threads = self._own, n_threads(n_rows * len(self._used) * len(self._own.weight))
-        scores, impossible, _ = rows.score(own.log_weight, own.mean, own.spread, wanted, threads)
-        return scores, impossible
+        columns = self._encode(X)
+        return self._state.score(self._state.kernel(columns), len(columns[0]), wanted)
 
     def _columns(self) -> list[Column]:
-        spread = self._own.spread
+        state, means = self._state, self._state.means
+        spread = state.components.spread
         variance = spread.diagonal(axis1=1, axis2=2) if spread.ndim == 3 else spread
         return [
-            Column(self.schema_.names[j], self.means_[:, j], np.sqrt(variance[:, a]))
-            for a, j in enumerate(self._used.tolist())
+            Column(state.schema.names[j], means[:, j], np.sqrt(variance[:, a]))
+            for a, j in enumerate(state.used.tolist())
         ]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
-        labels, rng = self._draw_labels(n_samples, random_state)
-        own = self._own
-        rows = self.means_[labels]
+        model = self._now()
+        labels, rng = model._draw_labels(n_samples, random_state)
+        own, used = model._state.components, model._state.used
+        rows = model.means_[labels]
         for c in range(len(own.weight)):
             mine = np.flatnonzero(labels == c)
             cov = own.spread[c] if own.spread.ndim == 3 else np.diag(own.spread[c])
-            drawn = rng.normal(size=(len(mine), len(self._used))) @ np.linalg.cholesky(cov).T
-            rows[np.ix_(mine, self._used)] += drawn
+            drawn = rng.normal(size=(len(mine), len(used))) @ np.linalg.cholesky(cov).T
+            rows[np.ix_(mine, used)] += drawn
         return rows, labels
 
     def plot(self, X: Any = None, columns: tuple[str, str] | None = None, ax: Axes | None = None) -> Axes:
@@ -390,20 +403,21 @@ class GaussianMixture(MixtureModel):
         """
         from bayeskit.mixture.ellipses import plot_gaussians
 
-        self._refuse_unfitted()
-        return plot_gaussians(self, X, columns, ax)
+        return plot_gaussians(self._now(), X, columns, ax)
 
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = self._history_parts()
-        own = self._own
-        parts = {"used": self._used, "centre": self._centre, "fill": self._fill}
+        state = self._state
+        meta, arrays = state.record.to_parts()
+        own = state.components
+        parts = {"used": state.used, "centre": state.centre, "fill": state.fill}
         parts |= {"weight": own.weight, "mean": own.mean, "spread": own.spread}
-        return {**meta, "inertia": self._inertia}, {**arrays, **parts}
+        return {**meta, "inertia": state.inertia}, {**arrays, **parts}
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._restore_history(meta, arrays)
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> GaussianMixtureState:
         used, weight = stored_columns(arrays, "used", range(len(schema))), stored_weights(arrays)
         d, k = len(used), len(weight)
         if not d:
@@ -416,12 +430,13 @@ class GaussianMixture(MixtureModel):
         good = np.linalg.eigvalsh(spread) > 0 if full else spread > 0
         if not good.all():
             raise ValueError("a covariance is not positive definite")
-        self._inertia = None if meta["inertia"] is None else expect_field(meta, "inertia", float)
+        inertia = None if meta["inertia"] is None else expect_field(meta, "inertia", float)
         fill = expect_array(arrays, "fill", np.float64, (len(schema),))
-        self._put(schema, used, centre, fill, Components(weight, mean, spread))
+        record, components = EMRecord.from_parts(meta, arrays), Components(weight, mean, spread)
+        own = (weight, None, used, centre, fill, components, inertia)
+        return GaussianMixtureState(self, schema, target, record, *own)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.input_tags.categorical = False
         tags.input_tags.string = False
-        return tags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,8 +17,9 @@ from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
 from bayeskit.kinds import Family, kind_of
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.parameters import at_least, refuse_parameters
-from bayeskit.mixture.base import MixtureModel, warn_of_spikes
+from bayeskit.learn.parameters import at_least
+from bayeskit.learn.state import learned
+from bayeskit.mixture.base import EMRecord, MixtureModel, MixtureState, warn_of_spikes
 from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
@@ -70,6 +71,29 @@ class ColumnLayout:
         """Return encoded columns as the kernel reads them."""
         coded, numeric = ([columns[j] for j in places] for places in (self.coded, self.numeric))
         return LatentClassRows(coded, list(self.sizes), numeric, self.centre, weight)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClassState(MixtureState):
+    """The parameters of latent classes, and the columns that they are over."""
+
+    layout: ColumnLayout
+    latent: Classes
+
+    @property
+    def tables(self) -> dict[str, NDArray[np.float64]]:
+        """For each column in use: P(value | class) of shape (n_values, k), or mean and deviation of shape (2, k)."""
+        layout, own = self.layout, self.latent
+        ends = layout.offsets
+        tables = {j: own.table[ends[a] : ends[a + 1]] for a, j in enumerate(layout.coded)}
+        for a, j in enumerate(layout.numeric):
+            tables[j] = np.stack([own.mean[a] + layout.centre[a], np.sqrt(own.variance[a])])
+        return {self.schema.names[j]: tables[j] for j in sorted(tables)}
+
+    def score(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
+        """Return the scores of encoded rows, and the first with probability 0 under every class, or -1."""
+        threads = n_threads(len(columns[0]) * len(columns) * len(self.weights))
+        return self.layout.rows(columns, None).score(*self.latent.arrays(), wanted, threads)
 
 
 class LatentClass(MixtureModel):
@@ -130,6 +154,9 @@ class LatentClass(MixtureModel):
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {**MixtureModel._rules, "smoothing": at_least(0)}
+    _state: LatentClassState
+
+    tables_ = learned("tables", "For each column in use: P(value | class), or mean and deviation of each class.")
 
     def __init__(
         self,
@@ -171,7 +198,7 @@ class LatentClass(MixtureModel):
         sample_weight : array of shape (n_rows,), optional
             How often each row counts.
         """
-        refuse_parameters(self, self._rules)
+        settings = self._checked_settings()
         refuse_sparse(X)
         whole = read_table(X)
         source, weight = counted_rows(whole, read_weight(sample_weight, whole.n_rows))
@@ -181,44 +208,30 @@ class LatentClass(MixtureModel):
         base = int(as_generator(self.random_state).integers(2**62))
         result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base))
         found: Classes = result.parameters.take(np.argsort(-result.parameters.weight, kind="stable"))
-        self._note_result(result, tried)
         names = [counts.schema.names[j] for j in layout.numeric]
         advice = "Make a column with few distinct numbers categorical (kinds), or lower n_components."
         warn_of_spikes(found.variance.T, found.weight * fitting.total, fitting.floor, names, advice)
-        self._put(counts.schema, layout, found)
-        self._note_columns(counts.schema, None)
-        self.labels_ = self._scores_of(encode(whole, counts.schema), Score.CLASS)[0]
+        own = (found.weight, None, layout, found)
+        state = LatentClassState(settings, counts.schema, None, EMRecord.of(result, tried), *own)
+        self._state = replace(state, labels=state.score(encode(whole, counts.schema), Score.CLASS)[0])
         return self
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
-    def _put(self, schema: Schema, layout: ColumnLayout, own: Classes) -> None:
-        self._layout, self._own = layout, own
-        self.weights_ = own.weight
-        ends = layout.offsets
-        tables = {j: own.table[ends[a] : ends[a + 1]] for a, j in enumerate(layout.coded)}
-        for a, j in enumerate(layout.numeric):
-            tables[j] = np.stack([own.mean[a] + layout.centre[a], np.sqrt(own.variance[a])])
-        self.tables_ = {schema.names[j]: tables[j] for j in sorted(tables)}
-
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters."""
-        self._refuse_unfitted()
-        return free_parameters(self._layout, self.n_components_)
+        state: LatentClassState = self._fitted
+        return free_parameters(state.layout, len(state.weights))
 
     def _scores(self, X: Any, wanted: Score) -> tuple[NDArray[Any], int]:
-        return self._scores_of(self._encode(X), wanted)
-
-    def _scores_of(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
-        threads = n_threads(len(columns[0]) * len(columns) * len(self._own.weight))
-        return self._layout.rows(columns, None).score(*self._own.arrays(), wanted, threads)
+        return self._state.score(self._encode(X), wanted)
 
     def _columns(self) -> list[Column]:
-        schema, layout, found = self.schema_, self._layout, []
-        for j in sorted((*layout.coded, *layout.numeric)):
-            variable = schema[j]
-            table = self.tables_[variable.name]
+        state, tables, found = self._state, self._state.tables, []
+        for j in sorted((*state.layout.coded, *state.layout.numeric)):
+            variable = state.schema[j]
+            table = tables[variable.name]
             if variable.is_discrete:
                 found.append(Column(variable.name, values=variable.values, table=table))
             else:
@@ -227,10 +240,11 @@ class LatentClass(MixtureModel):
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[dict[str, Any], NDArray[np.int64]]:
         """Draw rows, as a dict of the columns in use, and their classes; a bin is drawn as its name."""
-        labels, rng = self._draw_labels(n_samples, random_state)
+        model = self._now()
+        labels, rng = model._draw_labels(n_samples, random_state)
         drawn: dict[str, Any] = {}
-        for name, table in self.tables_.items():
-            variable = self.schema_[name]
+        for name, table in model.tables_.items():
+            variable = model.schema_[name]
             if variable.is_discrete:
                 # By the inverse of each row's distribution.
                 place = (rng.random(n_samples) > np.cumsum(table, axis=0)[:, labels]).sum(axis=0)
@@ -242,14 +256,16 @@ class LatentClass(MixtureModel):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        meta, arrays = self._history_parts()
-        layout, own = self._layout, self._own
+        meta, arrays = self._state.record.to_parts()
+        layout, own = self._state.layout, self._state.latent
         parts = {"numeric": np.array(layout.numeric, dtype=np.int64), "centre": layout.centre}
         parts |= {"weight": own.weight, "table": own.table, "mean": own.mean, "variance": own.variance}
         return meta, {**arrays, **parts}
 
-    def _restore(self, schema: Schema, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._restore_history(meta, arrays)
+    def _restore(
+        self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
+    ) -> LatentClassState:
+        record = EMRecord.from_parts(meta, arrays)
         numeric = tuple(stored_columns(arrays, "numeric", schema.numeric).tolist())
         sizes = tuple(schema[j].n_values for j in schema.discrete)
         centre = expect_array(arrays, "centre", np.float64, (len(numeric),))
@@ -264,7 +280,9 @@ class LatentClass(MixtureModel):
         if not np.allclose(sums, 1.0) or not (variance > 0).all():
             raise ValueError("a table does not sum to 1, or a variance is not above 0")
         refuse_infinite_parts(mean, variance, centre)
-        self._put(schema, layout, Classes(weight, table, mean, variance))
+        return LatentClassState(
+            self, schema, target, record, weight, None, layout, Classes(weight, table, mean, variance)
+        )
 
 
 def free_parameters(layout: ColumnLayout, k: int) -> int:

@@ -169,9 +169,9 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     from bayeskit.network.formats import is_network_file
 
     if path.suffix.lower() == ".bayes":
-        from bayeskit.io.model_files import load
+        from bayeskit.io.model_files import load_value
 
-        model = load(path)
+        model = load_value(path)
         if isinstance(model, BayesianNetwork):
             return "network", model
         if not hasattr(model, "schema_"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,22 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.discretize import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.schema import bin_names
+
+
+@dataclass(frozen=True, eq=False)
+class DiscretizerState:
+    """The inner edges of each column, and the columns."""
+
+    edges: list[NDArray[np.float64]]
+    bin_names: list[tuple[str, ...]]
+    columns: dict[str, Any]  # what scikit-learn notes of the columns: their number, and their names if they have names
+
+
+class _Columns(BaseEstimator):
+    """What scikit-learn reads a table for, and notes its columns on."""
+
+
+_Columns.__name__ = "Discretizer"  # as its messages say
 
 
 class Discretizer(TransformerMixin, BaseEstimator):
@@ -55,7 +72,8 @@ class Discretizer(TransformerMixin, BaseEstimator):
         bins: Any = self.bins
         if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
             raise BayeskitError(f"bins must be a whole number of at least 1; got {self.bins!r}.")
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        columns = _Columns()
+        X = validate_data(columns, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = read_weight(sample_weight, len(X))
         if self.method == "mdl":
             if y is None:
@@ -69,16 +87,48 @@ class Discretizer(TransformerMixin, BaseEstimator):
             if weight is not None:  # a row without weight is as if it were not there
                 X, weight = X[weight > 0], weight[weight > 0]
             edges = [learn_edges(column, self.method, int(self.bins), weight) for column in X.T]
-        self.edges_ = [np.array(cuts) for cuts in edges]
-        self.bin_names_ = [bin_names(cuts) for cuts in edges]
+        cuts = [np.array(each) for each in edges]
+        self._state = DiscretizerState(cuts, [bin_names(each) for each in edges], dict(vars(columns)))
         return self
+
+    @property
+    def edges_(self) -> list[NDArray[np.float64]]:
+        """The inner edges of each column."""
+        return self._fitted.edges
+
+    @property
+    def bin_names_(self) -> list[tuple[str, ...]]:
+        """The bins of each column, as text."""
+        return self._fitted.bin_names
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return int(self._fitted.columns["n_features_in_"])
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The columns' names, where they have names."""
+        columns = self._fitted.columns
+        if "feature_names_in_" not in columns:
+            raise AttributeError("the columns came without names.")
+        return np.asarray(columns["feature_names_in_"])
+
+    @property
+    def _fitted(self) -> DiscretizerState:
+        check_is_fitted(self)
+        return self._state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the number of each cell's bin, as floats so that a missing cell can stay NaN."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        state, columns = self._fitted, _Columns()
+        columns.__dict__.update(state.columns)
+        X = validate_data(columns, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         out = np.empty_like(X)
-        for j, edges in enumerate(self.edges_):
+        for j, edges in enumerate(state.edges):
             out[:, j] = np.searchsorted(edges, X[:, j], side="right")
         out[np.isnan(X)] = np.nan
         return np.asarray(out)

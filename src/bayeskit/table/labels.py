@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import recode, whole_levels
-from bayeskit.errors import TableError
+from bayeskit.errors import TableError, warn_caller
 from bayeskit.table.column import Coded, Column, Numbers, code_bytes
 from bayeskit.table.read import read_values
 
@@ -23,14 +22,24 @@ def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArra
     >>> list(classes), codes
     (['no', 'yes'], array([1, 0, 1], dtype=uint8))
     """
+    column, text = read_label_column(y, n_rows)
+    refuse_missing_labels(column.missing())
+    return labels_of(column, text)
+
+
+def refuse_missing_labels(missing: NDArray[np.bool_]) -> None:
+    """Raise an error for the first row without a label."""
+    if missing.any():
+        raise TableError(f"Input y contains NaN: row {int(missing.argmax())} has no label; leave such rows out.")
+
+
+def read_label_column(y: Any, n_rows: int | None = None) -> tuple[Column, Any]:
+    """Return the labels as a column, in which cells may be missing, and the dtype of texts."""
     y = _one_dimensional(y)
     column = read_values(y, "y")
     if n_rows is not None and len(column) != n_rows:
         raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(column)}]")
-    missing = column.missing()
-    if missing.any():
-        raise TableError(f"Input y contains NaN: row {int(missing.argmax())} has no label; leave such rows out.")
-    return labels_of(column, y.dtype if isinstance(y, np.ndarray) and y.dtype.kind == "U" else object)
+    return column, y.dtype if isinstance(y, np.ndarray) and y.dtype.kind == "U" else object
 
 
 def labels_of(column: Column, text: Any = object) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -80,11 +89,10 @@ def _one_dimensional(y: Any) -> Any:
     if len(shape) == 2 and shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn_caller(
             "A column-vector y was passed when a 1d array was expected. "
             "Please change the shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         return np.asarray(y).ravel()
     raise TableError(f"y should be a 1d array, got an array of shape {shape} instead.")

@@ -98,12 +98,12 @@ def bayes_error(
             f"confidence must be between 0 and 1 and n_bootstrap at least 1; got {confidence!r} and {n_bootstrap!r}."
         )
     model = KNeighbors(1, kinds=kinds).fit(X, y, target=target)
-    n_classes, n = len(model.classes_), len(model._y)
+    n_classes, n = len(model.classes_), len(model._state.y)
     if n_classes < 2:
         raise BayeskitError(f"all rows are of the class {model.classes_[0]!r}, so no classifier can be wrong.")
     rng = np.random.default_rng(random_state)
     # (n,): a share where several rows are nearest; in an order of its own, so that sums have the same digits.
-    nearest = np.sort(1.0 - model._shares_left_out()[np.arange(n), model._y])
+    nearest = np.sort(1.0 - model._shares_left_out()[np.arange(n), model._state.y])
     held_out = _misses(read_table(X, without=target), model, kinds, random_state)
     low, high = _interval(nearest, n_bootstrap, confidence, rng)
     from_below = (_lower(low, n_classes), _lower(high, n_classes))
@@ -125,11 +125,11 @@ def bayes_error(
 def _misses(source: Source, model: KNeighbors, kinds: Any, seed: int) -> NDArray[np.float64]:
     """Return 1 for each held-out row that AutoBayes misses; of many rows, for some of them."""
     # By what the rows hold, so that their order does not matter.
-    rows = np.lexsort((model._y, model._voters.place))
+    rows = np.lexsort((model._state.y, model._state.voters.place))
     rng = np.random.RandomState(seed)
     if len(rows) > _MOST_ROWS:
         rows = rows[np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))]
-    y = model._y[rows]
+    y = model._state.y[rows]
     missed = np.zeros(len(rows))
     with warnings.catch_warnings():
         # That rows left out gain nothing, which the error itself says.

@@ -8,12 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.counts.families import sizes_of
 from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
-from bayeskit.io.registry import MODELS, model_class
+from bayeskit.io.registry import MODELS, estimator_named, model_class
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
@@ -26,8 +25,8 @@ MOST_COLUMNS_OF_PAIRS = 500
 MOST_BYTES = 128 * 2**20
 
 
-# What can be compared: a classifier that learns from counts, or one that is fitted whole.
-Candidate = BayesClassifier | TableClassifier
+# What can be compared: the estimator of a BayesClassifier or of a TableClassifier, made at run time.
+Candidate = Any
 
 
 def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
@@ -42,10 +41,10 @@ def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
     asked: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):
         model = model_class(name)
-        for label, settings in getattr(model, "compared_as", {}).items():
-            found[label] = model(**settings)
-        for label, settings in getattr(model, "compared_when_asked", {}).items():
-            asked[label] = model(**settings)
+        for label, settings in getattr(model, "_compared_as", {}).items():
+            found[label] = estimator_named(name)(**settings)
+        for label, settings in getattr(model, "_compared_when_asked", {}).items():
+            asked[label] = estimator_named(name)(**settings)
     if names is None:
         return found
     found |= asked
@@ -82,7 +81,7 @@ def too_large(
         settings = model.get_params(deep=False)
         if "max_nodes" in settings or isinstance(model, TableClassifier):
             continue  # it keeps its own size within bounds, or counts nothing
-        counted = model.counted_as()
+        counted = model._counted_as()
         # A model that chooses its families by the rows counts all pairs first.
         families = "pairs" if counted is None else str(counted[0])
         if families == "values":
@@ -96,7 +95,7 @@ def too_large(
             continue
         way = settings["numeric"], settings["bins"]
         if way not in sizes:
-            given = {name: kind if model.takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
+            given = {name: kind if model._takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
             sizes[way] = sizes_of(learn_schema(source, given, *way, y=y))
         need = 4 * n_classes * table_cells(sizes[way], families)[1]
         if need > most_bytes:

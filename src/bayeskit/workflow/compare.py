@@ -180,8 +180,8 @@ def refuse_one_class(classes: NDArray[Any]) -> None:
 def fit_candidate(model: Candidate, source: Source, y: NDArray[Any], classes: NDArray[Any], target: str) -> Candidate:
     """Return a model fitted on a table that was read, as ``fit(table, target=target)`` would."""
     if isinstance(model, TableClassifier):
-        fitted: TableClassifier = type(model)(**model.get_params(deep=False)).fit(source, classes[y])
-        fitted.target_ = target
+        fitted = type(model)(**model.get_params(deep=False)).fit(source, classes[y])
+        fitted._state = replace(fitted._state, target=target)
         return fitted
     counts = model.count(source, classes[y])
     return type(model).from_counts(counts, target=target, **model.get_params(deep=False))
@@ -195,13 +195,13 @@ class Run:
         self.name, self.model, self.kinds = name, model, dict(kinds)
         if counts:
             # A model that only counts values cuts a number into bins, whatever density was asked for.
-            self.kinds = {column: kind if model.takes_kind(kind) else "numeric" for column, kind in kinds.items()}
+            self.kinds = {column: kind if model._takes_kind(kind) else "numeric" for column, kind in kinds.items()}
         if "kinds" in model.get_params(deep=False):
             model.set_params(kinds=self.kinds or None)
         parameters = model.get_params(deep=False)
         self.bins = data.bins_of(str(parameters.get("numeric", "")), int(parameters.get("bins", 1)), self.kinds)
         # Which counts the model learns from; models that say the same share them.
-        self.counted_as = model.counted_as() if counts else None
+        self.counted_as = model._counted_as() if counts else None
         self.posterior = np.zeros((len(data.y), n_classes))
         self.fit_seconds = self.predict_seconds = 0.0
         self.refused = ""

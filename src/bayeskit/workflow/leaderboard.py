@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError
@@ -25,7 +23,7 @@ class Trial:
     """The scores of one classifier in cross-validation, or why it could not be fitted."""
 
     name: str
-    model: BayesClassifier | TableClassifier | None  # not fitted; None for the majority class
+    model: Any  # an estimator that is not fitted; None for the majority class
     scores: Scores | None = None
     posterior: NDArray[np.float64] | None = field(default=None, repr=False)  # (n_rows, n_classes), each row unseen
     fit_seconds: float = 0.0  # CPU time over all folds

@@ -128,8 +128,8 @@ def test_a_missing_cell_is_a_level_where_it_was_one_in_fit_and_is_summed_out_els
     # The second column never missed a cell, so a gap there is as good as hidden.
     gap, not_asked = np.array([[0.5, np.nan]]), np.array([[False, True]])
     assert_array_equal(model.predict_log_proba(gap), model.log_posterior_hiding(gap, not_asked))
-    assert model.used_cells(gap).tolist() == [[True, False]]
-    assert model.used_cells(row).tolist() == [[True, True]]
+    assert model._used_cells(gap).tolist() == [[True, False]]
+    assert model._used_cells(row).tolist() == [[True, True]]
 
 
 def test_explanations_sum_to_the_log_odds_with_the_floor_as_a_term(fitted):
@@ -218,20 +218,20 @@ def test_a_saved_model_answers_with_the_same_bits_and_a_damaged_one_is_refused(t
     loaded = bayeskit.load(tmp_path / "auto.bayes")
     assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
     assert loaded.members_ == fitted.members_
-    meta, arrays = fitted.to_parts()
+    meta, arrays = fitted._to_parts()
     short = "networks", "trees0_next", "networks_child", "gaussian0_sums", "gaussian0_level", "class_matrix", "places"
     for name in (*short, "member_weight"):
         with pytest.raises((ModelFileError, ValueError)):
-            AutoBayes.from_parts(meta, {**arrays, name: arrays[name][1:]})
+            AutoBayes._from_parts(meta, {**arrays, name: arrays[name][1:]})
     for name, number in (("features", 99), ("features", 0), ("level", -1), ("level", 255)):
         bad = arrays[f"gaussian0_{name}"].copy()
         bad[-1] = number  # the last one is an indicator
         with pytest.raises(ModelFileError, match="of the Gaussians"):
-            AutoBayes.from_parts(meta, {**arrays, f"gaussian0_{name}": bad})
+            AutoBayes._from_parts(meta, {**arrays, f"gaussian0_{name}": bad})
     bad = arrays["networks_bins"].copy()
     bad[:] = 250
     with pytest.raises(ValueError, match="out of range"):
-        AutoBayes.from_parts(meta, {**arrays, "networks_bins": bad})
+        AutoBayes._from_parts(meta, {**arrays, "networks_bins": bad})
 
 
 def test_rows_without_a_label_are_left_out_and_said():

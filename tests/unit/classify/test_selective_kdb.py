@@ -1,17 +1,19 @@
 """Selective KDB tries in one pass what a pass for each number of parents and features would try."""
 
+import pickle
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeskit import KDB
+from bayeskit import KDB, load
 from bayeskit.classify.kdb import kdb_families
 from bayeskit.classify.leave_one_out import losses
 from bayeskit.counts.families import FamilyCounts
+from bayeskit.datasets import load_heart
 from bayeskit.errors import BayeskitWarning
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.information import class_order, pair_gain
@@ -123,3 +125,21 @@ def test_rows_with_too_many_missing_cells_are_named_and_do_not_fail_the_selectio
     with pytest.warns(BayeskitWarning, match="rows 3, 8"):
         expected = whole.leave_one_out(X, y).rmse
     assert_allclose(chosen.selection_[2, -1], expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::bayeskit.errors.BayeskitWarning")
+def test_what_it_was_chosen_by_goes_where_the_counts_go(tmp_path):
+    heart = load_heart()
+    model = KDB(2, select=True).fit(heart, target="disease")
+    selection = model.selection_
+    assert selection.shape == (3, len(model.schema_) + 1)
+    model.save(tmp_path / "heart.bayes")
+    copies = [
+        KDB.from_counts(model.counts_, k=2, select=True),
+        load(tmp_path / "heart.bayes"),
+        pickle.loads(pickle.dumps(model)),
+        KDB(2, select=True).fit(heart, target="disease").merge(model),
+        KDB(2, select=True).fit(heart, target="disease").partial_fit(heart, target="disease"),
+    ]
+    for other in copies:
+        assert_array_equal(other.selection_, selection)

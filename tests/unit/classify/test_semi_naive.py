@@ -190,7 +190,7 @@ def test_a_row_that_no_class_can_give_is_named_or_answered_with_the_prior():
     for model in (TAN(smoothing=0), KDB(2, smoothing=0), ODE({"b": "a"}, smoothing=0), SPODE("a", smoothing=0)):
         with pytest.raises(ImpossibleEvidenceError, match="row 0: x has probability 0 under every class"):
             model.fit(X, y).predict({"a": ["y"], "b": ["u"]})
-        posterior = model.set_params(impossible="prior").predict_proba({"a": ["y"], "b": ["u"]})
+        posterior = model.set_params(impossible="prior").fit(X, y).predict_proba({"a": ["y"], "b": ["u"]})
         assert_allclose(posterior, [[2 / 3, 1 / 3]], rtol=1e-12)
 
 

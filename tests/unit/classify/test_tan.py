@@ -84,12 +84,3 @@ def test_values_that_a_class_never_has_cost_nothing():
     X, y = {"a": ["u", "v", "w", "u"], "b": ["s", "t", "s", "s"]}, [0, 0, 0, 1]
     counts = TAN().fit(X, y).counts_
     assert_allclose(edge_cost(counts)[0, 1], (np.log(3) + 1) / 8 * (2 * 1 + 0), rtol=1e-12)
-
-
-def test_a_file_of_an_older_version_has_all_edges(tmp_path):
-    X, y = tennis()
-    model = TAN().fit(X, y)
-    meta, arrays = model.to_parts()
-    for key in ("parameters", "believed_with"):
-        del meta[key]["edges"]
-    assert TAN.from_parts(meta, arrays).structure_ == model.structure_

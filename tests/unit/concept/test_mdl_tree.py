@@ -243,7 +243,7 @@ def test_the_average_may_answer_otherwise_than_its_most_probable_tree():
     heart = datasets.load_heart()
     model = MDLTree().fit(heart, target="disease")
     averaged, answered = model.predict_proba(heart), model.predict(heart)
-    alone = model.set_params(average=False).predict(heart)
+    alone = MDLTree(average=False).fit(heart, target="disease").predict(heart)
     assert_array_equal(answered, model.classes_[averaged.argmax(axis=1)])
     assert 0 < (answered != alone).sum() < 30
 
@@ -300,7 +300,7 @@ def test_a_file_whose_tree_makes_no_sense_is_refused(change, message, tmp_path):
     from bayeskit.io import container
 
     heart = datasets.load_heart()
-    meta, arrays = MDLTree(splits="one-value").fit(heart, target="disease").to_parts()
+    meta, arrays = MDLTree(splits="one-value").fit(heart, target="disease")._to_parts()
     arrays = dict(arrays)
     change(arrays)
     container.write(tmp_path / "bad.bayes", "MDLTree", meta, arrays)

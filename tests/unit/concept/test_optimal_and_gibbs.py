@@ -47,7 +47,7 @@ def test_optimal_answers_minus_where_the_map_says_plus():
     model = BayesOptimalClassifier(says, prior=[0.4, 0.3, 0.3], prefit=True, noise=0.999999999)
     model.fit([[0.0]], ["plus"])
     assert_allclose(model.posterior_, [0.4, 0.3, 0.3], rtol=1e-6)
-    model.noise, model._set.noise = 0.0, 0.0
+    model._state.set.noise = 0.0
     assert_allclose(model.predict_proba([[0.0]]), [[0.6, 0.4]], rtol=1e-6)
     assert model.predict([[0.0]]).tolist() == ["minus"]
     by_functions = Hypotheses({"h1": lambda x: "+", "h2": lambda x: "-", "h3": lambda x: "-"}, prior=[0.4, 0.3, 0.3])
@@ -223,7 +223,7 @@ def test_a_file_of_hypotheses_that_make_no_sense_is_refused(tmp_path):
     from bayeskit.io import container
 
     X, y = numbers()
-    meta, arrays = GibbsClassifier([NaiveBayes(), TAN()], random_state=0).fit(X, y).to_parts()
+    meta, arrays = GibbsClassifier([NaiveBayes(), TAN()], random_state=0).fit(X, y)._to_parts()
     for change, message in [
         (lambda m, a: m.update(drawn=7), "drawn hypothesis must have a number below 2"),
         (lambda m, a: a.update(posterior=np.array([0.5, 0.6])), "the posterior is not a distribution"),

@@ -151,7 +151,8 @@ def set_array(**fields):
     ("change", "message"),
     [
         (lambda h: h.update(format="other"), "does not say that its format"),
-        (lambda h: h.update(version=3), "has version 3 of the format and this bayeskit reads up to 2"),
+        (lambda h: h.update(version=4), "has version 4 of the format and this bayeskit reads 3; a newer bayeskit"),
+        (lambda h: h.update(version=2), "reads 3; train the model again with this bayeskit"),
         (lambda h: h.update(version=True), "no version"),
         (lambda h: h.update(version=-1), "no version"),
         (lambda h: h.pop("meta"), "exactly the fields"),

@@ -73,16 +73,13 @@ def test_unknown_names_are_refused():
         model_class("Perceptron")
 
 
-def test_a_file_of_version_1_gives_its_memory_limit_in_gib(tmp_path, monkeypatch):
+def test_a_file_of_an_earlier_version_is_refused_and_says_what_to_do(tmp_path, monkeypatch):
     path = tmp_path / "tree.bayes"
-    model = bayeskit.TAN(max_memory=2**31).fit({"wind": ["weak", "strong"]}, ["yes", "no"])
-    meta, arrays = model.to_parts()
-    for part in ("parameters", "believed_with"):
-        meta[part]["max_memory"] = 2.0
-    monkeypatch.setattr(container, "FORMAT_VERSION", 1)
-    container.write(path, "TAN", meta, arrays)
+    monkeypatch.setattr(container, "FORMAT_VERSION", 2)
+    bayeskit.TAN().fit({"wind": ["weak", "strong"]}, ["yes", "no"]).save(path)
     monkeypatch.undo()
-    assert load(path).max_memory == 2**31
+    with pytest.raises(ModelFileError, match=r"version 2 of the .*; train the model again with this bayeskit\.$"):
+        load(path)
 
 
 def test_the_memory_limit_of_a_new_file_is_the_text_that_was_given(tmp_path):

@@ -1,4 +1,4 @@
-"""A fitted model is loaded and asked without scikit-learn, whose base classes come when an estimator is needed."""
+"""What predicts is a plain value that needs no scikit-learn; the estimator is its face."""
 
 import json
 import pickle
@@ -7,8 +7,12 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.base import BaseEstimator
 
-from bayeskit import TAN, GaussianMixture, NaiveBayes, TextClassifier, datasets
+from bayeskit import TAN, GaussianMixture, NaiveBayes, TextClassifier, datasets, load
+from bayeskit.io.model_files import load_value
+from bayeskit.learn.estimator import as_estimator
+from bayeskit.learn.model import plain_class
 from common.registry import any_table_classifiers
 
 HEAVY = ("sklearn", "scipy.stats", "scipy.special", "pandas")
@@ -25,10 +29,10 @@ def run(program, *arguments):
 
 ASK = f"""
 import json, sys
-from bayeskit import load
+from bayeskit.io.model_files import load_value
 found = {{}}
 for path in sys.argv[2:]:
-    model = load(path)
+    model = load_value(path)
     rows = json.loads(sys.argv[1])
     model.predict(rows), model.predict_proba(rows), model.explain({{name: cells[0] for name, cells in rows.items()}})
     str(model.summary())
@@ -59,17 +63,17 @@ def test_a_text_classifier_and_a_mixture_are_asked_without_scikit_learn(tmp_path
     GaussianMixture(2, random_state=0).fit(bills).save(tmp_path / "mixture.bayes")
     program = f"""
 import json, sys
-from bayeskit import load
-load(sys.argv[1]).explain("good film")
-load(sys.argv[2]).predict({{name: [40.0, 50.0] for name in {names}}})
+from bayeskit.io.model_files import load_value
+load_value(sys.argv[1]).explain("good film")
+load_value(sys.argv[2]).predict({{name: [40.0, 50.0] for name in {names}}})
 print(json.dumps([name for name in {HEAVY} if name in sys.modules]))
 """
     assert run(program, tmp_path / "text.bayes", tmp_path / "mixture.bayes") == []
 
 
-def test_a_model_that_was_pickled_to_a_worker_is_asked_without_scikit_learn(tmp_path):
+def test_a_value_that_was_pickled_to_a_worker_is_asked_without_scikit_learn(tmp_path):
     model = NaiveBayes().fit(datasets.load_tennis(), target="play")
-    (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(model._now()))
     program = f"""
 import json, pickle, sys
 model = pickle.load(open(sys.argv[1], "rb"))
@@ -91,25 +95,51 @@ def test_the_command_asks_a_model_without_scikit_learn(verb, tmp_path):
     assert [name for name in imported if re.match(r"(sklearn|pandas\.|scipy\.stats)", name)] == []
 
 
-def test_a_loaded_model_is_an_estimator_as_soon_as_scikit_learn_asks(tmp_path):
+def test_a_loaded_model_is_an_estimator_at_once(tmp_path):
+    pytest.importorskip("pandas", reason="cross_val_score splits frames")
     NaiveBayes().fit(datasets.load_tennis(), target="play").save(tmp_path / "play.bayes")
     program = """
 import json, sys
-from bayeskit import datasets, load
+from bayeskit import NaiveBayes, datasets, load
 model = load(sys.argv[1])
-before = "sklearn" in sys.modules
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import cross_val_score
-classifier = is_classifier(model)
-after = isinstance(model, BaseEstimator) and isinstance(model, ClassifierMixin)
+facts = [isinstance(model, BaseEstimator), isinstance(model, ClassifierMixin), type(model) is NaiveBayes]
 tennis = datasets.load_tennis()
 play = tennis.pop("play")
 import pandas
 scores = cross_val_score(clone(model), pandas.DataFrame(tennis), play, cv=2)
-print(json.dumps([before, classifier, after, len(scores)]))
+print(json.dumps([*facts, is_classifier(model), len(scores)]))
 """
-    pytest.importorskip("pandas", reason="cross_val_score splits frames")
-    assert run(program, tmp_path / "play.bayes") == [False, True, True, 2]
+    assert run(program, tmp_path / "play.bayes") == [True, True, True, True, 2]
+
+
+def test_a_value_answers_as_its_estimator_does_to_the_last_bit(tmp_path):
+    tennis = datasets.load_tennis()
+    TAN().fit(tennis, target="play").save(tmp_path / "play.bayes")
+    estimator, value = load(tmp_path / "play.bayes"), load_value(tmp_path / "play.bayes")
+    assert not isinstance(value, BaseEstimator)
+    assert value.predict_proba(tennis).tobytes() == estimator.predict_proba(tennis).tobytes()
+    assert str(value.summary()) == str(estimator.summary())
+    assert value.get_params() == estimator.get_params()
+
+
+def test_the_estimator_of_a_model_is_one_class_with_the_models_name_and_help():
+    assert pickle.loads(pickle.dumps(TAN)) is TAN
+    assert (TAN.__name__, TAN.__module__) == ("TAN", "bayeskit")
+    assert TAN.__doc__ == plain_class(TAN).__doc__
+    assert as_estimator(plain_class(TAN)(smoothing=3)).get_params()["smoothing"] == 3
+
+
+def test_a_class_that_a_user_derives_keeps_its_own_way():
+    class Certain(NaiveBayes):
+        def _believe(self, counts):
+            asked.append(type(self))
+            return super()._believe(counts)
+
+    asked = []
+    Certain().fit(datasets.load_tennis(), target="play").predict(DAY)
+    assert asked == [Certain]
 
 
 @pytest.mark.parametrize(

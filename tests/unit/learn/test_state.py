@@ -13,6 +13,7 @@ from sklearn.base import clone
 from bayeskit import AODE, KDB, TAN, CategoricalNB, GaussianNB, NaiveBayes
 from bayeskit.datasets import load_tennis
 from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit.learn.model import plain_class
 
 TENNIS = load_tennis()
 MODELS = {"NaiveBayes": NaiveBayes, "TAN": TAN, "AODE": AODE, "KDB": KDB}
@@ -22,7 +23,9 @@ MODELS = {"NaiveBayes": NaiveBayes, "TAN": TAN, "AODE": AODE, "KDB": KDB}
 def test_beliefs_are_made_once_when_first_asked_for(name, monkeypatch):
     made = []
     believe = MODELS[name]._believe
-    monkeypatch.setattr(MODELS[name], "_believe", lambda self, counts: made.append(1) or believe(self, counts))
+    monkeypatch.setattr(
+        plain_class(MODELS[name]), "_believe", lambda self, counts: made.append(1) or believe(self, counts)
+    )
     model = MODELS[name]().fit(TENNIS, target="play")
     for _ in range(3):
         model.partial_fit(TENNIS, target="play")
@@ -134,7 +137,9 @@ def test_a_thread_that_predicts_while_another_adds_rows_has_a_whole_number_of_ba
 def test_beliefs_are_made_once_when_many_threads_ask_at_the_same_time(monkeypatch):
     made = []
     believe = NaiveBayes._believe
-    monkeypatch.setattr(NaiveBayes, "_believe", lambda self, counts: made.append(1) or believe(self, counts))
+    monkeypatch.setattr(
+        plain_class(NaiveBayes), "_believe", lambda self, counts: made.append(1) or believe(self, counts)
+    )
     model = NaiveBayes().fit(TENNIS, target="play")
     barrier = threading.Barrier(8)
 

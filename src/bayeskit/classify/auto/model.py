@@ -32,14 +32,13 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
-from bayeskit.learn.unlabelled import without_unlabelled
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values
 from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
 
 # Below this, rows left out gain less over the class frequencies than the numbers that were fitted to them explain.
-LEAST_BELIEVED = 1.0 / (1.0 + np.e)
+LEAST_BELIEVED = 1.0 / (1.0 + float(np.exp(1.0)))
 
 
 def _is_seed(value: Any) -> bool:
@@ -142,7 +141,7 @@ class AutoBayes(BayesClassifier):
         "random_state": ("None or a whole number of at least 0", _is_seed),
     }
     _statistic = AutoCounts
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AutoBayes": {}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AutoBayes": {}}
 
     def __init__(
         self,
@@ -164,34 +163,26 @@ class AutoBayes(BayesClassifier):
         self.random_state = random_state
 
     @classmethod
-    def takes_kind(cls, kind: str) -> bool:
+    def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind."""
         return kind == "numeric" or (kind in words() and words()[kind].plain)
 
-    def counted_as(self) -> tuple[Any, ...] | None:
+    def _counted_as(self) -> tuple[Any, ...] | None:
         """Return None: the counts depend on the rows."""
         return None
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
-        X, y, sample_weight, target = without_unlabelled(X, y, sample_weight, target)
-        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
+        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, leave_out_unlabelled=True)
 
-    def _count(
-        self,
-        source: Source,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        weight: NDArray[np.float64] | None,
-        schema: Schema | None,
-        before: AutoCounts | None = None,
-    ) -> AutoCounts:
+    def _count(self, rows: Labelled, schema: Schema | None, before: AutoCounts | None = None) -> AutoCounts:
+        source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
         if before is not None:
             columns = self._finite(source, before.schema)
             order, codes, weights = different_rows(columns, y, weight)
-            rows = coded_rows(before.plan.levels, columns, order, codes, weights, len(classes))
-            return AutoCounts.of(before.plan, rows, classes, weight is None)
+            coded = coded_rows(before.plan.levels, columns, order, codes, weights, len(classes))
+            return AutoCounts.of(before.plan, coded, classes, weight is None)
         schema = learn_schema(source, self.kinds) if schema is None else schema
         clock = Clock(self.max_seconds)
         fresh = int(np.random.default_rng().integers(1 << 62))
@@ -317,7 +308,7 @@ class AutoBayes(BayesClassifier):
             return np.asarray(log_posterior)
         return np.asarray(np.log(beliefs.floored(np.exp(log_posterior))))
 
-    def used_cells(self, X: Any) -> NDArray[np.bool_]:
+    def _used_cells(self, X: Any) -> NDArray[np.bool_]:
         """Return which cells have a level of their own, of shape (n_rows, n_features); the others are summed out."""
         model = self._now()
         return np.ascontiguousarray(model._beliefs.codes(model._encode(X)).T != 255)
@@ -358,7 +349,6 @@ class AutoBayes(BayesClassifier):
         read = tuple(read_values(column, v.name) for column, v in zip(columns, schema, strict=True))
         return Source(schema.names, schema.named, len(columns[0]), read)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+    def _set_tags(self, tags: Any) -> None:
+        super()._set_tags(tags)
         tags.non_deterministic = self.random_state is None
-        return tags

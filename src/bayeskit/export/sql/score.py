@@ -20,6 +20,7 @@ from bayeskit.export.sql.naive import NaiveTerms
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import IMPOSSIBLE
 from bayeskit.export.target import Target
+from bayeskit.learn.model import plain_class
 
 
 def to_sql(
@@ -140,7 +141,7 @@ def _dialect(name: str) -> Dialect:
 
 def _exportable(model: Any) -> Any:
     # AODE has structures too, but averages over many.
-    if type(model) in (NaiveBayes, GaussianNB) or (isinstance(model, SemiNaive) and not isinstance(model, AODE)):
+    if plain_class(model) in (NaiveBayes, GaussianNB) or (isinstance(model, SemiNaive) and not isinstance(model, AODE)):
         return model._now()
     raise BayeskitError(
         f"{type(model).__name__} cannot be written as SQL; NaiveBayes, GaussianNB, TAN, KDB, ODE and SPODE can."

@@ -30,8 +30,8 @@ def structure(result: Training) -> str:
     names = [target, *model.schema_.names]
     if len(names) > MOST_DRAWN:
         return section("structure", "Structure", f"{len(names) - 1} columns are too many to draw.")
-    if model.dependence:
-        return section("structure", "Structure", e(model.dependence))
+    if model._dependence:
+        return section("structure", "Structure", e(model._dependence))
     found = getattr(model, "structure_", None)
     members = getattr(found, "members", None)
     parents = (members[0] if members else found).parents if found is not None else [()] * len(model.schema_)

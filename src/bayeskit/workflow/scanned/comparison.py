@@ -199,7 +199,7 @@ def _plan(run: in_memory.Run, rows: ScanRows) -> Plan:
     settings = run.settings()
     numeric, bins = str(settings.get("numeric", "")), int(settings.get("bins", 1))
     schema = learn_schema(rows.source, run.kinds, numeric, bins, y=rows.y)
-    plan = Plan(run.model, rows.target, schema)
+    plan = Plan(run.model._as_settings(), rows.target, schema)
     assert run.counted_as is not None
     return plan if run.counted_as[0] == "values" else plan.with_families(str(run.counted_as[0]))
 
