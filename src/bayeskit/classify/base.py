@@ -41,8 +41,6 @@ class Beliefs(Protocol):
 class BayesClassifier(Posteriors):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
-    _role = "classifier"
-
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
     unseen: str = "ignore"
     impossible: str = "error"

@@ -100,7 +100,6 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     array([[0.234, 0.766]])
     """
 
-    _role = "classifier"
     _statistic = TokenCounts
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "model": one_of("multinomial", "bernoulli", "complement"),

@@ -17,6 +17,7 @@ from bayeskit.classify.naive_bayes import NaiveBayes
 from bayeskit.errors import BayeskitError
 from bayeskit.kinds import kind_of
 from bayeskit.kinds.closed_form import ClosedForm
+from bayeskit.learn.model import plain_class
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.table.schema import Variable
 
@@ -97,7 +98,7 @@ def naive_parts(model: Any, engine: str) -> NaiveParts:
     >>> parts.classes, parts.columns[3].variable.values, np.exp(parts.columns[3].log_table).round(2).tolist()
     (['no', 'yes'], ('strong', 'weak'), [[0.57, 0.36], [0.43, 0.64]])
     """
-    if type(model) not in (NaiveBayes, GaussianNB):
+    if plain_class(model) not in (NaiveBayes, GaussianNB):
         raise BayeskitError(f"{type(model).__name__} cannot be written as {engine}; NaiveBayes and GaussianNB can.")
     model = model._now()
     beliefs: NaiveBeliefs = model._beliefs

@@ -183,7 +183,7 @@ def plain_class(model: Any) -> type[Any]:
 
     >>> from bayeskit import NaiveBayes
     >>> plain_class(NaiveBayes).__module__
-    'bayeskit.classify.naive'
+    'bayeskit.classify.naive_bayes'
     """
     kind = model if isinstance(model, type) else type(model)
     found: type[Any] = kind.__dict__.get("_plain", kind)
