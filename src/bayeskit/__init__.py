@@ -22,6 +22,7 @@ _MODELS = {
     "GaussianMixture": "bayeskit.mixture.gaussian_mixture",
     "GibbsClassifier": "bayeskit.concept.gibbs_classifier",
     "KDB": "bayeskit.classify.kdb",
+    "KMeans": "bayeskit.mixture.k_means",
     "LatentClass": "bayeskit.mixture.latent_class",
     "LeastSquares": "bayeskit.concept.least_squares",
     "LogisticRegression": "bayeskit.classify.logistic_regression",

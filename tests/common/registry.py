@@ -26,10 +26,9 @@ def whole_models():
 
 def mixtures():
     """Mixtures: with their default parameters, and k-means."""
-    from bayeskit import GaussianMixture, LatentClass
+    from bayeskit import GaussianMixture, KMeans, LatentClass
 
-    k_means = GaussianMixture(3, covariance="fixed", hard=True)
-    return [GaussianMixture(), k_means, LatentClass()]
+    return [GaussianMixture(), KMeans(3), LatentClass()]
 
 
 def semi_supervised():

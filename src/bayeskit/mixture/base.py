@@ -115,6 +115,11 @@ class MixtureModel(WholeModel):
 
     weights_ = learned("weights", "P(component), of shape (k,).")
 
+    @property
+    def _n_wanted(self) -> int | str:
+        """The number of components that was asked for, or "auto"."""
+        return self.n_components
+
     # -- fitting ----------------------------------------------------------------------------------------------------
 
     def _choose(self, n_rows: int, total: float, climb: Callable[[int], tuple[EMResult[Any], float, int]]) -> Any:
@@ -122,8 +127,8 @@ class MixtureModel(WholeModel):
 
         The numbers 1, 2, … are tried up to ``max_components``, or until three in a row have not lowered the criterion.
         """
-        if self.n_components != "auto":
-            k = int(self.n_components)
+        if self._n_wanted != "auto":
+            k = int(self._n_wanted)
             if k > n_rows:
                 raise BayeskitError(
                     f"n_components is {k}, but there {'is' if n_rows == 1 else 'are'} only {n_rows} "

@@ -243,7 +243,7 @@ class GaussianMixture(MixtureModel):
             raise BayeskitError("covariance='fixed' needs sigma, the known standard deviation; k-means is hard=True.")
         if self.covariance != "fixed" and self.sigma is not None:
             raise BayeskitError(f"sigma is for covariance='fixed'; got covariance={self.covariance!r}.")
-        if self.n_components == "auto":
+        if self._n_wanted == "auto":
             if not isinstance(self.init, str):
                 raise BayeskitError("a given init has its own number of components; pass n_components too.")
             if self.covariance == "fixed" and self.sigma is None:
