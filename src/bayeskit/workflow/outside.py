@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.base import BayesClassifier
-from bayeskit.classify.feature_model import FeatureModel
+from bayeskit.classify.matrix_classifier import MatrixClassifier
 from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.errors import BayeskitError
 from bayeskit.learn.labelled import Labelled
@@ -19,7 +19,7 @@ from bayeskit.table.read import Source
 
 def is_outside(model: Any) -> bool:
     """Return whether a classifier must be given a frame or an array: all but our own that read any table."""
-    return isinstance(model, FeatureModel) or not isinstance(model, BayesClassifier | TableClassifier)
+    return isinstance(model, MatrixClassifier) or not isinstance(model, BayesClassifier | TableClassifier)
 
 
 def as_given(source: Source) -> Any:
