@@ -20,7 +20,8 @@ NOT_WRITTEN_BY_HAND = {"_build", "auto_gallery"}
 PAGES = sorted(ROOT.glob("*.md")) + [
     page for page in sorted((ROOT / "docs").rglob("*.md")) if not NOT_WRITTEN_BY_HAND & set(page.parts)
 ]
-MODULES = ["bayeskit", *(found.name for found in pkgutil.walk_packages(bayeskit.__path__, "bayeskit."))]
+# The classes of `bayeskit` itself are those of its modules, with scikit-learn's base classes.
+MODULES = [found.name for found in pkgutil.walk_packages(bayeskit.__path__, "bayeskit.")]
 MODULES.remove("bayeskit._kernels._native")
 
 

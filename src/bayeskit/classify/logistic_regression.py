@@ -39,13 +39,17 @@ class LogisticState(ClassifierState):
     intercept: Matrix  # (n_units,)
     history: History
     gradient_norm: float
-    n_iter: int
     log_likelihood: float
     null_log_likelihood: float
     n_rows: float
     separation: ClassSeparation | None
     covariance: Matrix | None
     reference: int
+
+    @property
+    def n_iter(self) -> int:
+        """The number of steps, at least 1."""
+        return max(1, self.history.n_steps)
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -148,7 +152,7 @@ class LogisticRegression(TableClassifier):
     coef_ = learned("coef", "The weights, of shape (n_units, n_inputs): one unit with two classes, else one per class.")
     intercept_ = learned("intercept", "The intercepts, of shape (n_units,).")
     input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
-    history_ = learned("history", "The objective before each step and at the end, and why it stopped.")
+    history_ = learned("history", "The objective before each step and at the end, and why the solver stopped.")
     gradient_norm_ = learned("gradient_norm", "The largest entry of the gradient at the end.")
     n_iter_ = learned("n_iter", "The number of steps.")
     log_likelihood_ = learned("log_likelihood", "log P(y | x) of the rows of the fit.")
@@ -387,14 +391,13 @@ class LogisticRegression(TableClassifier):
         meta, arrays = classes_to_parts(state.classes)
         separation = state.separation
         own = {
-            "n_iter": state.n_iter,
             "history": state.history.to_json(),
             "reference_place": state.reference,
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
         }
         numbers = [state.log_likelihood, state.null_log_likelihood, state.gradient_norm, state.n_rows]
         arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
-        arrays |= {"numbers": np.array(numbers)}
+        arrays["numbers"] = np.array(numbers)
         if state.covariance is not None:
             arrays["covariance"] = state.covariance
         return {**meta, **own}, arrays
@@ -426,7 +429,6 @@ class LogisticRegression(TableClassifier):
             intercept=expect_array(arrays, "intercept", np.float64, (n_units,)),
             history=History.from_json(expect_field(meta, "history", dict)),
             gradient_norm=gradient,
-            n_iter=expect_field(meta, "n_iter", int),
             log_likelihood=log_likelihood,
             null_log_likelihood=null,
             n_rows=n_rows,
@@ -451,7 +453,6 @@ def _state_of(
         intercept=intercept,
         history=optimum.history,
         gradient_norm=optimum.gradient,
-        n_iter=max(1, optimum.history.n_steps),
         log_likelihood=fitted.log_likelihood,
         null_log_likelihood=fitted.null_log_likelihood,
         n_rows=fitted.n_rows,

@@ -37,7 +37,7 @@ class SigmoidState(ClassifierState):
     design: DesignMatrix
     coef: Matrix  # (n_units, n_inputs)
     intercept: Vector  # (n_units,)
-    histories: tuple[History, ...]
+    histories: list[History]
 
     @property
     def n_iter(self) -> int:
@@ -119,7 +119,7 @@ class SigmoidUnit(TableClassifier):
     coef_ = learned("coef", "w_jk of each unit, of shape (n_units, n_inputs).")
     intercept_ = learned("intercept", "w₀ of each unit, of shape (n_units,).")
     input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
-    histories_ = learned("histories", "The objective of each unit before each step and at the end.")
+    histories_ = learned("histories", "The objective of each unit, per row, on the way, and why it stopped.")
     n_iter_ = learned("n_iter", "The largest number of steps over the units.")
 
     def __init__(
@@ -184,7 +184,7 @@ class SigmoidUnit(TableClassifier):
         found = [climb(design, table, scale, d, weight) for d in wanted]
         weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
         intercept = np.array([v[-1] for v, _ in found]) - weights @ design.means
-        histories = tuple(history for _, history in found)
+        histories = [history for _, history in found]
         return SigmoidState(self, schema, target, classes, design, weights, intercept, histories)
 
     def _climb_likelihood(
@@ -318,7 +318,7 @@ class SigmoidUnit(TableClassifier):
         design = DesignMatrix.from_arrays(schema, arrays)
         coef = expect_array(arrays, "coef", np.float64, (n_units, len(design.means)))
         intercept = expect_array(arrays, "intercept", np.float64, (n_units,))
-        histories = tuple(History.from_json(each) for each in expect_field(meta, "histories", list))
+        histories = [History.from_json(each) for each in expect_field(meta, "histories", list)]
         if len(histories) != n_units:
             raise BayeskitError("the file does not hold one history per unit.")
         return SigmoidState(self, schema, target, classes, design, coef, intercept, histories)
