@@ -236,3 +236,10 @@ def test_widening_a_narrow_direction_leaves_the_others_as_they_are():
     assert_allclose(model.covariances_[0, 0, 0], np.var([0.0, 2.0, 4.0]), rtol=1e-12)
     # A thousandth of the column's deviation over all rows.
     assert_allclose(model.covariances_[0, 1, 1], 1e-6 * np.var([row[1] for row in X]), rtol=1e-9)
+
+
+def test_a_table_of_columns_with_holes_is_the_array_with_holes():
+    table = with_holes()
+    columns = {f"x{j}": [None if np.isnan(cell) else cell for cell in table[:, j]] for j in range(table.shape[1])}
+    by_column, by_array = GaussianBayes().fit(columns, Y), GaussianBayes().fit(table, Y)
+    assert_allclose(by_column.covariances_, by_array.covariances_, rtol=1e-12)

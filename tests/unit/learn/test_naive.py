@@ -84,3 +84,9 @@ def test_parameters_are_counted():
     assert model.n_parameters_ == 13
     assert NaiveBayes(prior="uniform").fit({"u": list("ab")}, [0, 1]).n_parameters_ == 2
     assert model.n_joint_cells_ == 2 * 3 * 2
+
+
+def test_counts_of_one_row_are_enough_to_learn_from():
+    counts = NaiveBayes().fit({"a": ["x"]}, ["yes"]).counts_
+    model = NaiveBayes.from_counts(counts)
+    assert model.predict({"a": ["x", None]}).tolist() == ["yes", "yes"]
