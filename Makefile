@@ -24,8 +24,8 @@ $(VENV)/.engines: $(VENV)/.developer
 # Trains on a bundled table; the next command that it names runs as $(BIN)/bayeskit.
 demo: $(VENV)/.user
 	@mkdir -p demo-output && cp src/bayeskit/datasets/data/heart.csv demo-output/
-	@$(BIN)/bayeskit train demo-output/heart.csv --target disease --output demo-output/disease.bayes
-	@echo "(here the command is $(BIN)/bayeskit; open demo-output/disease.html in a browser)"
+	@$(BIN)/bayeskit train demo-output/heart.csv --target disease --output demo-output/heart-disease.bayes
+	@echo "(here the command is $(BIN)/bayeskit; open demo-output/heart-disease.html in a browser)"
 
 # Every core takes tests, so that a process of them needs no further threads for linear algebra.
 export OPENBLAS_NUM_THREADS := 1

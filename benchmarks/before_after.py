@@ -161,7 +161,12 @@ def command() -> Timed:
         quietly("train", "text.csv", "-t", "y", "-m", "NaiveBayes", "--no-report", "--json", "-o", "text.bayes")
         yield f"train {n:,} × 14, {len(MODELS)} models, no report", lambda: quietly(*train, "--no-report")
         yield f"train {n:,} × 14, {len(MODELS)} models, report", lambda: quietly(*train)
-        yield f"predict {n:,} × 8 text columns", lambda: quietly("predict", "text.bayes", "text.csv", "-o", "out.csv")
+
+        def predict() -> None:
+            Path("out.csv").unlink(missing_ok=True)  # a file that is there is not replaced
+            quietly("predict", "text.bayes", "text.csv", "-o", "out.csv")
+
+        yield f"predict {n:,} × 8 text columns", predict
 
 
 def start() -> Timed:

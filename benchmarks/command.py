@@ -102,7 +102,7 @@ def predict_row(folder: Path) -> Row:
 
     os.chdir(folder)
     assert run(["train", "some.csv", "-t", "y", "-m", "NaiveBayes", "--no-report", "--json"]) == 0
-    ours = ["predict", "y.bayes", "big.csv", "-o", "ours.csv"]
+    ours = ["predict", "some-y.bayes", "big.csv", "-o", "ours.csv", "--force"]
     start = time.process_time()
     theirs()
     peer = time.process_time() - start

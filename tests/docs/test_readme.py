@@ -88,7 +88,7 @@ def test_every_file_that_the_readme_links_to_is_there():
 def test_the_demo_runs_and_leaves_a_model_and_a_report():
     """What `make demo` runs is the command of the README on the bundled table, so it is read here and run there."""
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "train demo-output/heart.csv --target disease --output demo-output/disease.bayes" in recipe
+    assert "train demo-output/heart.csv --target disease --output demo-output/heart-disease.bayes" in recipe
     assert "src/bayeskit/datasets/data/heart.csv" in recipe
 
 

@@ -187,7 +187,7 @@ class Voters:
             with np.errstate(divide="ignore", invalid="ignore"):
                 weight = np.where(alone, weight * here, np.where(weight > 0, weight / np.sqrt(squared), 0.0))
             weight[left_out & (n == 0)] = 0.0
-        if len(place) == 1:
+        if place.shape[1] == len(self.n_class):  # all distinct rows, in their order
             votes = weight @ self.n_class
         else:
             votes = np.einsum("im,imc->ic", weight, self.n_class[place])

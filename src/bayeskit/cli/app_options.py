@@ -13,4 +13,5 @@ OPTIONS = {
     "date_order": "--date-order",
     "missing": "--missing",
     "numeric": "--numeric",
+    "force": "--force",
 }

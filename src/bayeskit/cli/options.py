@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -82,10 +84,24 @@ TextColumn = Annotated[
     str | None,
     typer.Option("--text", help="Column of texts, for a text classifier.", show_default=False),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output file that bayeskit did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 __all__ = ["refuse_overwriting"]
+
+
+def model_name(data: Sequence[str], target: str | None) -> Path:
+    """Return the default name of a model file: that of the table, or of the folder of several files, and the target.
+
+    >>> model_name(["days/days.csv.gz"], "play"), model_name(["days/*.parquet"], "play"), model_name(["-"], "play")
+    (PosixPath('days-play.bayes'), PosixPath('days-play.bayes'), PosixPath('play.bayes'))
+    """
+    first = Path(data[0])
+    parts = [part for part in (first if len(data) == 1 else first.parent).parts if not has_magic(part)]
+    table = parts[-1].split(".")[0] if parts and data[0] != "-" else ""
+    name = "-".join(filter(None, (table, target))) or "model"
+    return Path(re.sub(r"[^\w .()-]", "_", name) + ".bayes")
 
 
 def table_output(output: Path | None, json: bool) -> tuple[Path | None, Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.options import refuse_overwriting
+from bayeskit.cli.options import model_name, refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
@@ -36,6 +35,7 @@ def train(
     models: Sequence[str] | None,
     encoding: str,
     *,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Learn a text classifier and save it."""
@@ -43,8 +43,8 @@ def train(
     from bayeskit.workflow.text_training import train_text
 
     source = read_texts(data, text=text, target=target, encoding=encoding)
-    place = output or Path(re.sub(r"[^\w .()-]", "_", source.target or "text") + ".bayes")
-    refuse_overwriting(place, (source.path, *source.more))
+    place = output or model_name(data, source.target)
+    refuse_overwriting(place, (source.path, *source.more), force=force)
     with _following(source, not as_json) as followed:
         result = train_text(followed, models or None)
     result.model.save(place)
@@ -109,7 +109,7 @@ class TextPredictions:
         encoding: str,
         keep: Sequence[str],
         costs: Loss | None,
-        digits: int,
+        digits: int | None,
     ) -> None:
         from bayeskit.table.corpus_files import read_texts
 
@@ -124,6 +124,7 @@ class TextPredictions:
         import pyarrow as pa
 
         from bayeskit.progress import report_step
+        from bayeskit.workflow.prediction import rounded
 
         n = 0
         for done, (texts, _) in enumerate(self._source):
@@ -131,7 +132,7 @@ class TextPredictions:
             proba = self._model.predict_proba(texts)
             names = [str(name) for name in self._model.classes_.tolist()]
             columns: dict[str, Any] = {"class": [names[c] for c in proba.argmax(axis=1).tolist()]}
-            columns |= {f"P({name})": proba[:, c].round(self._digits) for c, name in enumerate(names)}
+            columns |= {f"P({name})": rounded(proba[:, c], self._digits) for c, name in enumerate(names)}
             writer.write(pa.table(columns))
             n += len(texts)
         return n

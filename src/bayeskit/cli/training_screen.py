@@ -11,7 +11,8 @@ from bayeskit.cli import screen
 from bayeskit.cli.app_options import OPTIONS
 
 if TYPE_CHECKING:
-    from bayeskit.workflow.training import Training, TrainingTable
+    from bayeskit.workflow.training import Training
+    from bayeskit.workflow.training_table import TrainingTable
 
 # Columns of the leaderboard in the order in which a narrow terminal leaves them out; the deciding one stays.
 _LESS_WANTED = ("predict", "fit", "calibration", "Brier", "error", "mean loss", "log-loss")

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.options import Data, Decimal, Delimiter, Encoding, Json, Missing, RandomState, refuse_overwriting
+from bayeskit.cli.options import (
+    Data,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Json,
+    Missing,
+    RandomState,
+    refuse_overwriting,
+)
 
 if TYPE_CHECKING:
     from bayeskit.workflow.clustering import Clustering
@@ -41,6 +51,7 @@ def cluster(
     missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Find clusters in a table.
@@ -62,7 +73,7 @@ def cluster(
     format_named(output)
     for place in (output, save):
         if place is not None:
-            refuse_overwriting(place, (data,))
+            refuse_overwriting(place, (data,), force=force)
     if save is not None and save.resolve() == output.resolve():
         raise typer.BadParameter(f"{str(save)!r} is where the rows go (--output).", param_hint="--save")
     file = TableFile.open(data, encoding, delimiter, missing=missing or ())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.network_files import read_network, write_network
-from bayeskit.cli.options import Json, Network, refuse_overwriting
+from bayeskit.cli.options import Force, Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
 
 
@@ -16,6 +16,7 @@ def convert(
     source: Network,
     target: Annotated[Path, typer.Argument(help="The file to write.", show_default=False)],
     normalize: Annotated[bool, typer.Option("--normalize", help="Divide each row of a table by its sum.")] = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Convert a network file into another format.
@@ -24,7 +25,7 @@ def convert(
 
     Example: bayeskit convert alarm.bif alarm.net
     """
-    refuse_overwriting(target, (source,))
+    refuse_overwriting(target, (source,), force=force)
     net = read_network(source, normalize)
     write_network(net, target)
     if json:

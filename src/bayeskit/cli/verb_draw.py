@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bayeskit.cli.network_files import parse_evidence, read_network
-from bayeskit.cli.options import Json, Network, refuse_overwriting
+from bayeskit.cli.options import Force, Json, Network, refuse_overwriting
 from bayeskit.cli.screen import say_json
 
 
@@ -30,6 +30,7 @@ def draw(
         ),
     ] = None,
     steps: Annotated[int, typer.Option("--steps", help="How many arcs --around reaches.", min=0)] = 1,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Draw a network as SVG.
@@ -38,13 +39,12 @@ def draw(
 
     Example: bayeskit draw asia.bif -o asia.svg --given smoke=yes
     """
-    if output is not None:
-        refuse_overwriting(output, (source,))
-    net = read_network(source)
-    evidence = parse_evidence(given or [])
     if output is None:
         name = source.name.removesuffix(".gz")
         output = source.with_name(Path(name).stem + ".svg")
+    refuse_overwriting(output, (source,), force=force)
+    net = read_network(source)
+    evidence = parse_evidence(given or [])
     picture = net.draw(given=evidence, bars=bars, around=around or None, steps=steps)
     picture.save(output)
     if json:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bayeskit.cli.options import refuse_overwriting
+from bayeskit.cli.options import Force, refuse_overwriting
 
 
 def export(
@@ -41,6 +41,7 @@ def export(
         Path | None,
         typer.Option("--output", "-o", help="Output file; standard output by default.", show_default=False),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Write a classifier as one SELECT, which scores a table inside the database, or as an ONNX model.
 
@@ -61,7 +62,7 @@ def export(
     from bayeskit.io.model_files import load_value
 
     if output is not None:
-        refuse_overwriting(output, (model,))
+        refuse_overwriting(output, (model,), force=force)
     if to == "onnx":
         from bayeskit.export.onnx.score import to_onnx
 

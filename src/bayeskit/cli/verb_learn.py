@@ -10,7 +10,7 @@ import typer
 
 from bayeskit.cli import screen
 from bayeskit.cli.network_files import write_network
-from bayeskit.cli.options import Data, Delimiter, Encoding, Json, RandomState, refuse_overwriting
+from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.network.learn.search import LearnedStructure
@@ -76,6 +76,7 @@ def learn(
     random_state: RandomState = 0,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Learn a Bayesian network from a table.
@@ -91,7 +92,7 @@ def learn(
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.state_columns import read_states
 
-    _refuse_outputs(output, drawing, data)
+    _refuse_outputs(output, drawing, data, force)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
     options |= {"length": length, "alpha": alpha, "test": test}
@@ -130,16 +131,16 @@ def _method(word: str, options: dict[str, Any]) -> SearchMethod:
     return METHODS.classes[word](**options)
 
 
-def _refuse_outputs(output: Path, drawing: Path | None, data: str) -> None:
+def _refuse_outputs(output: Path, drawing: Path | None, data: str, force: bool) -> None:
     """Refuse what could not be written, before a search that may take long."""
     from bayeskit.errors import NetworkError
     from bayeskit.network.formats.paths import format_of
 
-    refuse_overwriting(output, (data,))
+    refuse_overwriting(output, (data,), force=force)
     if output.suffix != ".bayes":
         format_of(output)
     if drawing is not None:
-        refuse_overwriting(drawing, (data,))
+        refuse_overwriting(drawing, (data,), force=force)
         if drawing.suffix.lower() != ".svg":
             raise NetworkError(f"a drawing is saved as .svg; got '{drawing}'.")
 

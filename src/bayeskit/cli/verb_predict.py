@@ -13,6 +13,7 @@ from bayeskit.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Force,
     Json,
     LossFile,
     Missing,
@@ -53,12 +54,16 @@ def predict(
     reject: Reject = None,
     target: Predicted = None,
     text: TextColumn = None,
-    digits: Annotated[int, typer.Option(help="Decimal places of the probabilities.", min=1, max=17)] = 6,
+    digits: Annotated[
+        int | None,
+        typer.Option(help="Decimal places of the probabilities (default: all).", min=1, max=17, show_default=False),
+    ] = None,
     strict: Strict = False,
     decimal: Decimal = None,
     missing: Missing = None,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Predict the class of each row of a table.
@@ -80,7 +85,7 @@ def predict(
     is_text = texts.is_text_model(classifier.model)
     words = (*classifier.missing, *(missing or ()))
     scan = scan_of(data, None, encoding, delimiter, words) if not is_text and is_many(data) else None
-    refuse_overwriting(place, (*inputs(data, scan), model, loss))
+    refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
     costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
     if is_text:
         documents = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli.network_files import read_network
-from bayeskit.cli.options import Network, RandomState, refuse_overwriting, table_output
+from bayeskit.cli.options import Force, Network, RandomState, refuse_overwriting, table_output
 
 if TYPE_CHECKING:
     from bayeskit.table.formats import TableWriter
@@ -31,6 +31,7 @@ def sample(
         ),
     ] = None,
     random_state: RandomState = 0,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Write JSON Lines instead of CSV.")] = False,
 ) -> None:
     """Sample cases from a network, as CSV or JSON Lines.
@@ -43,7 +44,7 @@ def sample(
     from bayeskit.workflow.wording import count
 
     place, name = table_output(output, json)
-    refuse_overwriting(place, (source,))
+    refuse_overwriting(place, (source,), force=force)
     net = read_network(source)
     if place is None:
         with open_writer(name, sys.stdout.buffer) as writer:

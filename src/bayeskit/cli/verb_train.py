@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from bayeskit.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Force,
     Json,
     LossFile,
     Missing,
@@ -25,6 +25,7 @@ from bayeskit.cli.options import (
     Stream,
     Tables,
     TextColumn,
+    model_name,
     read_loss_file,
     refuse_overwriting,
 )
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
     from bayeskit.table.scan import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
-    from bayeskit.workflow.training import Training, TrainingTable
+    from bayeskit.workflow.training import Training
+    from bayeskit.workflow.training_table import TrainingTable
 
 # What --by says, and the measure of the library that it means.
 BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
@@ -49,7 +51,7 @@ def train(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Model file (default: TARGET.bayes).", show_default=False),
+        typer.Option("--output", "-o", help="Model file (default: TABLE-TARGET.bayes).", show_default=False),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -92,6 +94,7 @@ def train(
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
     stream: Stream = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Learn to predict a column of a table.
@@ -120,18 +123,18 @@ def train(
     from bayeskit.workflow import training
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        texts.train(data, text, target, output, models, encoding, as_json=json)
+        texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
     forced = _pairs(kind or [])
     plan = _plan(folds, models, by, loss is not None or reject is not None)
-    place = output or Path(re.sub(r"[^\w .()-]", "_", target) + ".bayes")
+    place = output or model_name(data, target)
     page = place.with_suffix(".html") if report else None
     words = tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    _refuse_places(place, page, (*sources, loss, test))
+    _refuse_places(place, page, (*sources, loss, test), force)
     _refuse_known_rows(test, sources)
     file = None if scan is not None else TableFile.open(data[0], encoding, delimiter, missing=words, keep=True)
     held_out = None if test is None else TableFile.open(test, encoding, delimiter, missing=words)
@@ -141,11 +144,9 @@ def train(
         raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
     left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
     options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
-    if file is not None:
-        table = training.read_training_table(file, *options)
-    else:
-        assert scan is not None
-        table = _read_scan(scan, options, plan, random_state, json)
+    source = file if scan is None else scan
+    assert source is not None
+    table = _read_table(source, options, plan, random_state, json)
     if not json:
         show_columns(table)
     measure = BY[by] if by else None
@@ -175,15 +176,19 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
         screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
 
 
-def _read_scan(scan: Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool) -> TrainingTable:
-    """Read the table piece by piece, and say so."""
-    from bayeskit.workflow.scanned.training import read_training_scan
+def _read_table(
+    source: TableFile | Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool
+) -> TrainingTable:
+    """Read the table; one of any size is read piece by piece, and this says so."""
+    from bayeskit.table.scan import Scan
+    from bayeskit.workflow.training_table import read_training_table
 
-    if not json:
-        screen.say(f"Reading {scan.shown} piece by piece.")
+    piecewise = isinstance(source, Scan)
+    if piecewise and not json:
+        screen.say(f"Reading {source.shown} piece by piece.")
     also = [plan.column] if plan.column else []
-    with screen.progress(not json) as progress:
-        return read_training_scan(scan, *options, also=also, random_state=random_state, progress=progress)
+    with screen.progress(piecewise and not json) as progress:
+        return read_training_table(source, *options, also=also, random_state=random_state, progress=progress)
 
 
 def _plan(folds: str, models: list[str] | None, by: str | None, has_loss: bool) -> FoldPlan:
@@ -224,7 +229,7 @@ def _pairs(kinds: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None]) -> None:
+def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None], force: bool) -> None:
     from bayeskit.errors import ModelFileError
 
     if model.suffix == ".html":
@@ -232,7 +237,7 @@ def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None])
     if not model.absolute().parent.is_dir():
         raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
     for path in filter(None, (model, page)):
-        refuse_overwriting(path, inputs)
+        refuse_overwriting(path, inputs, force=force)
 
 
 def _refuse_known_rows(test: str | None, inputs: Sequence[str]) -> None:

@@ -1,10 +1,11 @@
-"""No input is overwritten."""
+"""No input is overwritten, and no file that bayeskit did not write is replaced unless the user says so."""
 
 from __future__ import annotations
 
 import os
 import stat
 import sys
+import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +13,17 @@ from typing import Any
 
 from bayeskit.errors import TableError
 
+# Near its beginning a report or a drawing says who made it.
+MADE_BY = 'data-made-by="bayeskit"'
 
-def refuse_overwriting(output: Path | None, inputs: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Refuse an output that is one of the inputs, under whatever name or link it goes; None is standard output."""
+
+def refuse_overwriting(
+    output: Path | None, inputs: Iterable[str | os.PathLike[str] | None], *, force: bool = True
+) -> None:
+    """Refuse an output that is one of the inputs, under whatever name or link it goes; None is standard output.
+
+    Without ``force``, refuse also a file that is there and has none of the signs by which bayeskit knows its own.
+    """
     written = _status(sys.stdout if output is None else output)
     if written is None:
         return
@@ -25,6 +34,27 @@ def refuse_overwriting(output: Path | None, inputs: Iterable[str | os.PathLike[s
             raise TableError(
                 f"{shown} is the input {str(path)!r}; give the output another name, so that no data is lost."
             )
+    if not force and output is not None and written.st_size and not is_own(output):
+        raise TableError(
+            f"{str(output)!r} is there already, and nothing in it says that bayeskit wrote it; give another name, or "
+            "say that it may be replaced.",
+            "force",
+        )
+
+
+def is_own(path: Path) -> bool:
+    """Return whether a file says that bayeskit wrote it: a model file, a report or a drawing."""
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    if MADE_BY.encode() in head:
+        return True
+    from bayeskit.io.header import FORMAT  # which needs NumPy
+
+    try:
+        with zipfile.ZipFile(path) as container, container.open("model.json") as header:
+            return FORMAT.encode() in header.read(4096)
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return False
 
 
 def _status(file: Any) -> os.stat_result | None:

@@ -13,7 +13,7 @@ from bayeskit.kinds import FitContext, words
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import Source
-from bayeskit.table.schema import Schema, Value, Variable
+from bayeskit.table.schema import Schema, Variable
 
 Kinds = Mapping[str, str] | Mapping[int, str] | str | None
 
@@ -134,11 +134,13 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
         if column.declared:
             return known.union(Variable(known.name, "categorical", column.levels, declared=True)), None
         if type(column.levels[0]) is type(known.values[0]):
-            new = [level for level in column.levels if level not in known.code_of]
+            new = [code for code, level in enumerate(column.levels) if level not in known.code_of]
+            if not new:
+                return known, None
             # A dictionary may list values that no cell of these rows has.
-            used = set(column.present()) if new else set[Value]()
-            found = tuple(level for level in new if level in used)
-            return known.union(Variable(known.name, "categorical", found)) if found else known, None
+            used = np.bincount(column.codes[~column.missing()], minlength=len(column.levels))[new]
+            found = [column.levels[code] for code, n in zip(new, used, strict=True) if n]
+            return known.extended(found), None
     cells = encode_column(column, known)
     # The code of an unseen value; bins have none, since every number falls into one.
     if not known.is_discrete or known.is_binned or not (cells == unseen_code(cells.dtype)).any():

@@ -35,15 +35,24 @@ class NumberCells:
     weight: NDArray[np.float64]
     keys: NDArray[np.uint64]
 
-    def __add__(self, other: NumberCells) -> NumberCells:
+    @classmethod
+    def joined(cls, parts: Sequence[NumberCells]) -> NumberCells:
+        """Return the numbers of all parts."""
         names = ("values", "labels", "weight", "keys")
-        return NumberCells(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def __add__(self, other: NumberCells) -> NumberCells:
+        return self.joined([self, other])
 
     def __getitem__(self, rows: NDArray[Any]) -> NumberCells:
         return NumberCells(self.values[rows], self.labels[rows], self.weight[rows], self.keys[rows])
 
     def tallied(self) -> NumberCells | None:
         """Join equal pairs of number and class and add their weights; None where there are too many."""
+        if len(self.values) > _MOST_DISTINCT:
+            ordered = np.sort(self.values)  # quicker than the order of pairs, and enough where few numbers repeat
+            if np.count_nonzero(ordered[1:] != ordered[:-1]) >= _MOST_DISTINCT:
+                return None
         order = np.lexsort((self.labels, self.values))
         cells = self[order]
         new = np.ones(len(order), dtype=bool)
@@ -94,6 +103,48 @@ class SeenNumbers:
         return SeenNumbers(classes, tuple(map(moved, self.tallies)), tuple(map(moved, self.samples)))
 
 
+class _Growing:
+    """The numbers of one column while batches are read: few rows of a batch can still come into the sample."""
+
+    def __init__(self) -> None:
+        self._parts: list[NumberCells] = []
+        self._waiting = 0  # rows since the sample was last cut to size
+        self._below = 2**64 - 1  # the largest key that a row of the sample can have
+        self._tally: NumberCells | None = None
+        self._overflowed = False
+
+    def add(self, cells: NumberCells) -> None:
+        """Add the cells of a batch, of which some may be NaN."""
+        if not self._overflowed:
+            tally = _known(cells).tallied()
+            if self._tally is not None and tally is not None:
+                tally = (self._tally + tally).tallied()
+            self._tally, self._overflowed = tally, tally is None
+        near = np.flatnonzero(cells.keys <= np.uint64(self._below))
+        near_cells = _known(cells if len(near) == len(cells.keys) else cells[near])
+        self._parts.append(near_cells)
+        self._waiting += len(near_cells.keys)
+        if self._waiting > _SAMPLED:
+            self._cut_to_size()
+
+    def _cut_to_size(self) -> None:
+        sample = NumberCells.joined(self._parts).sampled()
+        self._parts, self._waiting = [sample], 0
+        if len(sample.keys) == _SAMPLED:
+            self._below = int(sample.keys.max())
+
+    def move(self, place: NDArray[np.int64]) -> None:
+        """Renumber the classes."""
+        self._parts = [replace(part, labels=place[part.labels]) for part in self._parts]
+        self._tally = None if self._tally is None else replace(self._tally, labels=place[self._tally.labels])
+
+    @property
+    def seen(self) -> tuple[NumberCells | None, NumberCells]:
+        """The tally, and the sample."""
+        self._cut_to_size()
+        return self._tally, self._parts[0]
+
+
 @dataclass(frozen=True)
 class _Look:
     plan: Plan
@@ -102,7 +153,8 @@ class _Look:
     seed: int
 
     def __call__(self, readers: Iterable[PieceReader]) -> SeenNumbers:
-        seen = SeenNumbers(None, (), ())
+        classes: NDArray[Any] | None = None
+        columns = [_Growing() for _ in self.places]
         for reader in readers:
             row = 0
             for rows, n_unlabelled in self.plan.rows([reader]):
@@ -110,23 +162,34 @@ class _Look:
                     row += n_unlabelled
                     continue
                 n = rows.source.n_rows
-                seen = seen.plus(self._of_batch(rows, row_keys(self.seed, reader.number, row, n)))
+                known = rows.classes if classes is None else union_classes(classes, rows.classes)
+                if classes is not None and known is not classes:
+                    for column in columns:
+                        column.move(np.searchsorted(known, classes))
+                classes = known
+                self._add(rows, np.searchsorted(known, rows.classes), columns, reader.number, row)
                 row += n + n_unlabelled
-        return seen
+        if classes is None:
+            return SeenNumbers(None, (), ())
+        tallies, samples = zip(*(column.seen for column in columns), strict=True)
+        return SeenNumbers(classes, tallies, samples)
 
-    def _of_batch(self, rows: Any, keys: NDArray[np.uint64]) -> SeenNumbers:
+    def _add(self, rows: Any, to_class: NDArray[np.int64], columns: list[_Growing], piece: int, first: int) -> None:
+        keys = row_keys(self.seed, piece, first, rows.source.n_rows)
         weight = np.ones(len(keys)) if rows.weight is None else rows.weight
-        found = []
-        for j, word in zip(self.places, self.word, strict=True):
+        labels = to_class[rows.y]
+        for j, word, column in zip(self.places, self.word, columns, strict=True):
             name = rows.source.names[j]
             numbers = np.asarray(as_numbers(rows.source.column(j), name, word), dtype=np.float64)
             refuse_infinite(numbers, name)
-            known = np.flatnonzero(~np.isnan(numbers))
-            cells = NumberCells(numbers + 0.0, rows.y.astype(np.int64), weight, keys)
-            found.append(cells[known] if len(known) < len(keys) else cells)
-        return SeenNumbers(
-            rows.classes, tuple(cells.tallied() for cells in found), tuple(cells.sampled() for cells in found)
-        )
+            column.add(NumberCells(numbers, labels, weight, keys))
+
+
+def _known(cells: NumberCells) -> NumberCells:
+    """Return the cells that hold a number, with 0 for the zero below 0."""
+    known = np.flatnonzero(~np.isnan(cells.values))
+    cells = cells[known] if len(known) < len(cells.values) else cells
+    return replace(cells, values=cells.values + 0.0)
 
 
 def collect_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
@@ -144,8 +207,9 @@ def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int
         if not len(cells.values):
             variables.append(Variable(name, "unknown"))
             continue
-        order = np.lexsort((cells.labels, cells.values))
-        cells = cells[order]
+        if (cells.weight != np.floor(cells.weight)).any():
+            # Sums of fractions depend on the order, which must not be that in which parts were merged.
+            cells = cells[np.lexsort((cells.labels, cells.values))]
         training = FitContext(bins, cells.labels, cells.weight)
         variables += words()[word].learn([Numbers(cells.values)], [name], word, training)
     if sampled:

@@ -58,7 +58,8 @@ def read_labelled(
 ) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
-    A row without a label is an error, or left out with a warning that says how many.
+    A row without a label is an error, or left out with a warning that says how many. Rows that were read already are
+    returned as they are.
 
     Examples
     --------
@@ -70,6 +71,8 @@ def read_labelled(
     >>> rows.source.n_rows, rows.classes.tolist(), str(said[0].message)
     (2, ['no', 'yes'], '1 of 3 rows has no label and is left out.')
     """
+    if isinstance(X, Labelled):
+        return X
     if target is not None:
         if y is not None:
             raise TableError(f"give the labels once: either y or target='{target}'.")

@@ -122,7 +122,7 @@ class Plan:
         """Read batch after batch: the rows that have a label, as the model counts them, and how many have none."""
         reader = BatchReader()
         for batches in readers:
-            for batch in batches:
+            for batch in reader.joined(batches):
                 if batch.num_rows:
                     rows, known = self.labelled(batch, reader)
                     n_unlabelled = int(len(known) - known.sum())

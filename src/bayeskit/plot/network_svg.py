@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from bayeskit.io.container import atomic_write
+from bayeskit.io.overwriting import MADE_BY
 from bayeskit.plot.layers import Arc
 from bayeskit.plot.layout import Layout, lay_out
 
@@ -278,7 +279,7 @@ def _page(layout: Layout, parts: list[str], legend: Mapping[str, str]) -> str:
     tall = layout.height + (PAD + ROW * len(legend) + 4 if legend else 0.0)
     width, height = wide + 2 * MARGIN, tall + 2 * MARGIN
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {MADE_BY} width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}"><style>{STYLE}</style>'
         f'<rect x="{-MARGIN:.0f}" y="{-MARGIN:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#fff"/>'
         + "\n".join([*parts, *lines])

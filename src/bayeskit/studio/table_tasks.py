@@ -63,11 +63,12 @@ def train(
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
     from bayeskit.workflow.report.page import write_report
+    from bayeskit.workflow.training_table import read_training_table
 
     said = {name: kind for name, kind in (kinds or {}).items() if kind != "left out" and name != target}
     out = [name for name, kind in (kinds or {}).items() if kind == "left out" and name != target]
     report({"step": "read", "done": 0, "total": 1})
-    table = training.read_training_table(TableFile.open(path), target, out, said)
+    table = read_training_table(TableFile.open(path), target, out, said)
 
     def progress(step: Any) -> None:
         report({"step": step.name, "done": step.done, "total": step.total or 0})

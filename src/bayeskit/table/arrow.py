@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,41 @@ from bayeskit.table.column import LOOKUP_MISSING, Coded, Column, Numbers, code_b
 from bayeskit.table.schema import Value
 from bayeskit.table.strings import read_arrow
 
+# With more levels than this in a batch, reading and merging them costs more than counting its rows.
+_MANY_LEVELS = 1 << 12
+# Rows of the batches that are then joined.
+_ROWS_JOINED = 1 << 20
+
 
 class BatchReader:
     """Reads the columns of batch after batch; the values of a dictionary are read once where batches share it."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Any, tuple[Value, ...], NDArray[np.int64] | None]] = {}
+        self._many = False  # whether a column with many levels was met
+
+    def joined(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield the batches, joined to larger ones once a column with many levels was read."""
+        waiting, n_rows = [], 0
+        for batch in batches:
+            if not self._many:
+                yield batch
+                continue
+            waiting.append(batch)
+            n_rows += batch.num_rows
+            if n_rows >= _ROWS_JOINED:
+                yield from _join(waiting)
+                waiting, n_rows = [], 0
+        if waiting:
+            yield from _join(waiting)
 
     def column(self, array: Any, name: str) -> Column:
         """Read one Arrow array."""
+        column = self._column(array, name)
+        self._many = self._many or (isinstance(column, Coded) and len(column.levels) > _MANY_LEVELS)
+        return column
+
+    def _column(self, array: Any, name: str) -> Column:
         import pyarrow as pa
 
         types, kind = pa.types, array.type
@@ -56,7 +83,10 @@ class BatchReader:
         known = self._known.get(name)
         if known is None or not (known[0] is dictionary or known[0].equals(dictionary)):
             entries = dictionary.to_pylist()
-            levels = tuple(dict.fromkeys(as_level(entry) for entry in entries if entry is not None))
+            if isinstance(entries[0] if entries else None, str) and len(dictionary.unique()) == len(entries):
+                levels = tuple(entry for entry in entries if entry is not None)
+            else:
+                levels = tuple(dict.fromkeys(as_level(entry) for entry in entries if entry is not None))
             lookup = None
             if len(levels) < len(entries):  # it may hold null, or one value twice
                 code_of = {level: code for code, level in enumerate(levels)}
@@ -64,6 +94,13 @@ class BatchReader:
                 lookup = np.array(places, dtype=np.int64)
             known = self._known[name] = dictionary, levels, lookup
         return known[1], known[2]
+
+
+def _join(batches: list[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([batch for batch in batches if batch.num_rows] or batches[:1])
+    yield from table.unify_dictionaries().combine_chunks().to_batches()
 
 
 def _unsigned(indices: Any) -> NDArray[Any]:

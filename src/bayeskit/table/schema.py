@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -101,13 +101,23 @@ class Variable:
             raise MergeError(
                 f"column '{self.name}' has bin edges {self.edges} on one side and {other.edges} on the other."
             )
-        fixed = self.values if self.declared else other.values if other.declared else ()
-        rest = (set(self.values) | set(other.values)) - set(fixed)
-        if len({isinstance(value, str) for value in (*self.values, *other.values)}) > 1:
-            ours, theirs = ("text" if isinstance(side.values[0], str) else "numbers" for side in (self, other))
+        # The values of one side are all text or all numbers.
+        ours, theirs = (
+            "text" if side.values and isinstance(side.values[0], str) else "numbers" for side in (self, other)
+        )
+        if ours != theirs and self.values and other.values:
             raise MergeError(f"column '{self.name}' holds {ours} on one side and {theirs} on the other.")
-        values = (*fixed, *sorted(rest))
-        return replace(self, values=values, declared=self.declared or other.declared)
+        first, second = (self, other) if self.declared or not other.declared else (other, self)
+        return first.extended([value for value in second.values if value not in first.code_of])
+
+    def extended(self, new: Sequence[Value]) -> Variable:
+        """Return the variable with values that it lacks: sorted among its own, or after those that are declared."""
+        if not new:
+            return self
+        # To sort a list in order with few new values behind it is to merge them, in time that grows with its length.
+        new = sorted(new)
+        values = (*self.values, *new) if self.declared else tuple(sorted((*self.values, *new)))
+        return replace(self, values=values)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import comb
 from typing import Any
-
-from numpy.typing import NDArray
 
 from bayeskit.classify.table_classifier import TableClassifier
 from bayeskit.counts.families import sizes_of
@@ -14,8 +13,10 @@ from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
 from bayeskit.io.registry import MODELS, estimator_named, model_class
 from bayeskit.learn.column_kinds import learn_schema
+from bayeskit.learn.labelled import Labelled
 from bayeskit.table.names import not_found
-from bayeskit.table.read import Source
+from bayeskit.workflow.held_rows import HeldRows
+from bayeskit.workflow.outside import OutsideClassifier, is_outside
 
 # With more columns than this a model that counts all triples of columns is tried only when it is asked for.
 MOST_COLUMNS_OF_TRIPLES = 30
@@ -25,58 +26,78 @@ MOST_COLUMNS_OF_PAIRS = 500
 MOST_BYTES = 128 * 2**20
 
 
-# What can be compared: the estimator of a BayesClassifier or of a TableClassifier, made at run time.
+# What can be compared: a classifier that learns from counts, one that is fitted whole, or any estimator of scikit-learn
+# that gives probabilities.
 Candidate = Any
 
 
-def candidates(names: Sequence[str] | None = None) -> dict[str, Candidate]:
-    """Return the classifiers of the registry that can be compared, by name, with their settings.
+def candidates(asked: Sequence[Any] | None = None) -> dict[str, Candidate]:
+    """Return classifiers by name: those of the registry that can be compared, and estimators under their reprs.
 
-    Without ``names``, those of every comparison; the others, such as LogisticRegression, must be named.
+    By default those of every comparison; the others, such as LogisticRegression, must be named.
 
-    >>> list(candidates(["tan", "A2DE"]))
-    ['TAN', 'A2DE']
+    >>> from bayeskit import NaiveBayes
+    >>> list(candidates(["tan", "A2DE", NaiveBayes(smoothing=0)]))
+    ['TAN', 'A2DE', 'NaiveBayes(smoothing=0)']
     """
     found: dict[str, Candidate] = {}
-    asked: dict[str, Candidate] = {}
+    others: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):
         model = model_class(name)
         for label, settings in getattr(model, "_compared_as", {}).items():
             found[label] = estimator_named(name)(**settings)
         for label, settings in getattr(model, "_compared_when_asked", {}).items():
-            asked[label] = estimator_named(name)(**settings)
-    if names is None:
+            others[label] = estimator_named(name)(**settings)
+    if asked is None:
         return found
-    found |= asked
+    found |= others
     by_case = {label.casefold(): label for label in found}
-    for name in names:
-        if name.casefold() not in by_case:
-            raise BayeskitError(not_found("classifier", name, found))
-    return {by_case[name.casefold()]: found[by_case[name.casefold()]] for name in names}
+    chosen: dict[str, Candidate] = {}
+    for each in asked:
+        if not isinstance(each, str):
+            chosen[" ".join(repr(each).split())] = _copied(each)
+        elif each.casefold() in by_case:
+            chosen[by_case[each.casefold()]] = found[by_case[each.casefold()]]
+        else:
+            raise BayeskitError(not_found("classifier", each, found))
+    return chosen
+
+
+def _copied(estimator: Any) -> Candidate:
+    """Return an unfitted copy of an estimator; one that cannot be compared is an error."""
+    from sklearn.base import clone
+
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise BayeskitError(
+            f"models takes names of classifiers and estimators such as NaiveBayes(); got {estimator!r}."
+        )
+    if not hasattr(estimator, "predict_proba"):
+        raise BayeskitError(
+            f"{estimator!r} gives no probabilities (it has no predict_proba), so its log-loss is not known; "
+            "scikit-learn's CalibratedClassifierCV adds them."
+        )
+    return clone(estimator)
 
 
 def too_large(
-    models: Mapping[str, Candidate],
-    source: Source,
-    y: NDArray[Any],
-    n_classes: int,
-    kinds: Mapping[str, str] | None = None,
-    most_bytes: int = MOST_BYTES,
+    models: Mapping[str, Candidate], rows: HeldRows, kinds: Mapping[str, str] | None = None, n_folds: int = 1
 ) -> dict[str, str]:
     """Return the classifiers whose counts would be too large for this table, each with the reason.
 
     The tables of all pairs or triples of columns grow with the square or the cube of the columns; their size follows
-    from the columns' values, so it is known before anything is counted.
+    from the columns' values, so it is known before anything is counted. Of a scan the counts of all folds are held at
+    the same time.
 
     Examples
     --------
-    >>> from bayeskit.table.read import read_table
-    >>> table = read_table({f"x{j}": ["a", "b"] for j in range(31)})
-    >>> too_large(candidates(["TAN", "A2DE"]), table, [0, 1], 2)
+    >>> from bayeskit.workflow.held_rows import hold_rows
+    >>> rows = hold_rows({f"x{j}": ["a", "b"] for j in range(31)}, ["no", "yes"])
+    >>> too_large(candidates(["TAN", "A2DE"]), rows)
     {'A2DE': '31 columns have 4495 triples; with more than 30 it must be asked for by name.'}
     """
     found: dict[str, str] = {}
     sizes: dict[Any, list[int]] = {}
+    most_bytes = MOST_BYTES if rows.scan is None else MOST_BYTES // n_folds
     for label, model in models.items():
         settings = model.get_params(deep=False)
         if "max_nodes" in settings or isinstance(model, TableClassifier):
@@ -86,7 +107,7 @@ def too_large(
         families = "pairs" if counted is None else str(counted[0])
         if families == "values":
             continue
-        n = len(source.names)
+        n = len(rows.source.names)
         most, order = (MOST_COLUMNS_OF_TRIPLES, 3) if families == "triples" else (MOST_COLUMNS_OF_PAIRS, 2)
         if n > most:
             found[label] = (
@@ -96,11 +117,23 @@ def too_large(
         way = settings["numeric"], settings["bins"]
         if way not in sizes:
             given = {name: kind if model._takes_kind(kind) else "numeric" for name, kind in (kinds or {}).items()}
-            sizes[way] = sizes_of(learn_schema(source, given, *way, y=y))
-        need = 4 * n_classes * table_cells(sizes[way], families)[1]
+            sizes[way] = sizes_of(learn_schema(rows.source, given, *way, y=rows.y))
+        need = 4 * len(rows.classes) * table_cells(sizes[way], families)[1]
         if need > most_bytes:
             found[label] = (
                 f"its counts of all {families} of columns would take {readable(need)}; above {readable(most_bytes)} it "
                 "must be asked for by name."
             )
     return found
+
+
+def fit_candidate(model: Candidate, rows: Labelled) -> Candidate:
+    """Return a model fitted on rows that were read, as ``fit(table, target=target)`` would."""
+    if is_outside(model):
+        return OutsideClassifier.fit(model, rows).estimator
+    settings = model.get_params(deep=False)
+    if isinstance(model, TableClassifier):
+        fitted: TableClassifier = type(model)(**settings).fit(rows.source, rows.classes[rows.y])
+        fitted._state = replace(fitted._state, target=rows.target)
+        return fitted
+    return type(model).from_counts(model.count(rows), target=rows.target, **settings)

@@ -1,21 +1,24 @@
-"""How rows are assigned to folds: at random by class, by group, or in time."""
+"""How rows are assigned to folds: at random, by group, or in time."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.names import not_found
+from bayeskit.table.scan.sample import fold_keys
 from bayeskit.workflow.folds import group_parts, stratified_parts, time_parts
+from bayeskit.workflow.held_rows import HeldRows
 from bayeskit.workflow.wording import count
 
 if TYPE_CHECKING:
-    from bayeskit.table.target import Target
+    import pyarrow as pa
 
 _PLAN = re.compile(r"(?P<how>group|time):(?P<column>.+?)(:(?P<n>\d+))?")
 
@@ -60,16 +63,17 @@ class FoldPlan:
             return f"{count(self.n, 'stretch')} of time by {self.column}, each predicted from the rows before it"
         return f"{self.n}-fold cross-validation"
 
-    def parts(self, labels: Target, random_state: int) -> NDArray[np.intp]:
-        """Return the fold of each row."""
+    def parts(self, y: NDArray[Any], table: pa.Table | None, random_state: int) -> NDArray[np.intp]:
+        """Return the fold of each row of a table in memory, which has the column of the groups or times."""
         if self.how == "stratified":
-            return stratified_parts(labels.y, self.n, random_state)
+            return stratified_parts(y, self.n, random_state)
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self.column not in labels.table.column_names:
-            raise TableError(not_found("column", self.column, labels.table.column_names))
-        column = labels.table[self.column]
+        assert table is not None
+        if self.column not in table.column_names:
+            raise TableError(not_found("column", self.column, table.column_names))
+        column = table[self.column]
         if column.null_count:
             row = int(np.asarray(pc.is_null(column)).argmax()) + 1
             raise TableError(f"row {row} has no value of {self.column!r}, by which rows are assigned to folds.")
@@ -83,3 +87,71 @@ class FoldPlan:
                 "date_order",
             )
         return time_parts(np.asarray(column.to_numpy()), self.n)
+
+
+@dataclass(frozen=True)
+class ScanFolds:
+    """The fold of each row: by its random number, by the group that it is of, or by its time.
+
+    It depends only on the row and these settings, not on other rows; so no row needs to be stored.
+    """
+
+    n: int
+    seed: int
+    how: str = "stratified"
+    column: str = ""
+    cuts: tuple[float, ...] = ()  # of time: where each stretch but the first begins
+
+    @classmethod
+    def of_plan(cls, plan: FoldPlan, seed: int, rows: HeldRows) -> ScanFolds:
+        """Return the folds of a plan; stretches of time are cut where they have equal shares of the sample."""
+        if plan.how != "time":
+            return cls(plan.n, seed, plan.how, plan.column)
+        assert rows.table is not None
+        times = _times(rows.table[plan.column], plan.column)
+        parts = time_parts(times, plan.n)
+        cuts = tuple(float(times[parts == k].min()) for k in range(1, int(parts.max()) + 1))
+        return cls(len(cuts) + 1, seed, plan.how, plan.column, cuts)
+
+    def of_rows(self, rows: HeldRows) -> NDArray[np.intp]:
+        """Return the fold of each row of the sample."""
+        assert rows.sample is not None
+        return self._of(rows.table, rows.sample.fold_keys)
+
+    def of_batch(self, batch: pa.RecordBatch, piece: int, first: int) -> NDArray[np.intp]:
+        """Return the fold of each row of a batch."""
+        return self._of(batch, fold_keys(self.seed, piece, first, batch.num_rows))
+
+    def _of(self, rows: Any, keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+        if self.how == "stratified":
+            return (keys % np.uint64(self.n)).astype(np.intp)
+        column = rows.column(rows.schema.get_field_index(self.column))
+        if column.null_count:
+            raise TableError(f"some row has no value of {self.column!r}, by which rows are assigned to folds.")
+        if self.how == "time":
+            return np.searchsorted(np.array(self.cuts), _times(column, self.column), side="right").astype(np.intp)
+        return self._of_groups(column)
+
+    def _of_groups(self, column: Any) -> NDArray[np.intp]:
+        import pyarrow as pa
+
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        chunks = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
+        found = []
+        for chunk in chunks:
+            names = (f"{self.seed} {value}".encode() for value in chunk.dictionary.to_pylist())
+            fold_of = [int.from_bytes(blake2b(name, digest_size=8).digest(), "little") % self.n for name in names]
+            found.append(np.array(fold_of, dtype=np.intp)[np.asarray(chunk.indices)])
+        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+
+
+def _times(column: Any, name: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        column = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise TableError(f"column {name!r} holds {kind}; folds in time need numbers or dates.", "date_order")
+    return np.asarray(column, dtype=np.float64)

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from bayeskit.errors import TableError
 from bayeskit.kinds import words
 from bayeskit.learn.column_kinds import learn_schema
+from bayeskit.learn.labelled import Labelled
 from bayeskit.table.column import Coded, Column, Numbers
 from bayeskit.table.discretize import METHODS
 from bayeskit.table.encode import encode_column
 from bayeskit.table.read import Source
+from bayeskit.workflow.held_rows import HeldRows
 
 Kinds = Mapping[str, str]
 
@@ -24,8 +26,7 @@ Kinds = Mapping[str, str]
 class Fold:
     """The rows to learn from and the rows to predict, under the same bins."""
 
-    train: Source
-    y: NDArray[Any]  # class positions of the rows to learn from
+    train: Labelled
     test: Source
     binned: frozenset[str]  # columns that are bins here
 
@@ -35,10 +36,8 @@ class Folds:
 
     Parameters
     ----------
-    source : Source
+    held : HeldRows
         The table.
-    y : array of shape (n_rows,)
-        Class positions.
     part : array of shape (n_rows,)
         The fold of each row.
     kinds : dict of column name to kind
@@ -47,16 +46,14 @@ class Folds:
         Learn from the folds before each fold only; the first fold is then not predicted.
     """
 
-    def __init__(
-        self, source: Source, y: NDArray[Any], part: NDArray[np.intp], kinds: Kinds, *, forward: bool = False
-    ) -> None:
-        self.n, self._forward = int(part.max()) + 1, forward
+    def __init__(self, held: HeldRows, part: NDArray[np.intp], kinds: Kinds, *, forward: bool = False) -> None:
+        self.held, self.n, self._forward = held, int(part.max()) + 1, forward
         # The folds that are predicted.
         self.tested = range(1 if forward else 0, self.n)
         self._order = np.argsort(part, kind="stable")
         self._ends = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=self.n))])
-        self.source = _encode_categorical(source, kinds).take(self._order)
-        self.y = y[self._order]
+        self.source = _encode_categorical(held.source, kinds).take(self._order)
+        self.y = held.y[self._order]
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -74,6 +71,10 @@ class Folds:
     def part(self, k: int) -> Source:
         """Return the rows of fold ``k``."""
         return self.source.take(self.rows(k))  # type: ignore[arg-type]
+
+    def labelled(self, k: int) -> Labelled:
+        """Return the rows of fold ``k`` with their classes."""
+        return Labelled(self.part(k), self.y[self.rows(k)], self.held.classes, None, self.held.target)
 
     def others(self, k: int) -> NDArray[np.intp]:
         """Return the rows that fold ``k`` is predicted from: those of all other folds, or of all before it."""
@@ -110,7 +111,10 @@ class Folds:
         rows = self.others(k)
         y = self.y[rows]
         source, binned = (self.source, frozenset[str]()) if bins is None else self._cut(rows, y, *bins, kinds)
-        return Fold(source.take(rows), y, source.take(self.rows(k)), binned)  # type: ignore[arg-type]
+        # A class that only fold ``k`` has is not known to a model.
+        present, places = np.unique(y, return_inverse=True)
+        train = Labelled(source.take(rows), places.astype(y.dtype), self.held.classes[present], None, self.held.target)
+        return Fold(train, source.take(self.rows(k)), binned)  # type: ignore[arg-type]
 
     def _cut(
         self, rows: NDArray[np.intp], y: NDArray[Any], numeric: str, bins: int, kinds: Kinds

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import Measure, measure_of, row_scores
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import mutual_information
+from bayeskit.learn.labelled import Labelled
 from bayeskit.table.column import Coded, Column, Numbers
-from bayeskit.workflow.compare import fit_candidate
+from bayeskit.workflow.candidates import fit_candidate
 
 if TYPE_CHECKING:
     from bayeskit.workflow.training import Training
@@ -94,16 +95,18 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
         return {}
     try:
         assert board.best.model is not None
-        model = fit_candidate(board.best.model, source.take(others), y, present, result.table.target)
-        rows = source.take(here[np.isin(labels.y[here], present)])
+        rows = Labelled(source.take(others), y.astype(np.uint32), present, None, result.table.target)
+        model = fit_candidate(board.best.model, rows)
+        held_out = source.take(here[np.isin(labels.y[here], present)])
         truth = np.searchsorted(present, labels.y[here[np.isin(labels.y[here], present)]])
-        usual = row_scores(model.predict_proba(rows), truth)[1]
+        usual = row_scores(model.predict_proba(held_out), truth)[1]
         found = {}
         for name in names:
             columns = tuple(
-                _hidden(rows.column(j)) if other == name else rows.column(j) for j, other in enumerate(rows.names)
+                _hidden(held_out.column(j)) if other == name else held_out.column(j)
+                for j, other in enumerate(held_out.names)
             )
-            hidden = type(rows)(rows.names, rows.named, rows.n_rows, columns)
+            hidden = type(held_out)(held_out.names, held_out.named, held_out.n_rows, columns)
             change = row_scores(_answered(model, hidden, name), truth)[1] - usual
             found[name] = measure_of(np.array([change.sum(), (change**2).sum()]), len(change))
         return found

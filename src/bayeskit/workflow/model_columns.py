@@ -100,8 +100,11 @@ class ModelColumns:
                 known = self.conventions.get(name, Convention("number"))
                 self.conventions[name] = replace(known, decimal=decimal)
 
-    def batches(self, others: dict[str, pa.DataType] | None = None) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Yield batches of the file: the model's columns in its order, and the other columns asked for."""
+    def batches(self, others: dict[str, pa.DataType | None] | None = None) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Yield batches of the file: the model's columns in its order, and the other columns asked for.
+
+        None as the type of another column is the type in which the file holds it.
+        """
         import pyarrow as pa
 
         more = dict(others or {})
@@ -246,11 +249,11 @@ def _is_flag(variable: Any) -> bool:
     return kind_of(variable).cells(variable) == "flag"
 
 
-def _in_type(column: Any, kind: pa.DataType, name: str) -> Any:
+def _in_type(column: Any, kind: pa.DataType | None, name: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.type == kind:
+    if kind is None or column.type == kind:
         return column
     try:
         return pc.cast(column, kind)

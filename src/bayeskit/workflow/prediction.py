@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.progress import Progress, report_step
@@ -29,7 +30,7 @@ def predict_to_file(
     *,
     keep: Sequence[str] = (),
     loss: Loss | None = None,
-    digits: int = 6,
+    digits: int | None = None,
     strict: bool = False,
     decimal: str | None = None,
     progress: Progress | None = None,
@@ -46,11 +47,11 @@ def predict_to_file(
         A ``.parquet``, ``.csv``, ``.jsonl`` or ``.xlsx`` file, text may end in ``.gz``. It appears when it is
         complete; an input is never overwritten.
     keep : sequence of str
-        Columns of the table to copy.
+        Columns of the table to copy, in their types where the format has types.
     loss : Loss, optional
         Adds the decision of least expected loss, and that loss.
-    digits : int
-        Decimal places of the probabilities.
+    digits : int, optional
+        Decimal places of the probabilities; by default they are written whole, and read back as the same numbers.
     strict, decimal
         As in :class:`bayeskit.workflow.model_columns.ModelColumns`; warnings say what did not fit.
     progress : callable, optional
@@ -91,7 +92,7 @@ def predict_to_file(
 class Predictions:
     """The predictions of a model for the rows of a file."""
 
-    def __init__(self, columns: ModelColumns, keep: list[str], loss: Loss | None, digits: int) -> None:
+    def __init__(self, columns: ModelColumns, keep: list[str], loss: Loss | None, digits: int | None) -> None:
         self.columns, self.keep, self.loss, self.digits = columns, keep, loss, digits
         self.model = model = columns.model
         own = {"prediction", *(f"P({label})" for label in model.classes_.tolist()), "decision", "risk"}
@@ -101,11 +102,9 @@ class Predictions:
 
     def write(self, writer: TableWriter, progress: Progress | None = None) -> int:
         """Write all rows and return how many they are; ``progress`` is called before each batch."""
-        import pyarrow as pa
-
         n_rows = 0
-        # A kept column is copied as text, so that what was written comes out as it went in.
-        batches, file = self.columns.batches(dict.fromkeys(self.keep, pa.string())), self.columns.file
+        # A kept column is copied in the type in which the file holds it: in a CSV file that is the text as written.
+        batches, file = self.columns.batches(dict.fromkeys(self.keep)), self.columns.file
         for done, (table, kept) in enumerate(batches):
             report_step(progress, file.name, done, file.n_batches())
             writer.write(self._predict(table, kept))
@@ -122,10 +121,10 @@ class Predictions:
         columns["prediction"] = _labels(self.model.classes_.tolist(), posterior.argmax(axis=1))
         if self.loss is not None:
             columns["decision"] = _labels(self.loss.actions, bayes_action(posterior, self.loss))
-            columns["risk"] = expected_loss(posterior, self.loss).round(self.digits)
-        rounded = posterior.round(self.digits)
+            columns["risk"] = rounded(expected_loss(posterior, self.loss), self.digits)
+        posterior = rounded(posterior, self.digits)
         for k, label in enumerate(self.model.classes_.tolist()):
-            columns[f"P({label})"] = np.ascontiguousarray(rounded[:, k])
+            columns[f"P({label})"] = np.ascontiguousarray(posterior[:, k])
         return _table(columns)
 
     def _empty(self) -> pa.Table:
@@ -133,6 +132,11 @@ class Predictions:
         if self.loss is not None:
             columns |= {"decision": [], "risk": []}
         return _table(columns | {f"P({label})": [] for label in self.model.classes_.tolist()})
+
+
+def rounded(numbers: NDArray[np.float64], digits: int | None) -> NDArray[np.float64]:
+    """Return numbers with this many decimal places; None leaves them whole."""
+    return numbers if digits is None else numbers.round(digits)
 
 
 def _table(columns: dict[str, Any]) -> pa.Table:

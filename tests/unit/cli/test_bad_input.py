@@ -68,12 +68,15 @@ def test_a_header_without_rows_is_refused_by_the_name_of_its_file(tmp_path, monk
         (["predict", "no.bayes", "heart.csv"], "no.bayes: No such file or directory"),
         (["show", "heart.csv"], "heart.csv"),
         (
-            ["predict", "disease.bayes", "disease.bayes"],
+            ["predict", "heart-disease.bayes", "heart-disease.bayes"],
             "it looks like a zip archive or a model file",
         ),
-        (["predict", "disease.bayes", "heart.csv", "--keep", "agee"], "there is no column 'agee'; did you mean 'age'"),
-        (["predict", "disease.bayes", "heart.csv", "--loss", "heart.csv"], "loss"),
-        (["explain", "disease.bayes", "heart.csv", "--row", "999"], "has 303 rows"),
+        (
+            ["predict", "heart-disease.bayes", "heart.csv", "--keep", "agee"],
+            "there is no column 'agee'; did you mean 'age'",
+        ),
+        (["predict", "heart-disease.bayes", "heart.csv", "--loss", "heart.csv"], "loss"),
+        (["explain", "heart-disease.bayes", "heart.csv", "--row", "999"], "has 303 rows"),
     ],
 )
 def test_a_wrong_argument_is_refused_by_name(trained, capsys, arguments, message):
@@ -87,7 +90,7 @@ def test_a_file_that_lacks_a_column_of_the_model_is_refused_under_strict_with_th
     capsys.readouterr()
     text = (trained / "heart.csv").read_text()
     (trained / "new.csv").write_text(text.replace("cholesterol", "cholestrol", 1))
-    told = refused(capsys, "predict", "disease.bayes", "new.csv", "--strict")
+    told = refused(capsys, "predict", "heart-disease.bayes", "new.csv", "--strict")
     assert "does not fit the model: there is no column 'cholesterol'; did you mean 'cholestrol'" in told
 
 
@@ -121,9 +124,9 @@ def test_no_message_of_the_library_names_an_option_of_the_command():
         ["train", "heart.csv"],
         ["train", "heart.csv", "-t", "disease", "--folds", "1"],
         ["train", "heart.csv", "-t", "disease", "--kind", "age"],
-        ["explain", "disease.bayes", "heart.csv", "--row", "0"],
-        ["explain", "disease.bayes", "heart.csv", "--row", "1", "--doubtful", "2"],
-        ["predict", "disease.bayes"],
+        ["explain", "heart-disease.bayes", "heart.csv", "--row", "0"],
+        ["explain", "heart-disease.bayes", "heart.csv", "--row", "1", "--doubtful", "2"],
+        ["predict", "heart-disease.bayes"],
         ["divine", "heart.csv"],
     ],
 )
@@ -134,7 +137,7 @@ def test_wrong_usage_exits_with_two(heart, capsys, arguments):
 
 def test_a_full_disk_leaves_the_old_files_whole(trained, capsys, monkeypatch):
     (trained / "out.csv").write_text("old")
-    model = (trained / "disease.bayes").read_bytes()
+    model = (trained / "heart-disease.bayes").read_bytes()
     files = sorted(os.listdir(trained))
 
     def full(*_):
@@ -142,10 +145,12 @@ def test_a_full_disk_leaves_the_old_files_whole(trained, capsys, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     capsys.readouterr()
-    assert "No space left on device" in refused(capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.csv")
+    assert "No space left on device" in refused(
+        capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "out.csv", "--force"
+    )
     assert "No space left on device" in refused(capsys, "train", "heart.csv", "-t", "disease", "-m", "TAN", "--json")
     assert (trained / "out.csv").read_text() == "old"
-    assert (trained / "disease.bayes").read_bytes() == model
+    assert (trained / "heart-disease.bayes").read_bytes() == model
     assert sorted(os.listdir(trained)) == files
 
 
@@ -156,7 +161,17 @@ def test_ctrl_c_exits_with_130_and_leaves_no_half_written_file(trained):
     head, _, rows = (trained / "heart.csv").read_bytes().partition(b"\n")
     (trained / "big.csv").write_bytes(head + b"\n" + rows * 6000)
     before.insert(0, "big.csv")
-    command = [sys.executable, "-m", "bayeskit.cli", "predict", "disease.bayes", "big.csv", "-o", "out.csv"]
+    command = [
+        sys.executable,
+        "-m",
+        "bayeskit.cli",
+        "predict",
+        "heart-disease.bayes",
+        "big.csv",
+        "-o",
+        "out.csv",
+        "--force",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=trained) as process:
         while len(os.listdir(trained)) == len(before) and process.poll() is None:
             time.sleep(0.02)  # until the new file stands beside the old one

@@ -41,7 +41,7 @@ def test_that_nothing_beats_the_majority_class_is_said_on_the_screen_in_the_repo
     options = ["train", "noise.csv", "-t", "y", "-m", "NaiveBayes", "-m", "TAN"]
     words = "no classifier beats the majority class by log-loss"
     assert f"Warning: {words}" in told(capsys, *options).err
-    assert 'class="alarm">N' + words[1:] in (noise / "y.html").read_text()
+    assert 'class="alarm">N' + words[1:] in (noise / "noise-y.html").read_text()
     said = told(capsys, *options, "--json")
     assert json.loads(said.out)["beats_majority"] is False
     assert words in said.err
@@ -51,7 +51,7 @@ def test_a_model_that_beats_it_raises_no_alarm(heart, capsys):
     said = told(capsys, "train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", "--json")
     assert json.loads(said.out)["beats_majority"] is True
     assert said.err == ""
-    assert 'class="alarm"' not in (heart / "disease.html").read_text()
+    assert 'class="alarm"' not in (heart / "heart-disease.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_calibrated_model_predicts_what_its_leaderboard_promises(heart, capsys
     found = json.loads(told(capsys, *options, "--calibrate", "-o", "c.bayes").out)
     assert found["temperature"] > 1.2  # naive Bayes is too sure
     assert found["leaderboard"][0]["log_loss"]["value"] < plain["leaderboard"][0]["log_loss"]["value"] - 0.03
-    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", "plain.csv", "--digits", "17")
+    told(capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "plain.csv", "--digits", "17")
     told(capsys, "predict", "c.bayes", "heart.csv", "-o", "mild.csv", "--digits", "17")
     p, q = (np.genfromtxt(name, delimiter=",", skip_header=1, usecols=1) for name in ("plain.csv", "mild.csv"))
     odds = np.log(p / (1 - p)) / found["temperature"]
@@ -216,22 +216,22 @@ def test_of_two_thousand_columns_forty_are_printed_and_the_rest_counted(tmp_path
     assert sum(line.startswith("c") and "categorical" in line for line in said.splitlines()) == 40
     assert "and 1961 columns more: 1960 categorical, 1 target" in said
     assert "TAN not tried: 2000 columns have 1999000 pairs; with more than 500 it must be asked for by name." in said
-    report = (tmp_path / "y.html").read_text()
+    report = (tmp_path / "wide-y.html").read_text()
     assert "1961 columns more not shown" in report
     assert "1960 columns more not shown" in report
-    shown = told(capsys, "show", "y.bayes").out
+    shown = told(capsys, "show", "wide-y.bayes").out
     assert "  and 1960 more" in shown
 
 
 def test_a_report_that_fails_does_not_hide_the_leaderboard(heart, capsys, monkeypatch):
     def fail(*args, **kwargs):
-        raise OSError(28, "No space left on device", "disease.html")
+        raise OSError(28, "No space left on device", "heart-disease.html")
 
     monkeypatch.setattr("bayeskit.workflow.report.page.write_report", fail)
     assert run(["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes"]) == 1
     said = capsys.readouterr()
     assert "majority class" in said.out
-    assert "model   disease.bayes" in said.out
+    assert "model   heart-disease.bayes" in said.out
     assert "No space left" in said.err
 
 
@@ -248,12 +248,12 @@ def test_demo_data_writes_a_table_that_train_reads(tmp_path, monkeypatch, capfdb
 
 def test_show_calls_a2de_by_its_name(heart, capsys):
     told(capsys, "train", "heart.csv", "-t", "disease", "-m", "A2DE", "--no-report")
-    assert told(capsys, "show", "disease.bayes").out.startswith("A2DE: 303 rows, 13 features, 2 classes")
+    assert told(capsys, "show", "heart-disease.bayes").out.startswith("A2DE: 303 rows, 13 features, 2 classes")
 
 
 def test_losses_that_do_not_fit_are_refused_in_the_name_of_their_file(trained, capsys):
     (trained / "costs.csv").write_text("truth,no,yes\nno,0,1\nmaybe,1,0\n")
-    assert run(["predict", "disease.bayes", "heart.csv", "--loss", "costs.csv"]) == 1
+    assert run(["predict", "heart-disease.bayes", "heart.csv", "--loss", "costs.csv"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("Error: 'costs.csv': ")
     assert "frame" not in said

@@ -28,7 +28,17 @@ def test_fifty_megabytes_more_to_read_take_no_more_memory(heart):
         with (heart / "big.csv").open("w") as file:
             file.write(head + "\n")
             file.writelines(rows for _ in range(copies))
-        arguments = [sys.executable, "-c", MEASURED, "predict", "disease.bayes", "big.csv", "-o", "out.csv"]
+        arguments = [
+            sys.executable,
+            "-c",
+            MEASURED,
+            "predict",
+            "heart-disease.bayes",
+            "big.csv",
+            "-o",
+            "out.csv",
+            "--force",
+        ]
         done = subprocess.run(arguments, cwd=heart, capture_output=True, encoding="utf-8", check=True)
         code, megabytes = map(int, done.stderr.split()[-2:])
         assert code == 0

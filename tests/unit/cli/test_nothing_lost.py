@@ -7,13 +7,15 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
 
-from bayeskit import load
+from bayeskit import NaiveBayes, load, scan
 from bayeskit.cli.app import run
-from bayeskit.datasets import load_heart
+from bayeskit.datasets import load_asia, load_heart
+from bayeskit.errors import TableError
 
 
 def refused(capsys, *arguments):
@@ -35,9 +37,9 @@ def told(capsys, *arguments):
     ("arguments", "victim"),
     [
         (["train", "heart.csv", "-t", "disease", "-o", "{}"], "heart.csv"),
-        (["predict", "disease.bayes", "heart.csv", "-o", "{}"], "heart.csv"),
-        (["predict", "disease.bayes", "heart.csv", "-o", "{}"], "disease.bayes"),
-        (["predict", "disease.bayes", "heart.csv", "--loss", "costs.csv", "-o", "{}"], "costs.csv"),
+        (["predict", "heart-disease.bayes", "heart.csv", "-o", "{}"], "heart.csv"),
+        (["predict", "heart-disease.bayes", "heart.csv", "-o", "{}"], "heart-disease.bayes"),
+        (["predict", "heart-disease.bayes", "heart.csv", "--loss", "costs.csv", "-o", "{}"], "costs.csv"),
     ],
 )
 def test_an_output_that_is_an_input_is_refused_under_any_name(trained, capsys, arguments, victim, link):
@@ -59,21 +61,23 @@ def test_an_output_that_is_an_input_is_refused_under_any_name(trained, capsys, a
 def test_the_report_does_not_overwrite_the_data_either(heart, capsys):
     os.rename("heart.csv", "disease.html")
     before = (heart / "disease.html").read_bytes()
-    assert "'disease.html' is the input" in refused(capsys, "train", "disease.html", "-t", "disease")
+    assert "'disease.html' is the input" in refused(
+        capsys, "train", "disease.html", "-t", "disease", "-o", "disease.bayes"
+    )
     assert (heart / "disease.html").read_bytes() == before
 
 
 def test_standard_input_is_an_input_too(trained, capsys, monkeypatch):
     with open("heart.csv", "rb") as file:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
-        assert "is the input '-'" in refused(capsys, "predict", "disease.bayes", "-", "-o", "heart.csv")
+        assert "is the input '-'" in refused(capsys, "predict", "heart-disease.bayes", "-", "-o", "heart.csv")
 
 
 def test_an_appended_standard_output_is_an_output_too(trained):
     before = (trained / "heart.csv").read_bytes()
     with open("heart.csv", "ab") as file:
         done = subprocess.run(
-            [sys.executable, "-m", "bayeskit.cli", "predict", "disease.bayes", "heart.csv"],
+            [sys.executable, "-m", "bayeskit.cli", "predict", "heart-disease.bayes", "heart.csv"],
             stdout=file,
             stderr=subprocess.PIPE,
             text=True,
@@ -85,14 +89,14 @@ def test_an_appended_standard_output_is_an_output_too(trained):
 
 
 def test_a_dash_is_standard_output(trained, capsysbinary):
-    assert run(["predict", "disease.bayes", "heart.csv", "-o", "-"]) == 0
+    assert run(["predict", "heart-disease.bayes", "heart.csv", "-o", "-"]) == 0
     dash = capsysbinary.readouterr().out
-    assert run(["predict", "disease.bayes", "heart.csv"]) == 0
+    assert run(["predict", "heart-disease.bayes", "heart.csv"]) == 0
     assert dash == capsysbinary.readouterr().out
     assert not (trained / "-").exists()
 
 
-@pytest.mark.parametrize("arguments", [["predict", "disease.bayes", "heart.csv"], ["sample", "asia.bif"]])
+@pytest.mark.parametrize("arguments", [["predict", "heart-disease.bayes", "heart.csv"], ["sample", "asia.bif"]])
 def test_json_and_an_extension_that_names_another_format_are_not_both_obeyed(trained, capsys, arguments):
     assert run([*arguments, "--json", "-o", "out.csv"]) == 2
     assert "--json writes JSON Lines, but 'out.csv' names another format" in " ".join(capsys.readouterr().err.split())
@@ -200,14 +204,16 @@ def test_a_column_that_is_absent_is_summed_out_with_a_warning(trained, capsys):
         writer = csv.DictWriter(file, [name for name in rows[0] if name != "thal"], extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
-    said = told(capsys, "predict", "disease.bayes", "new.csv", "-o", "out.csv").err
+    said = told(capsys, "predict", "heart-disease.bayes", "new.csv", "-o", "out.csv").err
     assert "Warning: 'new.csv': there is no column 'thal'" in said
     assert "summed out" in said
     row = {name: None if name == "thal" else cells[0] for name, cells in load_heart().items() if name != "disease"}
-    expected = load("disease.bayes").predict_proba(row)
+    expected = load("heart-disease.bayes").predict_proba(row)
     with open("out.csv", newline="") as file:
-        assert float(next(csv.DictReader(file))["P(no)"]) == round(float(expected[0, 0]), 6)
-    assert "'new.csv' does not fit the model" in refused(capsys, "predict", "disease.bayes", "new.csv", "--strict")
+        assert float(next(csv.DictReader(file))["P(no)"]) == float(expected[0, 0])
+    assert "'new.csv' does not fit the model" in refused(
+        capsys, "predict", "heart-disease.bayes", "new.csv", "--strict"
+    )
 
 
 def test_an_absent_column_is_summed_out_too_where_a_missing_cell_is_a_value(tmp_path, monkeypatch, capsys):
@@ -242,9 +248,9 @@ def test_a_decimal_comma_where_the_model_has_points_names_the_option_that_reads_
 def test_values_that_were_not_seen_are_counted(trained, capsys):
     text = (trained / "heart.csv").read_text()
     (trained / "new.csv").write_text(text.replace(",male,", ",Mann,").replace(",female,", ",Frau,"))
-    said = told(capsys, "predict", "disease.bayes", "new.csv", "-o", "out.csv").err
+    said = told(capsys, "predict", "heart-disease.bayes", "new.csv", "-o", "out.csv").err
     assert "column 'sex': all 303 rows have a value that was not seen in training, such as 'Mann'" in said
-    said = refused(capsys, "predict", "disease.bayes", "new.csv", "--strict", "-o", "out2.csv")
+    said = refused(capsys, "predict", "heart-disease.bayes", "new.csv", "--strict", "-o", "out2.csv")
     assert (
         "'new.csv', line 2: column 'sex' holds 'Mann', which was not seen in training; seen: 'female', 'male'" in said
     )
@@ -254,7 +260,7 @@ def test_values_that_were_not_seen_are_counted(trained, capsys):
 def test_an_infinite_number_is_refused_with_its_line(trained, capsys):
     text = (trained / "heart.csv").read_text().replace("\n63,", "\ninf,", 1)
     (trained / "new.csv").write_text(text)
-    assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "predict", "disease.bayes", "new.csv")
+    assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "predict", "heart-disease.bayes", "new.csv")
     assert "'new.csv', line 2: column 'age' holds inf" in refused(capsys, "train", "new.csv", "-t", "disease")
 
 
@@ -264,9 +270,13 @@ def test_the_extension_names_the_format(trained, capsys, name):
         pytest.importorskip("openpyxl", reason="workbooks need openpyxl (the extra excel)")
     from bayeskit.table.files import TableFile
 
-    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", name)
-    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.csv")
-    assert TableFile.open(name).read().to_pydict() == TableFile.open("out.csv").read().to_pydict()
+    told(capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", name)
+    told(capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "out.csv")
+    found, expected = (TableFile.open(each).read() for each in (name, "out.csv"))
+    assert found["prediction"] == expected["prediction"]
+    for column in ("P(no)", "P(yes)"):  # Excel holds 15 digits of a number
+        tolerance = 1e-14 if "xlsx" in name else 0
+        np.testing.assert_allclose(found[column].to_numpy(), expected[column].to_numpy(), rtol=tolerance)
     first = (trained / name).read_bytes()[:4]
     if name.endswith(".gz"):
         assert gzip.decompress((trained / name).read_bytes())[:1] in (b"p", b"{", b"P")
@@ -275,19 +285,19 @@ def test_the_extension_names_the_format(trained, capsys, name):
 
 def test_an_extension_of_no_format_is_refused_before_any_work(trained, capsys):
     assert "'out.sav' does not say which format to write" in refused(
-        capsys, "predict", "disease.bayes", "heart.csv", "-o", "out.sav"
+        capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "out.sav"
     )
 
 
 def test_parquet_is_read_from_standard_input(trained, capsys, monkeypatch):
-    told(capsys, "predict", "disease.bayes", "heart.csv", "-o", "expected.csv")
+    told(capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "expected.csv")
     import pyarrow.csv as pcsv
     import pyarrow.parquet as pq
 
     pq.write_table(pcsv.read_csv("heart.csv"), "heart.parquet")
     with open("heart.parquet", "rb") as file:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
-        told(capsys, "predict", "disease.bayes", "-", "-o", "out.csv")
+        told(capsys, "predict", "heart-disease.bayes", "-", "-o", "out.csv")
     assert (trained / "out.csv").read_bytes() == (trained / "expected.csv").read_bytes()
 
 
@@ -326,3 +336,70 @@ def test_words_for_a_missing_cell_that_were_said_in_training_are_missing_in_use_
         assert told(capsys, *verb, "t.csv").out == told(capsys, *verb, "empty.csv").out
     scores = [told(capsys, "evaluate", "m.bayes", name, "--json").out for name in ("t.csv", "empty.csv")]
     assert scores[0] == scores[1]
+
+
+@pytest.mark.parametrize("options", [[], ["--stream"]])
+def test_a_quote_that_is_never_closed_is_refused_in_training_and_prediction(trained, capsys, options):
+    lines = (trained / "heart.csv").read_text().splitlines()
+    lines[99] = lines[99].rsplit(",", 1)[0] + ',"' + lines[99].rsplit(",", 1)[1]
+    (trained / "open.csv").write_text("\n".join(lines))
+    said = "'open.csv', line 100: a double quote opens a cell here and none closes it"
+    assert said in refused(capsys, "train", "open.csv", "-t", "disease", "-o", "x.bayes", "--json", *options)
+    assert said in refused(capsys, "predict", "heart-disease.bayes", "open.csv", "-o", "out.csv")
+    assert not (trained / "x.bayes").exists()
+    assert not (trained / "out.csv").exists()
+    with pytest.raises(TableError, match="line 100: a double quote opens"):
+        NaiveBayes().fit(scan("open.csv"), target="disease")
+
+
+@pytest.mark.parametrize("name", ["thesis.docx", "thesis", "report.pdf"])
+def test_a_document_is_not_replaced_by_a_model_unless_the_user_says_so(heart, capsys, name):
+    with zipfile.ZipFile(name, "w") as document:  # a .docx is a zip file, as a model file is
+        document.writestr("word/document.xml", "years of work, about bayeskit model files")
+    before = (heart / name).read_bytes()
+    command = ["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", "--no-report", "-o", name]
+    said = refused(capsys, *command)
+    assert f"{name!r} is there already, and nothing in it says that bayeskit wrote it" in said
+    assert "(option --force)" in said
+    assert (heart / name).read_bytes() == before
+    told(capsys, *command, "--force")
+    assert load(name).classes_.tolist() == ["no", "yes"]
+
+
+def test_the_report_replaces_a_report_and_no_other_page(heart, capsys):
+    command = ["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes"]
+    (heart / "heart-disease.html").write_text("<html>what I know about heart disease, with bayeskit</html>")
+    assert "'heart-disease.html' is there already" in refused(capsys, *command)
+    assert not (heart / "heart-disease.bayes").exists()
+    told(capsys, *command, "--force")
+    told(capsys, *command)  # both are ours now
+    assert "bayeskit report" in (heart / "heart-disease.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["predict", "heart-disease.bayes", "heart.csv", "-o", "mine.csv"],
+        ["export", "heart-disease.bayes", "-o", "mine.csv"],
+        ["sample", "asia.bif", "-o", "mine.csv"],
+        ["cluster", "heart.csv", "-k", "2", "-o", "mine.csv"],
+        ["learn", "heart.csv", "-o", "mine.bif"],
+        ["learn", "heart.csv", "-o", "x.bif", "--draw", "mine.svg"],
+        ["draw", "asia.bif", "-o", "mine.svg"],
+        ["convert", "asia.bif", "mine.net"],
+    ],
+    ids=lambda command: " ".join(command[:1]),
+)
+def test_no_verb_replaces_what_bayeskit_did_not_write(trained, capsys, command):
+    load_asia().write("asia.bif")
+    name = next(word for word in command if word.startswith("mine"))
+    (trained / name).write_text("mine")
+    assert f"{name!r} is there already" in refused(capsys, *command)
+    assert (trained / name).read_text() == "mine"
+
+
+def test_models_of_two_tables_with_the_same_target_have_two_names(heart, capsys):
+    (heart / "old.csv").write_text((heart / "heart.csv").read_text())
+    for table in ("heart", "old"):
+        told(capsys, "train", f"{table}.csv", "-t", "disease", "-m", "NaiveBayes", "--no-report")
+    assert {path.name for path in heart.glob("*.bayes")} == {"heart-disease.bayes", "old-disease.bayes"}

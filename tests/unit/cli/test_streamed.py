@@ -39,14 +39,14 @@ def test_a_folder_a_glob_and_a_list_of_files_are_one_table(days, capsys, data):
     assert "A random sample of 2500 rows" in said
     assert "scored on a random sample of 2,500 rows" in said
     assert "fitted on all 9000 rows" in said
-    found, expected = bayeskit.load("play.bayes"), bayeskit.NaiveBayes().fit(days, target="play")
+    found, expected = bayeskit.load("days-play.bayes"), bayeskit.NaiveBayes().fit(days, target="play")
     assert found.class_count_.tolist() == expected.class_count_.tolist()
     assert_allclose(found.predict_proba(days), expected.predict_proba(days), rtol=1e-9)
 
 
 def test_the_report_of_a_large_table_is_whole_and_says_what_was_sampled(days):
     assert run(["train", "days", "-t", "play", "-m", "NaiveBayes", "-m", "TAN", "--calibrate"]) == 0
-    page = Path("play.html").read_text(encoding="utf-8")
+    page = Path("days-play.html").read_text(encoding="utf-8")
     for title in ("Leaderboard", "Class balance", "Importance of columns", "Values by class", "Explained rows"):
         assert title in page
     assert "scored on a random sample of 2,500 rows" in page

@@ -19,9 +19,9 @@ def test_train_shows_columns_and_leaderboard_and_says_what_to_do_next(heart, cap
     assert "whole numbers with 4 values" in out
     for name in ("NaiveBayes", "TAN", "majority class"):
         assert name in out
-    assert "next    bayeskit explain disease.bayes heart.csv" in out
-    assert (heart / "disease.bayes").exists()
-    assert (heart / "disease.html").read_text().startswith("<!DOCTYPE html>")
+    assert "next    bayeskit explain heart-disease.bayes heart.csv" in out
+    assert (heart / "heart-disease.bayes").exists()
+    assert (heart / "heart-disease.html").read_text().startswith("<!DOCTYPE html>")
 
 
 def test_every_classifier_of_the_registry_takes_part(heart, capsys):
@@ -37,7 +37,7 @@ def test_the_saved_model_is_the_one_that_fit_gives(heart):
     assert run(["train", "heart.csv", "-t", "disease", "-m", "TAN", "--no-report"]) == 0
     table = load_heart()
     model = bayeskit.TAN(edges="penalized", kinds={"vessels": "categorical"}).fit(table, target="disease")
-    assert_array_equal(bayeskit.load("disease.bayes").predict_proba(table), model.predict_proba(table))
+    assert_array_equal(bayeskit.load("heart-disease.bayes").predict_proba(table), model.predict_proba(table))
 
 
 def test_kinds_and_columns_to_ignore_are_obeyed(heart, capsys):
@@ -45,7 +45,7 @@ def test_kinds_and_columns_to_ignore_are_obeyed(heart, capsys):
     assert run(["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", *options]) == 0
     columns = {column["name"]: column["kind"] for column in json.loads(capsys.readouterr().out)["columns"]}
     assert (columns["vessels"], columns["thal"]) == ("numeric", "left out")
-    model = bayeskit.load("disease.bayes")
+    model = bayeskit.load("heart-disease.bayes")
     assert "thal" not in model.schema_.names
     assert model.schema_["vessels"].kind == "gaussian"
 
@@ -80,12 +80,12 @@ def test_chinese_names_spaces_and_free_text_are_met(tmp_path, monkeypatch, capsy
     (tmp_path / "瓜.csv").write_text("\n".join(["色 泽,密度,备注,好 瓜", *rows]), encoding="gb18030")
     assert run(["train", "瓜.csv", "-t", "好 瓜", "-m", "NaiveBayes", "--encoding", "gb18030"]) == 0
     assert "free text, which a text classifier reads" in capsys.readouterr().out
-    assert bayeskit.load("好 瓜.bayes").schema_.names == ("色 泽", "密度")
-    assert "青绿" in (tmp_path / "好 瓜.html").read_text(encoding="utf-8")
+    assert bayeskit.load("瓜-好 瓜.bayes").schema_.names == ("色 泽", "密度")
+    assert "青绿" in (tmp_path / "瓜-好 瓜.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "-"])
-def test_a_target_of_numbers_stays_numbers(tmp_path, monkeypatch, name, capsys):
+@pytest.mark.parametrize(("name", "model"), [("a.csv", "a-y.bayes"), ("-", "y.bayes")])
+def test_a_target_of_numbers_stays_numbers(tmp_path, monkeypatch, name, model, capsys):
     import io
     from types import SimpleNamespace
 
@@ -94,16 +94,16 @@ def test_a_target_of_numbers_stays_numbers(tmp_path, monkeypatch, name, capsys):
     (tmp_path / "a.csv").write_text(text)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text.encode()), isatty=lambda: False))
     assert run(["train", name, "-t", "y", "-m", "NaiveBayes", "--no-report"]) == 0
-    assert bayeskit.load("y.bayes").classes_.tolist() == [0, 1]
+    assert bayeskit.load(model).classes_.tolist() == [0, 1]
 
 
 def test_every_density_can_be_asked_for_and_its_parameters_stand_in_the_report(heart, capsys):
     asked = {"age": "kde", "rest_bp": "lognormal", "cholesterol": "gaussian", "max_hr": "poisson"}
     options = [part for name, kind in asked.items() for part in ("--kind", f"{name}={kind}")]
     assert run(["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", *options]) == 0
-    assert {v.name: v.kind for v in bayeskit.load("disease.bayes").schema_ if v.name in asked} == asked
-    page = (heart / "disease.html").read_text()
+    assert {v.name: v.kind for v in bayeskit.load("heart-disease.bayes").schema_ if v.name in asked} == asked
+    page = (heart / "heart-disease.html").read_text()
     for words in ("bandwidth", "mean of log", "deviation", "rate"):
         assert f'<td class="name">{words}</td>' in page
-    assert run(["show", "disease.bayes"]) == 0
+    assert run(["show", "heart-disease.bayes"]) == 0
     assert "bandwidth" in capsys.readouterr().out

@@ -130,7 +130,7 @@ def test_a_server_that_ends_the_connection_in_mid_stream_is_said_in_its_words(po
             cursor.execute("SELECT pg_backend_pid()")
             process = cursor.fetchone()[0]
 
-        def end(n_read, n_rows):
+        def end(step):
             with other.cursor() as cursor:
                 cursor.execute(f"SELECT pg_terminate_backend({process})")
                 cursor.fetchall()

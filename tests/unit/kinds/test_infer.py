@@ -112,3 +112,28 @@ def test_a_column_that_names_no_classes_is_refused(values, message):
 def test_a_target_that_is_not_there_is_refused_with_the_nearest():
     with pytest.raises(TableError, match=r"there is no column 'paly'; did you mean 'play' or 'day'\?"):
         read_target(TABLE, "paly")
+
+
+def test_the_share_of_missing_cells_is_of_all_rows():
+    table = pa.table({"a": ["x", None, "y", None], "play": ["no", "no", "yes", "yes"]})
+    assert [note.missing for note in infer_kinds(table, "play")] == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(("n_rows", "kind"), [(119, "left out"), (120, "categorical"), (150, "categorical")])
+def test_text_with_more_values_than_half_of_the_rows_is_left_out(n_rows, kind):
+    words = [f"w{i % 60}" for i in range(n_rows)]
+    table = pa.table({"word": words, "play": ["no", "yes"] * (n_rows // 2) + ["no"] * (n_rows % 2)})
+    assert infer_kinds(table, "play")[0].kind == kind
+
+
+@pytest.mark.parametrize(("n_rows", "kind"), [(119, "left out"), (120, "categorical")])
+def test_long_text_that_mostly_differs_is_free_text(n_rows, kind):
+    words = [f"a sentence of more than thirty letters, {i % 60}" for i in range(n_rows)]
+    table = pa.table({"remark": words, "play": ["no", "yes"] * (n_rows // 2) + ["no"] * (n_rows % 2)})
+    note = infer_kinds(table, "play")[0]
+    assert note.kind == kind
+    assert ("free text" in note.why) == (kind == "left out")
+
+
+def test_a_column_without_values_has_none():
+    assert next(note for note in infer_kinds(TABLE, "play") if note.name == "nothing").n_values == 0

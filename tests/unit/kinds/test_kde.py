@@ -200,3 +200,9 @@ def test_the_unit_of_a_column_takes_no_part_however_large_or_small_it_is(unit):
     x = (rng.integers(-8, 9, (200, 1)) + 4 * y[:, None]) / 8.0  # exact in any of the units
     plain, scaled = (NaiveBayes(numeric="kde").fit(x * u, y) for u in (1.0, unit))
     assert_allclose(scaled.predict_proba(x * unit), plain.predict_proba(x), rtol=1e-9)
+
+
+def test_the_table_of_a_column_has_the_mean_of_each_class():
+    table = fit([1.0, 2.0, 6.0, 4.0, 4.0], ["a", "a", "a", "b", "b"]).tables_["x"]
+    assert table.rows == ("kernels", "mean", "bandwidth")
+    assert_allclose(table.values[:2], [[3, 1], [3.0, 4.0]], rtol=1e-12)

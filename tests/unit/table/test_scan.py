@@ -197,7 +197,7 @@ def test_a_model_that_needs_all_rows_at_once_says_so_of_a_scan(model):
 def test_an_interrupt_leaves_the_model_as_it_was():
     from dataclasses import replace
 
-    def stop(n_read, n_rows):
+    def stop(step):
         raise KeyboardInterrupt
 
     model = NaiveBayes().fit({"wind": ["weak"]}, ["yes"])
@@ -212,3 +212,125 @@ def test_a_stream_that_was_read_is_refused_and_not_taken_for_an_empty_table():
     NaiveBayes().fit(stream, target="y")
     with pytest.raises(TableError, match="was read already, and it can be read once"):
         NaiveBayes().fit(stream, target="y")
+
+
+def replaced(folder, table, **options):
+    """Write a file, scan it, and write another table over it."""
+    path = folder / "rows.parquet"
+    pq.write_table(TABLE, path, row_group_size=250)
+    described = scan(path)
+    pq.write_table(table, path, **options)
+    return described
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "said"),
+    [
+        (TABLE, {"row_group_size": 400}, "row groups that held 1,000 rows hold 1,000|row groups or the types"),
+        (TABLE, {"row_group_size": 200}, "row groups that held 1,000 rows hold 800"),
+        (TABLE.slice(0, 400), {"row_group_size": 250}, "row groups that held 1,000 rows hold 400"),
+        (pa.concat_tables([TABLE, TABLE]), {"row_group_size": 250}, "its row groups or the types of its columns"),
+        (TABLE.drop_columns(["wet"]), {"row_group_size": 250}, "it has no column 'wet' now"),
+        (TABLE.set_column(2, "heat", TABLE["heat"].cast(pa.string())), {"row_group_size": 250}, "the types of its"),
+    ],
+)
+def test_a_parquet_file_that_was_written_again_after_the_scan_is_refused_by_name(tmp_path, table, options, said):
+    described = replaced(tmp_path, table, **options)
+    with pytest.raises(TableError, match=rf"rows\.parquet' was changed after it was scanned: .*({said})"):
+        NaiveBayes().fit(described, target="play")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("Delta", "_delta_log/0.json"), ("Iceberg", "metadata/v1.metadata.json"), ("Hudi", ".hoodie/hoodie.properties")],
+)
+def test_a_folder_whose_log_says_which_files_count_is_refused_by_its_format(tmp_path, name, mark):
+    (tmp_path / mark).parent.mkdir()
+    (tmp_path / mark).touch()
+    inside = tmp_path / "data" / "year=2024"
+    inside.mkdir(parents=True)
+    pq.write_table(TABLE, inside / "a.parquet")
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    pq.write_table(TABLE, tmp_path / "deep" / "er" / "b.parquet")
+    for source in (tmp_path, inside, inside / "a.parquet", str(inside / "*.parquet"), [tmp_path]):
+        with pytest.raises(TableError, match=f"'{tmp_path}' is a table in {name} format"):
+            scan(source)
+
+
+def test_folder_values_are_decoded_and_folders_above_what_is_scanned_are_no_columns(tmp_path):
+    top = tmp_path / "team=a" / "table"
+    for place in ("New%20York%3A1", "50%25"):
+        (top / f"the%20place={place}").mkdir(parents=True)
+        pq.write_table(TABLE.select(["play"]), top / f"the%20place={place}" / "a.parquet")
+    assert scan(top).names == ("play", "the place")
+    places = {value for batch in scan(top).batches() for value in batch["the place"].to_pylist()}
+    assert places == {"New York:1", "50%"}
+    assert scan(str(top / "*" / "a.parquet")).names == ("play", "the place")
+    assert scan(sorted(top.glob("*/a.parquet"))).names == ("play", "the place")
+    assert scan(top / "the%20place=50%25").names == ("play",)
+    assert scan(top / "the%20place=50%25" / "a.parquet").names == ("play",)
+
+
+def test_a_file_that_is_named_several_times_is_read_once(tmp_path):
+    folder = parquet_folder(tmp_path)
+    sources = [str(folder / "*.parquet"), str(folder / "part-1*"), folder / "part-0.parquet", folder]
+    assert scan(sources).n_rows == ROWS
+    (tmp_path / "link.parquet").symlink_to(folder / "part-0.parquet")
+    assert scan(sources).n_rows == ROWS
+
+
+def test_a_text_file_without_rows_is_refused_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text("wind,play\n")
+    with pytest.raises(TableError, match=r"'a\.csv' has a header and no rows"):
+        scan(tmp_path / "a.csv")
+
+
+def test_batches_with_many_levels_are_read_together_and_counted_as_in_memory(monkeypatch):
+    from bayeskit.learn.plan import Plan
+    from bayeskit.table import arrow
+    from bayeskit.table.scan.arrow import TablePiece
+
+    monkeypatch.setattr(arrow, "_MANY_LEVELS", 50)
+    added = []
+    add = Plan.add
+    monkeypatch.setattr(Plan, "add", lambda *arguments: added.append(1) or add(*arguments))
+    rng = np.random.default_rng(0)
+    table = pa.table({"id": rng.integers(0, 900, 4000).astype(str), "play": rng.choice(["yes", "no"], 4000)})
+    for form in (table, table.set_column(0, "id", table["id"].dictionary_encode())):
+        parts = [form.slice(first, 100) for first in range(0, 4000, 100)]  # each with levels that others lack
+        joined = pa.concat_tables([part.combine_chunks() for part in parts])
+        monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches()))
+        added.clear()
+        found = NaiveBayes().fit(scan(joined), target="play")
+        assert len(added) == 2  # the first batch, and the other 39
+        assert found.schema_ == NaiveBayes().fit(table, target="play").schema_
+        np.testing.assert_array_equal(
+            found.counts_.values.n_value, NaiveBayes().fit(table, target="play").counts_.values.n_value
+        )
+
+
+def test_a_column_with_many_different_numbers_is_tallied_until_it_overflows_and_no_longer(monkeypatch):
+    from bayeskit import TAN
+    from bayeskit.learn import edges
+    from bayeskit.table.scan.arrow import TablePiece
+
+    monkeypatch.setattr(edges, "_MOST_DISTINCT", 500)
+    monkeypatch.setattr(edges, "_SAMPLED", 800)
+    sorted_cells = []
+    tallied = edges.NumberCells.tallied
+    monkeypatch.setattr(edges.NumberCells, "tallied", lambda self: sorted_cells.append(1) or tallied(self))
+    rng = np.random.default_rng(0)
+    play = rng.choice(["no", "yes"], 20_000)
+    table = pa.table(
+        {"heat": rng.normal(size=20_000) + (play == "yes"), "age": rng.integers(0, 9, 20_000), "play": play}
+    )
+    monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches(400)))
+    with pytest.warns(UserWarning, match="the bins of 'heat' are cut by a sample of 800 rows"):
+        found = TAN().fit(scan(table), target="play")
+    # Of "age" each of 50 batches and each sum of two; of "heat" two batches and their sum.
+    assert len(sorted_cells) == 50 + 49 + 3
+    keys = edges.row_keys(0, 0, 0, 20_000)
+    near = np.argsort(keys)[:800]
+    sample = pa.table({name: table[name].take(pa.array(near)) for name in table.column_names})
+    expected = TAN().fit(sample, target="play")
+    assert found.schema_["heat"].edges == expected.schema_["heat"].edges

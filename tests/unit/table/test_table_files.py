@@ -150,3 +150,30 @@ def test_a_column_that_is_not_there_is_refused_with_the_nearest(tmp_path):
     file = TableFile.open(written(tmp_path, "a.csv", "wind,sky\n1,2\n"))
     with pytest.raises(TableError, match=r"does not fit the model: there is no column 'Wnd'; did you mean 'wind'\?"):
         file.refuse_absent(("Wnd",), "the model")
+
+
+OPEN = "a double quote opens a cell here and none closes it before the end of the file"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a,b\n" + "x,y\n" * 5 + 'x,"y\n' + "x,y\n" * 100, 7),  # the last cell of a line: 100 rows in one cell
+        ("a,b\n" + "x,y\n" * 5 + '"x,y\n' + "x,y\n" * 100, 7),
+        ('a,b\n1,5" pipe\n"two\nlines","4\n', 4),  # a quote inside a cell is part of it
+        ('a\nx\n"y\nz', 3),
+        ('a,"b\n1,2\n', 1),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_quote_that_is_never_closed_is_refused_with_the_line_on_which_it_opens(tmp_path, text, line, encoding):
+    path = written(tmp_path, "a.csv", text.encode(encoding))
+    assert f"'a.csv', line {line}: {OPEN}" in refusal(path, encoding=encoding)
+    with pytest.raises(TableError, match=f"line {line}: {OPEN}"):
+        list(TableFile.open(path, encoding).batches({"a": None}))
+
+
+def test_closed_quotes_are_read_to_the_last_line_with_and_without_a_line_break_at_the_end(tmp_path):
+    for text in ('a,b\n1,"x\ny"\n3,"4"', 'a,b\n1,"x\ny"\n3,"4"\n', 'a,b\r\n1,"x\ny"\r\n3,"4"\r\n\r\n'):
+        table = TableFile.open(written(tmp_path, "a.csv", text)).read()
+        assert table.to_pydict() == {"a": [1, 3], "b": ["x\ny", "4"]}

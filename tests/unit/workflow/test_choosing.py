@@ -14,12 +14,13 @@ from bayeskit.decide.scores import row_scores
 from bayeskit.errors import BayeskitError
 from bayeskit.table.files import TableFile
 from bayeskit.table.read import read_table
-from bayeskit.workflow import training
+from bayeskit.workflow import training, training_table
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold, tempered
 from bayeskit.workflow.candidates import candidates, too_large
 from bayeskit.workflow.compare import cross_validate
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.folds import group_parts, time_parts
+from bayeskit.workflow.held_rows import HeldRows
 
 
 def noise(n=300):
@@ -64,7 +65,13 @@ def test_what_is_too_large_is_left_out_with_its_size_unless_it_is_asked_for():
     need = readable(4 * 2 * cells)  # two classes, 4 bytes each
     assert board.left_out["A2DE"].startswith(f"its counts of all triples of columns would take {need}; above 128.0 MiB")
     source = read_table({f"x{j}": ["a", "b"] for j in range(501)})
-    assert sorted(too_large(candidates(), source, np.array([0, 1]), 2)) == ["A2DE", "AODE", "KDB", "SPODE", "TAN"]
+    assert sorted(too_large(candidates(), HeldRows(source, np.array([0, 1]), np.array([0, 1])))) == [
+        "A2DE",
+        "AODE",
+        "KDB",
+        "SPODE",
+        "TAN",
+    ]
 
 
 def test_groups_are_never_split_and_folds_are_even():
@@ -86,7 +93,8 @@ def test_folds_in_time_learn_from_earlier_rows_only():
     assert_array_equal(np.bincount(part), [60, 60, 60, 60])
     assert all(times[part < k].max() < times[part == k].min() for k in range(1, 4))
     for name in ("NaiveBayes", "NaiveBayes-MDL"):  # counts added, and bins cut in each fold
-        board = cross_validate(source, y, np.array([0, 1]), candidates([name]), part=part, forward=True)
+        rows, plan = HeldRows(source, y, np.array([0, 1])), FoldPlan(3, "time")
+        board = cross_validate(rows, candidates([name]), plan, part=part).board
         assert_array_equal(board.scored_rows, part > 0)
         late, early = np.flatnonzero(part == 3), np.flatnonzero(part < 3)
         model = candidates([name])[name].fit(source.take(early), y[early])
@@ -149,7 +157,7 @@ def test_the_temperature_of_the_model_is_fitted_on_the_rows_that_were_predicted(
         return fit_temperature(posterior, truth)
 
     monkeypatch.setattr(training, "fit_temperature", noted)
-    table = training.read_training_table(TableFile.open(tmp_path / "rows.csv"), "c")
+    table = training_table.read_training_table(TableFile.open(tmp_path / "rows.csv"), "c")
     found = training.train(table, ["NaiveBayes"], FoldPlan(4, "time", "day"), calibrate=True)
     ((posterior, truth),) = given
     assert 0 < len(truth) == len(posterior) == found.board.scored_rows.sum() < 300  # no fold predicts the first days

@@ -12,7 +12,9 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
 from bayeskit.workflow.candidates import candidates
-from bayeskit.workflow.compare import compare, cross_validate, stratified_parts
+from bayeskit.workflow.compare import compare, cross_validate
+from bayeskit.workflow.folds import stratified_parts
+from bayeskit.workflow.held_rows import HeldRows
 from bayeskit.workflow.leaderboard import MAJORITY
 
 pd = pytest.importorskip("pandas", reason="cross_val_score needs a frame of mixed columns")
@@ -40,7 +42,7 @@ def test_folds_give_what_cross_val_score_gives_on_the_same_splits(name, kind):
     classes, y = read_labels(labels)
     part = stratified_parts(y, 3, random_state=1)
     model = candidates([name])[name]
-    board = cross_validate(source, y, classes, {name: model}, kinds=kinds, part=part)
+    board = cross_validate(HeldRows(source, y, classes), {name: model}, kinds=kinds, part=part).board
     estimator = clone(candidates([name])[name]).set_params(kinds=kinds or None)
     trial = board.best
     for scoring, found in (("accuracy", 1 - trial.scores.error.value), ("neg_log_loss", -trial.scores.log_loss.value)):
@@ -102,7 +104,7 @@ def test_a_model_that_cannot_take_part_says_why(monkeypatch):
     model = bayeskit.TAN(max_memory=1)
     source = read_table({"x": ["a", "b"] * 10, "z": ["a", "b", "c", "c"] * 5})
     y = np.arange(20) % 2
-    board = cross_validate(source, y, np.array(["no", "yes"]), {"TAN": model})
+    board = cross_validate(HeldRows(source, y, np.array(["no", "yes"])), {"TAN": model}).board
     # Three values by two, two classes, 4 bytes each.
     assert "the counts of 1 family of columns for 2 classes need 48 bytes" in board[-1].refused
     assert "left out" in str(board)
@@ -119,3 +121,74 @@ def test_folds_lie_between_two_and_the_number_of_rows(folds, table):
 def test_one_class_is_nothing_to_tell_apart():
     with pytest.raises(TableError, match="one class"):
         compare({"x": [1, 2, 3], "y": ["a", "a", "a"]}, target="y", folds=2)
+
+
+def own_classifiers():
+    return [
+        bayeskit.NaiveBayes(smoothing=0.5, class_weight={"no": 1, "yes": 3}),
+        bayeskit.NaiveBayes(kinds={"age": "poisson"}),
+        bayeskit.TAN(smoothing=1),
+        bayeskit.MDLTree(),
+        bayeskit.KNeighbors(5),
+        bayeskit.SPODE("chest_pain"),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::bayeskit.errors.BayeskitWarning")
+@pytest.mark.parametrize("number", range(6))
+def test_any_classifier_of_ours_is_compared_under_its_repr_as_cross_val_score_does(number):
+    model = own_classifiers()[number]
+    heart, before = pd.DataFrame(datasets.load_heart()), repr(own_classifiers()[number])
+    X, labels = heart.drop(columns="disease"), heart["disease"].to_numpy()
+    board = compare(X, labels, models=[model, "AODE"], folds=3)
+    trial = next(trial for trial in board if trial.name == repr(model))
+    assert repr(model) == before  # the user's own is left as it is
+    theirs = cross_val_score(clone(model), X, labels, cv=PredefinedSplit(board.part), scoring="neg_log_loss")
+    assert_allclose(np.average(theirs, weights=np.bincount(board.part)), -trial.scores.log_loss.value, rtol=1e-9)
+
+
+def test_classifiers_of_scikit_learn_are_compared_on_frames_and_on_arrays():
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    penguins = pd.DataFrame(datasets.load_penguins())
+    X, labels = penguins.drop(columns="species"), penguins["species"].to_numpy()
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["island", "sex"]), remainder=SimpleImputer()
+    )
+    pipeline = make_pipeline(columns, DecisionTreeClassifier(random_state=0))
+    board = compare(X, labels, models=[pipeline, GaussianNB(), "NaiveBayes"])
+    trials = {trial.name: trial for trial in board}
+    trial = trials[" ".join(repr(pipeline).split())]
+    theirs = cross_val_score(clone(pipeline), X, labels, cv=PredefinedSplit(board.part))
+    assert_allclose(np.average(theirs, weights=np.bincount(board.part)), 1 - trial.scores.error.value, rtol=1e-12)
+    assert trials["GaussianNB()"].refused.startswith("it cannot be fitted: ValueError: could not convert string")
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(100, 3))
+    y = np.where(numbers[:, 0] + rng.normal(size=100) > 0, "b", "a")
+    board = compare(
+        numbers, y, models=[LogisticRegression(), bayeskit.BernoulliNB(), bayeskit.SigmoidUnit(solver="lbfgs")]
+    )
+    assert {trial.name for trial in board if trial.scores} == {
+        "LogisticRegression()", "BernoulliNB()", "SigmoidUnit(solver='lbfgs')", MAJORITY
+    }  # fmt: skip
+    theirs = cross_val_score(LogisticRegression(), numbers, y, cv=PredefinedSplit(board.part))
+    found = next(trial for trial in board if trial.name == "LogisticRegression()")
+    assert_allclose(np.average(theirs, weights=np.bincount(board.part)), 1 - found.scores.error.value, rtol=1e-12)
+
+
+def test_what_cannot_be_compared_is_refused_before_any_work():
+    from sklearn.svm import LinearSVC
+
+    for bad, said in (
+        (LinearSVC(), r"LinearSVC\(\) gives no probabilities"),
+        (bayeskit.NaiveBayes, r"estimators such as NaiveBayes\(\); got <class"),
+        (3, "got 3"),
+    ):
+        with pytest.raises(BayeskitError, match=said):
+            compare(datasets.load_heart(), target="disease", models=[bad])

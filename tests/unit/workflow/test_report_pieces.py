@@ -19,7 +19,8 @@ from bayeskit.workflow.report.explained_rows import explained_rows, waterfall_li
 from bayeskit.workflow.report.judged import _per_class
 from bayeskit.workflow.report.pictures import network_picture
 from bayeskit.workflow.report.waterfall_svg import waterfall_svg
-from bayeskit.workflow.training import read_training_table, train
+from bayeskit.workflow.training import train
+from bayeskit.workflow.training_table import read_training_table
 from bayeskit.workflow.wording import number, percent
 
 

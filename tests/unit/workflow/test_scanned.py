@@ -10,13 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bayeskit import NaiveBayes, compare, scan
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.files import TableFile
+from bayeskit.table.read import read_table
 from bayeskit.table.scan import sample as sampling
 from bayeskit.table.scan.pieces import merge_tree
 from bayeskit.table.scan.sample import draw_sample
-from bayeskit.workflow.fold_plan import FoldPlan
-from bayeskit.workflow.scanned.folds import ScanFolds
-from bayeskit.workflow.scanned.training import read_training_scan
-from bayeskit.workflow.training import read_training_table, train
+from bayeskit.workflow.fold_plan import FoldPlan, ScanFolds
+from bayeskit.workflow.held_rows import HeldRows, hold_rows
+from bayeskit.workflow.training import train
+from bayeskit.workflow.training_table import read_training_table
 
 ROWS, SAMPLED = 6000, 2500
 
@@ -92,7 +93,7 @@ def test_a_sampled_row_is_predicted_from_all_rows_of_the_other_folds(few):
     all_parts = folds.of_batch(table.combine_chunks().to_batches()[0], 0, 0)
     sample = draw_sample(scan(table), "play", 0)
     assert len(board.part) == SAMPLED
-    assert_array_equal(board.part, folds.of_sample(sample))
+    assert_array_equal(board.part, folds.of_rows(hold_rows(scan(table), target="play")))
     for k in range(4):
         model = NaiveBayes().fit(table.filter(pa.array(all_parts != k)), target="play")
         expected = model.predict_proba(sample.table.filter(pa.array(board.part == k)))
@@ -107,7 +108,7 @@ def test_a_scan_that_the_sample_holds_whole_is_compared_as_a_small_table():
 
 
 def training_of(source, **options):
-    table = read_training_scan(scan(source), "play", ignore=["who"], **options)
+    table = read_training_table(scan(source), "play", ignore=["who"], **options)
     return table, train(table, ["NaiveBayes"], folds=3)
 
 
@@ -150,7 +151,7 @@ def test_a_class_and_a_value_outside_the_sample_are_counted_and_not_lost(few, tm
         pq.write_table(late, tmp_path / "b.parquet")
         if "late" not in draw_sample(scan(tmp_path), "play", seed).table["play"].to_pylist():
             break
-    read = read_training_scan(scan(tmp_path), "play", random_state=seed)
+    read = read_training_table(scan(tmp_path), "play", random_state=seed)
     result = train(read, ["NaiveBayes"], folds=2, random_state=seed)
     assert result.model.classes_.tolist() == ["late", "no", "yes"]
     assert "storm" in result.model.schema_["wind"].values
@@ -159,7 +160,7 @@ def test_a_class_and_a_value_outside_the_sample_are_counted_and_not_lost(few, tm
 
 def test_models_that_need_the_rows_learn_from_the_sample_and_are_fitted_on_all_rows(few):
     table = labelled(days()).select(["wind", "rain", "play"])
-    read = read_training_scan(scan(table), "play")
+    read = read_training_table(scan(table), "play")
     result = train(read, ["SPODE"], folds=2)
     assert [trial.from_sample for trial in result.board if trial.name == "SPODE"] == [True]
     assert result.model.counts_.n_class.sum() == table.num_rows
@@ -168,11 +169,12 @@ def test_models_that_need_the_rows_learn_from_the_sample_and_are_fitted_on_all_r
 def test_groups_stay_in_one_fold_and_time_goes_forward(few):
     table = labelled(days())
     sample = draw_sample(scan(table), "play", 0)
-    folds = ScanFolds.of_plan(FoldPlan(5, "group", "who"), 0, sample)
-    part, who = folds.of_sample(sample), np.array(sample.table["who"].to_pylist())
+    rows = HeldRows(read_table({"x": [0]}), np.array([0]), np.array(["no"]), "play", sample.table, scan(table), sample)
+    folds = ScanFolds.of_plan(FoldPlan(5, "group", "who"), 0, rows)
+    part, who = folds.of_rows(rows), np.array(rows.table["who"].to_pylist())
     assert all(len(set(part[who == name])) == 1 for name in set(who))
     assert sorted(set(part)) == [0, 1, 2, 3, 4]
-    in_time = ScanFolds.of_plan(FoldPlan(4, "time", "day"), 0, sample)
+    in_time = ScanFolds.of_plan(FoldPlan(4, "time", "day"), 0, rows)
     parts = in_time.of_batch(table.combine_chunks().to_batches()[0], 0, 0)
     ends = [table["day"].to_numpy()[parts == k] for k in range(5)]
     assert all(ends[k].max() < ends[k + 1].min() for k in range(4))

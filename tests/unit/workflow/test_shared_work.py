@@ -101,9 +101,10 @@ def test_a_classifier_that_is_refused_does_not_stop_those_that_share_its_counts(
     from bayeskit.table.labels import read_labels
     from bayeskit.table.read import read_table
     from bayeskit.workflow.compare import cross_validate
+    from bayeskit.workflow.held_rows import HeldRows
 
     rows = table()
     classes, y = read_labels(rows.pop("y"))
-    board = cross_validate(read_table(rows), y, classes, {"TAN": TAN(root="c9"), "AODE": AODE()})
+    board = cross_validate(HeldRows(read_table(rows), y, classes), {"TAN": TAN(root="c9"), "AODE": AODE()}).board
     assert board.best.name == "AODE"
     assert "c9" in next(trial.refused for trial in board if trial.name == "TAN")

@@ -16,7 +16,8 @@ from bayeskit.table.files import TableFile
 from bayeskit.workflow.evaluation import compare_models, evaluate
 from bayeskit.workflow.model_columns import ModelColumns, least_certain_rows, row_of_file
 from bayeskit.workflow.report.page import report
-from bayeskit.workflow.training import read_training_table, train
+from bayeskit.workflow.training import train
+from bayeskit.workflow.training_table import read_training_table
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from bayeskit.table.scan.pieces import Scan
 from bayeskit.table.schema import Schema
 
 # Below this, rows left out gain less over the class frequencies than the numbers that were fitted to them explain.
-LEAST_BELIEVED = 1.0 / (1.0 + np.e)
+LEAST_BELIEVED = 1.0 / (1.0 + float(np.exp(1.0)))
 
 
 def _is_seed(value: Any) -> bool:

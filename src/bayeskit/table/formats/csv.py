@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -25,6 +26,8 @@ EXTENSIONS = (".csv",)
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
+# The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
+_END = "\x03"
 
 
 def recognises(head: bytes) -> bool:
@@ -60,10 +63,12 @@ class CsvReader:
         import pyarrow as pa
         import pyarrow.csv as pc
 
+        end = _End(self.delimiter, len(self.names))
         try:
-            table = pc.read_csv(self._source(), *self._options(types, threads=True))
+            table = pc.read_csv(self._source(end), *self._options(types, end, threads=True))
         except (pa.ArrowInvalid, UnicodeError) as error:
-            self._explain(error)
+            self._explain(error, end)
+        self._refuse_open_quote(end)
         if any(pa.types.is_binary(field.type) for field in table.schema):
             raise wrong_encoding(self.raw, self.encoding)
         self._refuse_second_header(table)
@@ -75,15 +80,18 @@ class CsvReader:
         import pyarrow.csv as pc
 
         # Without threads the errors carry the number of the row.
-        read, parse, convert = self._options(types, threads=False)
+        end = _End(self.delimiter, len(self.names))
+        read, parse, convert = self._options(types, end, threads=False)
         convert.include_columns = list(types)
         try:
-            with pc.open_csv(self._source(), read, parse, convert) as reader:
-                yield from reader
+            with pc.open_csv(self._source(end), read, parse, convert) as reader:
+                # The last batch may hold nothing but the line that is left out.
+                yield from (batch for number, batch in enumerate(reader) if batch.num_rows or not number)
         except (pa.ArrowInvalid, UnicodeError) as error:
-            self._explain(error)
+            self._explain(error, end)
+        self._refuse_open_quote(end)
 
-    def _options(self, types: Types, *, threads: bool) -> tuple[Any, Any, Any]:
+    def _options(self, types: Types, end: _End, *, threads: bool) -> tuple[Any, Any, Any]:
         import pyarrow as pa
         import pyarrow.csv as pc
 
@@ -98,16 +106,19 @@ class CsvReader:
                 encoding=self.encoding if self.errors == "strict" else "utf-8",
             ),
             # A quoted cell may hold line breaks.
-            pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+            pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end.meet),
             pc.ConvertOptions(column_types=fixed, null_values=list(self.missing), strings_can_be_null=True),
         )
 
-    def _source(self) -> Any:
+    def _source(self, end: _End) -> Any:
         import pyarrow as pa
 
         if self.errors == "replace":
-            return pa.PythonFile(Replaced(self.raw.open(), self.encoding), mode="r")
-        return str(self.raw.path) if self.raw.path is not None else pa.PythonFile(self.raw.open(), mode="r")
+            file: Any = pa.PythonFile(Replaced(self.raw.open(), self.encoding), mode="r")
+        else:
+            file = pa.OSFile(str(self.raw.path)) if self.raw.path else pa.PythonFile(self.raw.open(), mode="r")
+        line = end.line(self.encoding if self.errors == "strict" else "utf-8")
+        return pa.PythonFile(_Ended(file, pa.py_buffer(line)), mode="r")
 
     def n_batches(self) -> int:
         """Return how many blocks the file has; 0 where its size is not known."""
@@ -120,8 +131,19 @@ class CsvReader:
         rows = (line for line, cells in self._rows() if line > self.header_lines and cells)
         return next(islice(rows, row, None), None)
 
-    def _explain(self, error: Exception) -> NoReturn:
+    def _refuse_open_quote(self, end: _End) -> None:
+        if end.met:
+            return
+        line = None
+        if self.raw.reopenable:
+            line, row = deque(self._rows(), maxlen=1).pop()
+            line += sum(cell.count("\n") for cell in row[:-1])
+        raise _open_quote(self.raw, line)
+
+    def _explain(self, error: Exception, end: _End) -> NoReturn:
         text = str(error)
+        if end.swallowed or _END in text:
+            self._refuse_open_quote(end)
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", text)
         if ragged:
             line = self._ragged_line(int(ragged[1])) or _row_of(text)
@@ -190,6 +212,50 @@ class CsvReader:
             raise self._second_header(self._line_of(self.names[0], self.names[0]))
 
 
+class _End:
+    """The line after the last one of a file. The parser refuses it, so that nothing is read of it."""
+
+    def __init__(self, delimiter: str, n_columns: int) -> None:
+        self._text = f"{delimiter * n_columns}{_END}"
+        self.met = self.swallowed = False
+
+    def line(self, encoding: str) -> bytes:
+        """Return the line as bytes that may follow others."""
+        # With a byte order mark, such as utf-16 puts before a text, the second of two texts has none.
+        encoder = codecs.getincrementalencoder(encoding)()
+        encoder.encode(" ")
+        return encoder.encode(f"\n{self._text}\n")
+
+    def meet(self, row: Any) -> str:
+        """Note that the line was read; any other row with too many or too few cells is an error."""
+        self.met = row.text == self._text
+        self.swallowed = not self.met and _END in row.text
+        return "skip" if self.met else "error"
+
+
+class _Ended:
+    """The bytes of a file, and a line after them."""
+
+    def __init__(self, file: pa.NativeFile, line: pa.Buffer) -> None:
+        self._file, self._line, self.closed = file, line, False
+
+    def read_buffer(self, n: int) -> pa.Buffer:
+        """Return the next bytes, which are not copied."""
+        piece = self._file.read_buffer(n)
+        if not piece.size:
+            piece, self._line = self._line, self._line.slice(0, 0)
+        return piece
+
+    def read(self, n: int) -> bytes:
+        """Return the next bytes."""
+        return bytes(self.read_buffer(n))
+
+    def close(self) -> None:
+        """Close the file."""
+        self.closed = True
+        self._file.close()
+
+
 class CsvWriter:
     """Lines of CSV, the names first; text is quoted only where it must be."""
 
@@ -227,6 +293,8 @@ def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tu
         delimiter = max(DELIMITERS, key=outside.count) if any(sign in outside for sign in DELIMITERS) else ","
     reader = csv.reader(io.StringIO(first, newline=""), delimiter=delimiter)
     names = tuple(next(reader))
+    if _ends_in_quotes(first, delimiter):
+        raise _open_quote(raw, 1)
     if any(not name.strip() for name in names):
         empty = next(j for j, name in enumerate(names) if not name.strip())
         names = tuple(name if name.strip() else f"column {j + 1}" for j, name in enumerate(names))
@@ -236,6 +304,23 @@ def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tu
         raise wrong_encoding(raw, encoding, 1)
     blank = len(text[: len(text) - len(first)].splitlines())
     return delimiter, names, blank + reader.line_num
+
+
+def _ends_in_quotes(text: str, delimiter: str) -> bool:
+    """Return whether the first row of a text has a quoted cell that is not closed."""
+    try:
+        next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
+
+
+def _open_quote(raw: RawFile, line: int | None) -> TableError:
+    where = "" if line is None else f", line {line}"
+    return TableError(
+        f"{raw.shown}{where}: a double quote opens a cell here and none closes it before the end of the file. Close "
+        "it; a quote that is part of a quoted cell is written twice."
+    )
 
 
 def _row_of(text: str) -> str:

@@ -144,7 +144,7 @@ class JsonLinesWriter:
     def write(self, table: pa.Table) -> None:
         """Write some rows."""
         for row in table.to_pylist():
-            self._file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+            self._file.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:
         """Do nothing: JSON Lines has no footer."""

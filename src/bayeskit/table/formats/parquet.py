@@ -105,7 +105,8 @@ class ParquetWriter:
 
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema)
-        self._writer.write_table(table)
+        # The parts of a table may hold one column in types of several widths; the first is that of all.
+        self._writer.write_table(table.cast(self._writer.schema))
 
     def close(self) -> None:
         """Write the footer."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats import parquet as parquet_format
 from bayeskit.table.scan import parquet, text_files
 from bayeskit.table.scan.pieces import Piece, Scan, refuse_other_columns
+from bayeskit.table.scan.table_formats import refuse_table_formats
 
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
 _ENDINGS = (*parquet_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in _TEXTS))
@@ -22,8 +25,10 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     import pyarrow as pa
 
     paths = list_files(source)
+    top = _top_folder(source)
+    refuse_table_formats(paths, top)
     first, pieces, types = None, list[Piece](), None
-    keys = _folder_columns(paths)
+    keys = _folder_columns(paths, top)
     for path in paths:
         if _is_parquet(path):
             schema, more = parquet.open_file(path, keys[path], tuple(options.get("missing", ())))
@@ -45,9 +50,13 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 
 
 def list_files(source: Any) -> list[Path]:
-    """Return the files that a path, a glob, a folder or a list of these names, in order."""
-    if not isinstance(source, str | os.PathLike):
-        return [path for item in source for path in list_files(item)]
+    """Return the files that a path, a glob, a folder or a list of these names, in order and each once."""
+    items = [source] if isinstance(source, str | os.PathLike) else source
+    found = {os.path.realpath(path): path for item in reversed(items) for path in reversed(_files_of(item))}
+    return list(found.values())[::-1]
+
+
+def _files_of(source: str | os.PathLike[str]) -> list[Path]:
     path = Path(source)
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_ENDINGS))
@@ -64,6 +73,17 @@ def list_files(source: Any) -> list[Path]:
     return found
 
 
+def _top_folder(source: Any) -> Path:
+    """Return the folder that holds all that is scanned; folders above it say nothing about the rows."""
+    folders = []
+    for item in [source] if isinstance(source, str | os.PathLike) else source:
+        path = Path(os.path.abspath(item))
+        if not path.exists():  # a glob: what comes before its first sign
+            path = Path(*takewhile(lambda part: not glob.has_magic(part), path.parts))
+        folders.append(path if path.is_dir() else path.parent)
+    return Path(os.path.commonpath(folders))
+
+
 def _is_parquet(path: Path) -> bool:
     if path.name.lower().endswith(parquet_format.EXTENSIONS):
         return True
@@ -71,9 +91,16 @@ def _is_parquet(path: Path) -> bool:
         return parquet_format.recognises(file.read(8))
 
 
-def _folder_columns(paths: list[Path]) -> dict[Path, tuple[tuple[str, Any], ...]]:
-    """Return name and value of each folder named key=value above a file; whole numbers become a numeric column."""
-    found = {path: dict(part.split("=", 1) for part in path.parts[:-1] if "=" in part) for path in paths}
+def _folder_columns(paths: list[Path], top: Path) -> dict[Path, tuple[tuple[str, Any], ...]]:
+    """Return name and value of each folder named key=value below ``top``; whole numbers become a numeric column.
+
+    Signs that a folder's name cannot hold are written %3A and the like.
+    """
+    folders = {path: Path(os.path.abspath(path)).relative_to(top).parts[:-1] for path in paths}
+    found: dict[Path, dict[str, str]] = {
+        path: {unquote(key): unquote(value) for key, sign, value in (part.partition("=") for part in parts) if sign}
+        for path, parts in folders.items()
+    }
     names = list(dict.fromkeys(name for pairs in found.values() for name in pairs))
     values = {name: [pairs.get(name) for pairs in found.values()] for name in names}
     whole = {name for name in names if all(v is not None and v.isdecimal() and str(int(v)) == v for v in values[name])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from bayeskit.table.scan.pieces import iterate, sort_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 # A piece is worth a worker's while from about this many rows on.
 _ROWS_OF_A_PIECE = 1 << 20
@@ -30,6 +32,7 @@ class ParquetPiece:
     # Columns that the folders' names hold, as in year=2024/: name → value.
     folders: tuple[tuple[str, Any], ...] = ()
     missing: tuple[str, ...] = ()  # words for a missing cell
+    footer: str = ""  # a digest of what the footer said when the file was described
 
     @property
     def name(self) -> str:
@@ -68,6 +71,7 @@ class ParquetPiece:
 
         inside = [name for name in columns if name not in self._values]
         with pq.ParquetFile(self.path) as file:
+            self._refuse_change(file, inside)
             texts = [name for name in inside if sort_of(file.schema_arrow.field(name).type) == "text"]
         with pq.ParquetFile(self.path, read_dictionary=texts, pre_buffer=False) as file:
             read = file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False)
@@ -79,6 +83,20 @@ class ParquetPiece:
                     for name in columns
                 ]
                 yield pa.record_batch(arrays, names=list(columns))
+
+    def _refuse_change(self, file: pq.ParquetFile, columns: Sequence[str]) -> None:
+        """Raise an error for a file that was written again after it was described: rows would be lost or read twice."""
+        if _digest(file) == self.footer:
+            return
+        said = "its row groups or the types of its columns are others"
+        absent = [name for name in columns if name not in file.schema_arrow.names]
+        groups = [g for g in self.row_groups if g < file.metadata.num_row_groups]
+        n_rows = sum(file.metadata.row_group(g).num_rows for g in groups)
+        if absent:
+            said = f"it has no column {absent[0]!r}"
+        elif n_rows != self.n_rows:
+            said = f"row groups that held {self.n_rows:,} rows hold {n_rows:,}"
+        raise TableError(f"'{self.path}' was changed after it was scanned: {said} now. Scan it again.")
 
     def _known(self, column: Any) -> Any:
         if not self.missing or sort_of(column.type) != "text":
@@ -95,7 +113,7 @@ def open_file(
 
     try:
         with pq.ParquetFile(path) as file:
-            metadata, schema = file.metadata, file.schema_arrow
+            metadata, schema, footer = file.metadata, file.schema_arrow, _digest(file)
     except (OSError, pa.ArrowException) as error:
         raise TableError(f"'{path}' is not a complete Parquet file: {str(error).splitlines()[0]}") from error
     for name, value in folders:
@@ -108,9 +126,18 @@ def open_file(
         groups.append(group)
         n_rows += metadata.row_group(group).num_rows
         if n_rows >= _ROWS_OF_A_PIECE or group == metadata.num_row_groups - 1:
-            pieces.append(ParquetPiece(str(path), tuple(groups), n_rows, folders, missing))
+            pieces.append(ParquetPiece(str(path), tuple(groups), n_rows, folders, missing, footer))
             groups, n_rows = [], 0
     return schema.remove_metadata(), pieces
+
+
+def _digest(file: pq.ParquetFile) -> str:
+    """Return a digest of the columns and row groups of a file."""
+    metadata = file.metadata
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    sizes = [(group.num_rows, group.total_byte_size) for group in groups]
+    schema = [(column.name, str(column.type)) for column in file.schema_arrow]
+    return blake2b(repr((schema, sizes)).encode(), digest_size=8).hexdigest()
 
 
 def _repeated(value: Any, n_rows: int) -> Any:

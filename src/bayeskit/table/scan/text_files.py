@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayeskit.errors import TableError
 from bayeskit.table.files import TableFile
 from bayeskit.table.scan.pieces import iterate, sort_of
 
@@ -59,7 +60,10 @@ def _infer(file: TableFile) -> dict[str, Any]:
     import pyarrow as pa
 
     text: dict[str, Any] = dict.fromkeys(file.names)
-    head = pa.Table.from_batches(list(islice(file.batches(text), _LOOKED_AT)))
+    batches = list(islice(file.batches(text), _LOOKED_AT))
+    if not batches:
+        raise TableError(f"{file.raw.shown} has a header and no rows.")
+    head = pa.Table.from_batches(batches)
     return {name: _narrowest(head[name]) for name in file.names}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayeskit.io.overwriting import MADE_BY
 from bayeskit.progress import report_step
 from bayeskit.workflow.importance import ColumnImportance, column_importance
 from bayeskit.workflow.report import by_class, judged, overview, sections
@@ -60,7 +61,8 @@ def report(result: Training, command: str = "", progress: Progress | None = None
         made.append(make())
     body = "".join(made)
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<!DOCTYPE html>\n<html lang="en" '
+        f'{MADE_BY}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{e(result.table.target)} – bayeskit report</title><style>{CSS}</style></head>\n"
