@@ -31,6 +31,8 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstring says what a parameter is
+# Several models have an attribute of the same name, and a table of attributes links to all of them.
+suppress_warnings = ["ref.python"]
 numpydoc_show_class_members = False  # autodoc lists them
 html_math_renderer = "mathml"
 

@@ -144,7 +144,7 @@ REASONS = {
     ("classify/base.py", "classify/semi_naive.py"): BY_INHERITANCE,
     ("classify/semi_naive.py", "classify/tan.py"): BY_INHERITANCE,
     ("classify/semi_naive.py", "learn/learner.py"): BY_INHERITANCE,
-    ("classify/base.py", "explain/log_odds.py"): "`explain` is given the model, and asks it for posteriors",
+    ("learn/learner.py", "learn/model.py"): BY_INHERITANCE,
 }
 SHOWN = 9  # deeper functions are counted and not listed
 
