@@ -17,6 +17,8 @@ from bayeskit.result import Result, fixed, html_table, text_table
 
 # Largest distance of two posteriors that differ by rounding alone.
 ROUNDING = 1e-9
+# Scaling to the margins ends when they are as near as this, or after so many rounds.
+FITTED, MOST_ROUNDS = 1e-12, 1000
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,10 +28,10 @@ class InformationValue(Result):
     Under a joint distribution the mean of the posterior over the answers to a question is the posterior before it,
     and the value is never negative. ``incoherence`` is how far the model is from that: the total variation distance of
     the two, the largest difference in the probability of any set of classes. A model that averages over different
-    structures for different rows (`AODE` with a ``min_count`` that some values do not reach, or ``order=2``) is not
-    such a distribution; ``risk_after`` may then be above ``risk_before`` by up to ``incoherence`` times the range of
-    the loss, and ``value`` is negative. ``exact`` is False there, and for a continuous feature, whose values are summed
-    on a grid.
+    structures for different rows (`AutoBayes`, or `AODE` with a ``min_count`` that some values do not reach) is not
+    such a distribution; the table of answers and classes is then scaled until both margins are right (iterative
+    proportional fitting), which gives the nearest one that is. ``exact`` is False there, and for a continuous feature,
+    whose values are summed on a grid.
     """
 
     feature: str
@@ -64,7 +66,7 @@ class InformationValues(list[InformationValue], Result):
         if worst > ROUNDING:
             said.append(
                 f"The model is no exact joint distribution: the mean posterior after a question differs from the "
-                f"posterior before it by up to {worst:.1g}, so that values of that size mean nothing."
+                f"posterior before it by up to {worst:.1g}; the answers were scaled to agree with it."
             )
         return said
 
@@ -137,9 +139,9 @@ def value_of_information(model: Any, row: Any, loss: Any = None) -> InformationV
     questions = InformationValues()
     for j in np.flatnonzero(asked):
         joint = _over(source, columns, int(j), domains[j])  # (n_values, n_classes): P(x, x_j = v, c)
+        joint, incoherence = _coherent(joint / joint.sum(), posterior)
         # Each row weighs P(x_j = v | x); the joint of a row already holds that weight.
-        after = float(_risk(joint, read).sum() / joint.sum())
-        incoherence = 0.5 * float(np.abs(joint.sum(axis=0) / joint.sum() - posterior).sum())
+        after = float(_risk(joint, read).sum())
         exact = domains[j].exact and incoherence <= ROUNDING
         questions.append(InformationValue(cells.names[j], before - after, before, after, exact, incoherence))
     questions.sort(key=lambda question: -question.value)
@@ -161,15 +163,33 @@ def feature_relevance(model: Any) -> Relevances:
     source = as_joint_model(model, "feature_relevance")
     domains = source.domains()
     nothing = [as_column([None]) for _ in domains]
+    now = _joint(source, nothing)[0]
     found = Relevances()
     for j, domain in enumerate(domains):
         joint = _over(source, nothing, j, domain)
-        joint = joint / joint.sum()
+        joint, incoherence = _coherent(joint / joint.sum(), now / now.sum())
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
-        found.append(Relevance(domain.name, max(float((joint * np.log(ratio)).sum()), 0.0), domain.exact))
+        information = max(float((joint * np.log(ratio)).sum()), 0.0)  # a sum of roundings may fall just below zero
+        found.append(Relevance(domain.name, information, domain.exact and incoherence <= ROUNDING))
     found.sort(key=lambda each: -each.information)
     return found
+
+
+def _coherent(joint: NDArray[np.float64], posterior: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return P(v, c | x) with Σ_v P(v, c | x) = P(c | x), and how far its margin was from it before."""
+    incoherence = 0.5 * float(np.abs(joint.sum(axis=0) - posterior).sum())
+    if incoherence <= ROUNDING:
+        return joint, incoherence
+    of_values = joint.sum(axis=1)
+    for _ in range(MOST_ROUNDS):
+        of_classes = joint.sum(axis=0)
+        joint = joint * np.divide(posterior, of_classes, out=np.zeros_like(posterior), where=of_classes > 0)
+        if np.abs(joint.sum(axis=1) - of_values).sum() < FITTED:
+            break
+        now = joint.sum(axis=1)
+        joint = joint * np.divide(of_values, now, out=np.zeros_like(now), where=now > 0)[:, None]
+    return joint, incoherence
 
 
 def _joint(model: JointModel, columns: list[NDArray[Any]]) -> NDArray[np.float64]:
