@@ -72,8 +72,8 @@ def seminaive() -> Timed:
         "TAN": lambda: TAN(kinds="categorical"),
         "AODE": lambda: AODE(kinds="categorical"),
         "KDB k = 2": lambda: KDB(2, kinds="categorical"),
-        "selective KDB k = 2": lambda: KDB(2, select=True, kinds="categorical"),
-        "A2DE": lambda: AODE(order=2, kinds="categorical"),
+        "selective KDB k = 2": lambda: KDB(2, selective=True, kinds="categorical"),
+        "A2DE": lambda: AODE(n_parents=2, kinds="categorical"),
     }
     for name, make in makers.items():
         model = make().fit(X, y)

@@ -37,8 +37,8 @@ def ours(X: NDArray[np.uint8], y: NDArray[np.int64]) -> dict[str, Times]:
         "TAN": (lambda: bayeskit.TAN(kinds="categorical"), 7),
         "AODE": (lambda: bayeskit.AODE(kinds="categorical"), 7),
         "KDB k = 2": (lambda: bayeskit.KDB(2, kinds="categorical"), 7),
-        "selective KDB k = 2": (lambda: bayeskit.KDB(2, select=True, kinds="categorical"), 2),
-        "A2DE": (lambda: bayeskit.AODE(order=2, kinds="categorical"), 3),
+        "selective KDB k = 2": (lambda: bayeskit.KDB(2, selective=True, kinds="categorical"), 2),
+        "A2DE": (lambda: bayeskit.AODE(n_parents=2, kinds="categorical"), 3),
     }
     found = {}
     for name, (make, runs) in makers.items():
@@ -138,8 +138,8 @@ def two_threads(X: NDArray[np.uint8], y: NDArray[np.int64], rng: np.random.Gener
     many, classes = np.tile(X, (5, 1)), np.tile(y, 5)
     tasks: dict[str, Callable[[], Any]] = {
         "AODE fit, 5e5 rows": lambda: bayeskit.AODE(kinds="categorical").fit(many, classes),
-        "A2DE fit": lambda: bayeskit.AODE(order=2, kinds="categorical").fit(X, y),
-        "selective KDB k = 2 fit": lambda: bayeskit.KDB(2, select=True, kinds="categorical").fit(X, y),
+        "A2DE fit": lambda: bayeskit.AODE(n_parents=2, kinds="categorical").fit(X, y),
+        "selective KDB k = 2 fit": lambda: bayeskit.KDB(2, selective=True, kinds="categorical").fit(X, y),
         "AODE predict, 1e5 rows": lambda: aode.predict_proba(X),
         "MDL bins, 3e5 × 8": lambda: bayeskit.Discretizer().fit(numbers, labels),
     }

@@ -23,10 +23,10 @@ MODELS: dict[str, Callable[[float], Any]] = {
     "TAN": lambda λ: bayeskit.TAN(smoothing=λ),
     "KDB 1": lambda λ: bayeskit.KDB(1, smoothing=λ),
     "KDB 2": lambda λ: bayeskit.KDB(2, smoothing=λ),
-    "sel. KDB": lambda λ: bayeskit.KDB(2, select=True, smoothing=λ),
+    "sel. KDB": lambda λ: bayeskit.KDB(2, selective=True, smoothing=λ),
     "AODE": lambda λ: bayeskit.AODE(smoothing=λ),
     "AODE, m′ = 10": lambda λ: bayeskit.AODE(10, smoothing=λ),
-    "A2DE": lambda λ: bayeskit.AODE(order=2, smoothing=λ),
+    "A2DE": lambda λ: bayeskit.AODE(n_parents=2, smoothing=λ),
 }
 # ν of `variance="posterior"` in naive Bayes, on tables that have numbers; 0 is "ml" with its floor.
 VARIANCE_SIDE = "variance"

@@ -31,9 +31,9 @@ def ours() -> dict[str, Callable[[], Any]]:
         "TAN": lambda: bayeskit.TAN(),  # as Weka's, which the report has beside it
         "KDB 1": lambda: bayeskit.KDB(1),
         "KDB 2": lambda: bayeskit.KDB(2),
-        "sel. KDB": lambda: bayeskit.KDB(2, select=True),
+        "sel. KDB": lambda: bayeskit.KDB(2, selective=True),
         "AODE": lambda: bayeskit.AODE(),
-        "A2DE": lambda: bayeskit.AODE(order=2),
+        "A2DE": lambda: bayeskit.AODE(n_parents=2),
     }
 
 

@@ -20,7 +20,7 @@ BOUNDS = {
     **dict.fromkeys(("GaussianBayes", "GaussianNB", "NaiveBayes", "SemiSupervised", "BayesDecision"), MOMENTS),
     **dict.fromkeys(("BayesOptimalClassifier", "GibbsClassifier"), AVERAGED),
     **dict.fromkeys(("LeastSquares", "LogisticRegression", "SigmoidUnit"), SOLVED),
-    **dict.fromkeys(("GaussianMixture", "LatentClass"), CLIMBED),
+    **dict.fromkeys(("GaussianMixture", "KMeans", "LatentClass"), CLIMBED),
 }
 # What is documented to depend on an order, or to stop before it has arrived, is set here.
 SETTINGS = {
@@ -67,9 +67,9 @@ def task(model):
     """Return a table that the model reads, and its labels."""
     name = type(model).__name__
     table, y = mixed_table()
-    if name in ("GaussianMixture", "LatentClass"):
+    if name in ("GaussianMixture", "KMeans", "LatentClass"):
         table, y = clusters()[0], None
-    if name in ("GaussianBayes", "GaussianNB", "GaussianMixture"):
+    if name in ("GaussianBayes", "GaussianNB", "GaussianMixture", "KMeans"):
         table = numbers_of(table)
     if name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB"):
         table = {name: np.round(2 * column + 8).astype(int) for name, column in numbers_of(table).items()}
@@ -126,8 +126,7 @@ def cases():
                 continue
             broken = BROKEN.get((name, change))
             marks = [pytest.mark.xfail(reason=broken, strict=True)] if broken else []
-            kind = "k-means" if getattr(model, "hard", False) else name
-            yield pytest.param(model, change, marks=marks, id=f"{kind}-{change.replace(' ', '-')}")
+            yield pytest.param(model, change, marks=marks, id=f"{name}-{change.replace(' ', '-')}")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

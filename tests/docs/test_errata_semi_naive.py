@@ -44,7 +44,7 @@ def test_information_weighs_a_class_by_its_rows():
 def test_a_super_parent_qualifies_by_its_value_alone():
     X, y = days()  # overcast: 4 rows, all of class yes
     row = {name: ["overcast" if name == "outlook" else values[0]] for name, values in X.items()}
-    model = AODE(min_count=4, smoothing=1).fit(X, y)
+    model = AODE(min_rows=4, smoothing=1).fit(X, y)
     enough = [name for name in X if X[name].count(row[name][0]) >= 4]
     spodes = [SPODE(name, smoothing=1).fit(X, y) for name in enough]
     terms = [np.exp(spode.predict_joint_log_proba(row)[0]) for spode in spodes]

@@ -68,9 +68,9 @@ MODELS = [
     NaiveBayes(),
     TAN(),
     AODE(),
-    AODE(order=2),
+    AODE(n_parents=2),
     KDB(2),
-    KDB(2, select=True),
+    KDB(2, selective=True),
     SPODE(),
     SPODE("two"),
     ODE({"one": "two"}),
@@ -198,7 +198,7 @@ def test_what_a_scan_lacks_is_said_before_anything_is_read():
         Plan.from_json({"model": "NaiveBayes"})
 
 
-@pytest.mark.parametrize("model", [KDB(2, select=True, unseen="smooth"), SPODE("best", unseen="smooth")], ids=str)
+@pytest.mark.parametrize("model", [KDB(2, selective=True, unseen="smooth"), SPODE("best", unseen="smooth")], ids=str)
 def test_a_scan_chooses_by_losses_with_the_slot_for_unseen_values(model):
     rng = np.random.default_rng(3)
     cells = rng.integers(0, 4, (60, 4)).astype(str)

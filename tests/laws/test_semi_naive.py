@@ -19,13 +19,13 @@ MODELS = {
     "SPODE": lambda **options: SPODE("colour", kinds=KINDS, **options),
     "TAN": lambda **options: TAN(kinds=KINDS, **options),
     "AODE": lambda **options: AODE(kinds=KINDS, **options),
-    "A2DE": lambda **options: AODE(order=2, kinds=KINDS, **options),
+    "A2DE": lambda **options: AODE(n_parents=2, kinds=KINDS, **options),
     "KDB 1": lambda **options: KDB(1, kinds=KINDS, **options),
 }
 FROZEN = {
     "best SPODE": lambda **options: SPODE(kinds=KINDS, **options),
     "KDB 2": lambda **options: KDB(2, kinds=KINDS, **options),
-    "selective KDB": lambda **options: KDB(2, select=True, kinds=KINDS, **options),
+    "selective KDB": lambda **options: KDB(2, selective=True, kinds=KINDS, **options),
 }
 EVERY = {**MODELS, **FROZEN}
 # Sums in another order differ by the last bits.
@@ -69,7 +69,7 @@ def posterior_from_networks(model, row):
 def test_a_missing_cell_is_summed_out_as_the_models_network_sums_it_out(name, data):
     X, y = data.draw(tables(3, 14, COLUMNS))
     # With m′ = 0 every super-parent takes part, as in the list of networks.
-    model = EVERY[name]().set_params(**({"min_count": 0} if name in ("AODE", "A2DE") else {})).fit(X, y)
+    model = EVERY[name]().set_params(**({"min_rows": 0} if name in ("AODE", "A2DE") else {})).fit(X, y)
     test, _ = data.draw(tables(1, 1, COLUMNS))
     found = model.predict_proba(test)[0]
     assert_allclose(found, posterior_from_networks(model, rows_as_dict(test)), rtol=1e-12)

@@ -78,7 +78,7 @@ def test_any_split_into_batches_is_one_fit(rows, cut, options, model):
 
 
 @settings(max_examples=40)
-@given(CORPUS, st.permutations(range(12)), st.sampled_from([{"drop_frequent": 2}, {"select": 3}, {"min_count": 2}]))
+@given(CORPUS, st.permutations(range(12)), st.sampled_from([{"drop_frequent": 2}, {"k_best": 3}, {"min_count": 2}]))
 def test_a_pruned_vocabulary_does_not_depend_on_the_order_of_documents_or_of_merging(rows, order, pruning):
     # Many words are equally frequent, and equally informative: the cut must fall between the same ones.
     rows = [("aa bb cc dd", "no"), *rows, ("aa bb cc dd", "no")]

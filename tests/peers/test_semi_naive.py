@@ -52,7 +52,7 @@ def test_aode_and_a2de_are_those_of_scikit_bayes(seed, order):
     X, y = table(seed)
     for smoothing in (0.5, 1.0):
         peer = skbayes.AnDE(n_dependence=order, alpha=smoothing).fit(X, y)
-        ours = AODE(order=order, smoothing=smoothing, kinds="categorical").fit(X, y)
+        ours = AODE(n_parents=order, smoothing=smoothing, kinds="categorical").fit(X, y)
         assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-10)
 
 

@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 
 
 class AODE(SemiNaive):
-    r"""Averaged one-dependence estimators (Webb, Boughton & Wang 2005); ``order=2`` is A2DE.
+    r"""Averaged one-dependence estimators (Webb, Boughton & Wang 2005); ``n_parents=2`` is A2DE.
 
     .. math:: P(c, x) = \frac{1}{|U|} \sum_{i \in U} P(c, x_i) \prod_{j \ne i} P(x_j \mid c, x_i), \quad
               P(c, x_i) = \frac{|D_{c,x_i}| + λ}{N_i + λ K S_i}, \quad
               P(x_j \mid c, x_i) = \frac{|D_{c,x_i,x_j}| + λ}{|D_{c,x_i,\,x_j\ known}| + λ S_j}
 
-    U are the super-parents whose value has at least ``min_count`` rows in the fit, N_i is the number of rows in which
+    U are the super-parents whose value has at least ``min_rows`` rows in the fit, N_i is the number of rows in which
     x_i is known, and the joint P(c, x_i) is smoothed as a whole (not as P(c) P(x_i | c)). Where no super-parent
     qualifies, the next lower order is used, and finally naive Bayes.
 
     A missing cell is summed out of each SPODE, exactly: a super-parent that is missing takes part, summed over its
-    values, whatever ``min_count`` is; one that is missing in all training rows is left out where λ = 0. With
-    ``min_count=0`` the answer is therefore the exact sum over all values of the missing cells. With a larger m′ a
+    values, whatever ``min_rows`` is; one that is missing in all training rows is left out where λ = 0. With
+    ``min_rows=0`` the answer is therefore the exact sum over all values of the missing cells. With a larger m′ a
     row in which the cell is known may leave some super-parents out, so the mean is over other ones, and the sum over
     the cell's values is only approximately the result with the cell missing; :func:`value_of_information` is then
     approximate too. Rows are drawn (:meth:`sample_columns`, :func:`bayes_risk`) from the mean of all SPODEs. That is
-    P(x) where every value has at least ``min_count`` rows: with the default, always except for declared levels without
-    rows. With a larger m′ the rows, and the risk estimated from them, are those of ``min_count=0``.
+    P(x) where every value has at least ``min_rows`` rows: with the default, always except for declared levels without
+    rows. With a larger m′ the rows, and the risk estimated from them, are those of ``min_rows=0``.
 
     Parameters
     ----------
-    min_count : float, default 1
+    min_rows : float, default 1
         m′, the number of rows that a super-parent's value must have.
-    order : {1, 2}, default 1
+    n_parents : {1, 2}, default 1
         The number of features in a super-parent.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
@@ -75,9 +75,9 @@ class AODE(SemiNaive):
         P(c): that of the smoothed joint P(c, x_i) above; or another one that takes its place in each SPODE,
         P(c) P(x_i | c), as in :class:`SPODE`.
     class_weight : dict or "balanced", optional
-        The weight of each class, as in :class:`ODE`; ``min_count`` then counts the weights.
+        The weight of each class, as in :class:`ODE`; ``min_rows`` then counts the weights.
     max_memory : number of bytes or str, default "4 GiB"
-        The largest memory for the counts and the tables made from them, or for the networks of ``order=2``.
+        The largest memory for the counts and the tables made from them, or for the networks of ``n_parents=2``.
 
 
     Attributes
@@ -105,20 +105,20 @@ class AODE(SemiNaive):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
-        "min_count": at_least(0),
-        "order": ("1 or 2", lambda value: value in (1, 2) and not isinstance(value, bool)),
+        "min_rows": at_least(0),
+        "n_parents": ("1 or 2", lambda value: value in (1, 2) and not isinstance(value, bool)),
     }
 
-    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AODE": {}, "A2DE": {"order": 2}}
+    _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AODE": {}, "A2DE": {"n_parents": 2}}
 
     @property
     def _title(self) -> str:
-        return "A2DE" if self.order == 2 else "AODE"
+        return "A2DE" if self.n_parents == 2 else "AODE"
 
     def __init__(
         self,
-        min_count: float = 1,
-        order: int = 1,
+        min_rows: float = 1,
+        n_parents: int = 1,
         *,
         smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
@@ -130,8 +130,8 @@ class AODE(SemiNaive):
         class_weight: Any = None,
         max_memory: Memory = "4 GiB",
     ) -> None:
-        self.min_count = min_count
-        self.order = order
+        self.min_rows = min_rows
+        self.n_parents = n_parents
         self.smoothing = smoothing
         self.numeric = numeric
         self.bins = bins
@@ -144,7 +144,7 @@ class AODE(SemiNaive):
 
     @property
     def _counted_subsets(self) -> Literal["pairs", "triples"]:  # type: ignore[override]
-        return "pairs" if self.order == 1 else "triples"
+        return "pairs" if self.n_parents == 1 else "triples"
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind:
         return self._counted_subsets
@@ -153,23 +153,23 @@ class AODE(SemiNaive):
         cells = table_cells(sizes, families)[1]
         weights = cells * n_classes * 8.0 if self.class_weight is not None else 0.0
         # Of each cell of the super-parents a mantissa and an exponent, and as much again where rows are left out.
-        parents = table_cells(sizes, "pairs")[1] if self.order == 2 else sum(sizes)
+        parents = table_cells(sizes, "pairs")[1] if self.n_parents == 2 else sum(sizes)
         return weights + 32.0 * parents * (-(-n_classes // 4) * 4)
 
     def _check(self, counts: FamilyCounts) -> None:
         super()._check(counts)
-        if (counts.kind == "triples") != (self.order == 2):
-            raise BayeskitError(f"order={self.order} does not fit the counts of this model; call fit again.")
+        if (counts.kind == "triples") != (self.n_parents == 2):
+            raise BayeskitError(f"n_parents={self.n_parents} does not fit the counts of this model; call fit again.")
 
     def _refuse_together(self) -> None:
-        if self.order == 2 and isinstance(as_smoothing(self.smoothing), BackOff):
-            raise BayeskitError(f"order=2 takes a λ or an m; smoothing={self.smoothing!r} needs order=1.")
+        if self.n_parents == 2 and isinstance(as_smoothing(self.smoothing), BackOff):
+            raise BayeskitError(f"n_parents=2 takes a λ or an m; smoothing={self.smoothing!r} needs n_parents=1.")
 
     def _believe(self, counts: FamilyCounts) -> AverageBeliefs | BackOffAverage:
         counts, smooth, smoothing = self._weighted(counts), self.unseen == "smooth", as_smoothing(self.smoothing)
         if isinstance(smoothing, BackOff):
-            return BackOffAverage(counts, smoothing, self.min_count, smooth, self.prior)
-        return AverageBeliefs(counts, self.smoothing, self.min_count, smooth, self.prior)
+            return BackOffAverage(counts, smoothing, self.min_rows, smooth, self.prior)
+        return AverageBeliefs(counts, self.smoothing, self.min_rows, smooth, self.prior)
 
     @property
     def structure_(self) -> AveragedStructure:
@@ -217,7 +217,7 @@ class AODE(SemiNaive):
 
         .. math:: (K - 1) + K \sum_i (S_i - 1) + K \sum_{i < j} (S_i - 1)(S_j - 1)
 
-        With ``order=2`` the triples come in likewise. Where P(c) is given, the first term is 0.
+        With ``n_parents=2`` the triples come in likewise. Where P(c) is given, the first term is 0.
         """
         self._refuse_unfitted()
         free = [size - 1 for size in sizes_of(self.schema_) if size]
@@ -243,8 +243,8 @@ class AODE(SemiNaive):
     def to_networks(self) -> list[BayesianNetwork]:
         """Return one network per super-parent; the mean of their joint probabilities is the model's.
 
-        A super-parent is one feature, or with ``order=2`` a pair: d (d − 1) / 2 networks, an error where they need more
-        than ``max_memory``. ``min_count`` decides which of them are averaged for a row; with 0 all of them.
+        A super-parent is one feature, or with ``n_parents=2`` a pair: d (d − 1) / 2 networks, an error where they need
+        more than ``max_memory``. ``min_rows`` decides which of them are averaged for a row; with 0 all of them.
         """
         self._refuse_unfitted()
         n_features, smooth = len(self.schema_), self._believed_with["unseen"] == "smooth"

@@ -31,7 +31,7 @@ class KDB(SemiNaive):
     features before it with the greatest I(x_i; x_j | c). Where cells are missing, each information is weighted by the
     share of rows in which its columns are known. Probabilities are smoothed by λ as in :class:`ODE`.
 
-    With ``select=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out in one
+    With ``selective=True`` every k′ ≤ k and every number of features, in that order, is tried by leave-one-out in one
     pass over the rows, and the pair with the least root mean squared error of P(true class) is kept (selective KDB).
 
     With k ≤ 1 and without selection any split into calls of ``partial_fit`` gives the structure of one ``fit``;
@@ -41,7 +41,7 @@ class KDB(SemiNaive):
     ----------
     k : int, default 1
         The largest number of parents of a feature besides the class; 0 is naive Bayes.
-    select : bool, default False
+    selective : bool, default False
         Choose k′ ≤ k and the number of features by leave-one-out.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
@@ -66,7 +66,7 @@ class KDB(SemiNaive):
     Attributes
     ----------
     selection_ : array of shape (k + 1, n_features + 1) or None
-        The leave-one-out RMSE of each k′ and number of features, if ``select=True``.
+        The leave-one-out RMSE of each k′ and number of features, if ``selective=True``.
     structure_, counts_, schema_, classes_
         As in :class:`ODE`.
 
@@ -90,7 +90,7 @@ class KDB(SemiNaive):
         **SemiNaive._rules,
         "smoothing": a_table_smoothing,
         "k": at_least(0, whole=True),
-        "select": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
+        "selective": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }
 
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"KDB": {}}
@@ -99,7 +99,7 @@ class KDB(SemiNaive):
         self,
         k: int = 1,
         *,
-        select: bool = False,
+        selective: bool = False,
         smoothing: float | str | Smoothing = 0.25,
         numeric: str = "mdl",
         bins: int = 10,
@@ -111,7 +111,7 @@ class KDB(SemiNaive):
         max_memory: Memory = "4 GiB",
     ) -> None:
         self.k = k
-        self.select = select
+        self.selective = selective
         self.smoothing = smoothing
         self.numeric = numeric
         self.bins = bins
@@ -123,15 +123,15 @@ class KDB(SemiNaive):
         self.max_memory = max_memory
 
     def _refuse_together(self) -> None:
-        if self.select and not isinstance(as_smoothing(self.smoothing), SymmetricSmoothing):
+        if self.selective and not isinstance(as_smoothing(self.smoothing), SymmetricSmoothing):
             raise BayeskitError(
-                f"select=True tries all structures with one λ; smoothing={self.smoothing!r} needs select=False."
+                f"selective=True tries all structures with one λ; smoothing={self.smoothing!r} needs selective=False."
             )
 
     @property
     def _learned_anew(self) -> bool:
         # All pairs are counted, and every structure with one parent can be read off them again.
-        return self.k <= 1 and not self.select
+        return self.k <= 1 and not self.selective
 
     @property
     def _counted_subsets(self) -> Literal["pairs"] | None:  # type: ignore[override]
@@ -146,7 +146,7 @@ class KDB(SemiNaive):
             return "pairs"
         # Nothing is made of the pairs but the structure.
         pairs = FamilyCounts.of(alone, columns, rows.y, "pairs", rows.weight, MemoryLimit(self._limit.most))
-        if not self.select:
+        if not self.selective:
             return pairs.extend(columns, rows.y, kdb_structure(pairs, self.k).families, rows.weight, self._limit)
         return self._select(pairs, columns, rows.y, rows.weight)
 
@@ -154,7 +154,7 @@ class KDB(SemiNaive):
         pairs = (yield counting(plan.with_families("pairs"))).counts
         if self._learned_anew:
             return pairs  # type: ignore[no-any-return]
-        if not self.select:
+        if not self.selective:
             families = kdb_structure(pairs, self.k).families
             return (yield counting(plan.with_families(families, pairs))).counts  # type: ignore[no-any-return]
         families, before, end = kdb_tree(class_order(pairs), pair_gain(pairs), self.k)
@@ -181,7 +181,7 @@ class KDB(SemiNaive):
         super()._check(counts)
         if counts.kind != "given" and not self._learned_anew:
             raise BayeskitError(
-                f"k={self.k} with select={self.select} does not fit the counts of this model; call fit again."
+                f"k={self.k} with selective={self.selective} does not fit the counts of this model; call fit again."
             )
 
     def _structure(self, counts: FamilyCounts) -> Structure:
@@ -191,7 +191,7 @@ class KDB(SemiNaive):
 
     @property
     def selection_(self) -> NDArray[np.float64] | None:
-        """The leave-one-out RMSE of each k′ (rows) and number of features (columns), if ``select=True``."""
+        """The leave-one-out RMSE of each k′ (rows) and number of features (columns), if ``selective=True``."""
         return self.counts_.chosen_by  # type: ignore[no-any-return]
 
 

@@ -101,7 +101,7 @@ class NaiveClassifier(LeavesOneOut, Draws):
             column = np.full(n_rows, None, dtype=object)
             for c in range(len(model.classes_)):
                 mine = np.flatnonzero(y == c)
-                column[mine] = kind.draw(variable, parameters, c, len(mine), rng)
+                column[mine] = kind.sample(variable, parameters, c, len(mine), rng)
             columns.append(column)
         return columns
 

@@ -90,6 +90,6 @@ def _refuse_too_many(sizes: list[int], n_classes: int, limit: float) -> None:
     need = 8 * n_classes * (3 * triple_cells + 2 * pair_cells) + _BYTES_PER_VARIABLE * n_networks * (len(sizes) + 1)
     if need > limit:
         raise TooLargeError(
-            f"order=2 is the mean of {n_networks} networks of {len(sizes) + 1} variables, which need about "
+            f"n_parents=2 is the mean of {n_networks} networks of {len(sizes) + 1} variables, which need about "
             f"{readable(need)}. The limit is {readable(limit)}: fit fewer columns, or raise max_memory."
         )

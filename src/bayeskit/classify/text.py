@@ -68,7 +68,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         The number of most frequent words to leave out.
     min_count : float, default 1
         Leave out words that were seen fewer times; after ``tf`` or ``length``, in fewer documents.
-    select : int, optional
+    k_best : int, optional
         The number of remaining words to keep: those with the highest mutual information of class and occurrence in a
         document.
     tf, idf, length : bool, default False
@@ -133,7 +133,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         "hash_seed": at_least(0, whole=True),
         "drop_frequent": at_least(0, whole=True),
         "min_count": at_least(0),
-        "select": (
+        "k_best": (
             "a whole number of at least 1, or None",
             lambda n: n is None or (isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1),
         ),
@@ -156,7 +156,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         hash_seed: int = 0,
         drop_frequent: int = 0,
         min_count: float = 1,
-        select: int | None = None,
+        k_best: int | None = None,
         tf: bool = False,
         idf: bool = False,
         length: bool = False,
@@ -176,7 +176,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         self.hash_seed = hash_seed
         self.drop_frequent = drop_frequent
         self.min_count = min_count
-        self.select = select
+        self.k_best = k_best
         self.tf = tf
         self.idf = idf
         self.length = length
@@ -299,7 +299,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         return pseudo * logs + log_penalty_of_classes(beliefs.log_prior, self.prior, self.smoothing)
 
     def _kept_words(self, counts: TokenCounts) -> NDArray[np.int64]:
-        return estimate.kept_words(counts, self.drop_frequent, self.min_count, self.select)
+        return estimate.kept_words(counts, self.drop_frequent, self.min_count, self.k_best)
 
     def _pseudo_count(self, counts: TokenCounts, words: NDArray[np.int64]) -> float:
         """Return what is added to each count: of a word among all words, or of its presence."""
@@ -354,10 +354,10 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     def _refuse_what_cannot_be_subtracted(self) -> None:
         super()._refuse_what_cannot_be_subtracted()
         fitted = self._believed_with
-        if fitted["select"] is not None:
+        if fitted["k_best"] is not None:
             raise BayeskitError(
-                f"the {fitted['select']} words of select={fitted['select']} were chosen with each document's label in "
-                "sight, so that leaving it out of the counts alone would be optimistic; fit without select, or use "
+                f"the {fitted['k_best']} words of k_best={fitted['k_best']} were chosen with each document's label in "
+                "sight, so that leaving it out of the counts alone would be optimistic; fit without k_best, or use "
                 "cross-validation, which chooses the words in each fold."
             )
         if fitted["idf"]:

@@ -244,7 +244,7 @@ class Hypotheses(Result):
             h, d = -np.log2(self.prior), -self.log_likelihood / np.log(2.0)
         return {name: (float(a), float(b) + 0.0) for name, a, b in zip(self.names, h, d, strict=True)}
 
-    def draw(self, random_state: Any = None) -> Any:
+    def sample(self, random_state: Any = None) -> Any:
         """Return one hypothesis drawn from the posterior, as the Gibbs algorithm does."""
         rng = np.random.default_rng(random_state)
         return self.names[int(rng.choice(len(self.names), p=self.posteriors[-1]))]

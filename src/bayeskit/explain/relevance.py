@@ -28,7 +28,7 @@ class InformationValue(Result):
     Under a joint distribution the mean of the posterior over the answers to a question is the posterior before it,
     and the value is never negative. ``incoherence`` is how far the model is from that: the total variation distance of
     the two, the largest difference in the probability of any set of classes. A model that averages over different
-    structures for different rows (`AutoBayes`, or `AODE` with a ``min_count`` that some values do not reach) is not
+    structures for different rows (`AutoBayes`, or `AODE` with a ``min_rows`` that some values do not reach) is not
     such a distribution; the table of answers and classes is then scaled until both margins are right (iterative
     proportional fitting), which gives the nearest one that is. ``exact`` is False there, and for a continuous feature,
     whose values are summed on a grid.

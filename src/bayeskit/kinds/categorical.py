@@ -50,7 +50,7 @@ class CodedKind(Kind):
         """Return the values, each with a probability of its own."""
         return Grid(variable.values, np.ones(variable.n_values), True)
 
-    def draw(
+    def sample(
         self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
     ) -> Any:
         """Draw values; an unseen slot keeps a share of the probability, which is never drawn."""

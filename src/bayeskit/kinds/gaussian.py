@@ -72,7 +72,7 @@ class Gaussian(Kind):
         points = np.unique(np.concatenate([points, *own]))
         return Grid(tuple(points.tolist()), np.gradient(points), False)
 
-    def draw(
+    def sample(
         self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
     ) -> Any:
         """Draw from the normal distribution of the class."""

@@ -82,7 +82,7 @@ class KDE(Kind):
         every = np.unique(np.concatenate(points))
         return Grid(tuple(every.tolist()), np.gradient(every), False)
 
-    def draw(
+    def sample(
         self, variable: Variable, parameters: KernelDensity, c: int, size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw one of the numbers of the class, and add a draw from its kernel."""

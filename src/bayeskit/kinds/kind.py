@@ -169,7 +169,7 @@ class Kind(ABC):
         """Return the values that the column can take, or a grid over its density."""
 
     @abstractmethod
-    def draw(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
+    def sample(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
         """Return cells drawn from P(x | c), for the class of number ``c``."""
 
     @abstractmethod

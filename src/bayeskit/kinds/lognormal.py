@@ -74,11 +74,11 @@ class LogNormal(Gaussian):
         points, first = np.unique(np.exp(logs), return_index=True)
         return Grid(tuple(points.tolist()), points * np.gradient(logs)[first], False)
 
-    def draw(
+    def sample(
         self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw from the log-normal distribution of the class."""
-        return np.asarray(np.exp(super().draw(variable, parameters, c, size, rng)))
+        return np.asarray(np.exp(super().sample(variable, parameters, c, size, rng)))
 
     def table(self, variable: Variable, parameters: NDArray[np.float64]) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
         """Return mean and standard deviation of log x in each class."""

@@ -67,7 +67,7 @@ class Poisson(Kind):
         most = int(rate + 9 * rate**0.5 + 45)
         return Grid(tuple(range(most + 1)), np.ones(most + 1), True)
 
-    def draw(
+    def sample(
         self, variable: Variable, parameters: NDArray[np.float64], c: int, size: int, rng: np.random.Generator
     ) -> Any:
         """Draw from the Poisson distribution of the class."""

@@ -32,7 +32,7 @@ class Unknown(Kind):
         """Return no values."""
         return Grid((), np.ones(0), True)
 
-    def draw(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
+    def sample(self, variable: Variable, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Any:
         """Return missing cells."""
         return np.full(size, None, dtype=object)
 

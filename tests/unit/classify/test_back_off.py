@@ -199,10 +199,10 @@ def test_a_value_never_seen_has_a_slot_where_one_is_asked_for(made, tennis):
 
 
 def test_what_does_not_go_together_is_refused_before_any_row_is_read():
-    with pytest.raises(BayeskitError, match=r"select=True tries all structures with one λ"):
-        KDB(2, select=True, smoothing="back-off").fit(None, None)
-    with pytest.raises(BayeskitError, match=r"order=2 takes a λ or an m"):
-        AODE(order=2, smoothing=BackOff()).fit(None, None)
+    with pytest.raises(BayeskitError, match=r"selective=True tries all structures with one λ"):
+        KDB(2, selective=True, smoothing="back-off").fit(None, None)
+    with pytest.raises(BayeskitError, match=r"n_parents=2 takes a λ or an m"):
+        AODE(n_parents=2, smoothing=BackOff()).fit(None, None)
     for model in (SPODE, NaiveBayes):
         with pytest.raises(BayeskitError, match=r"must be a finite number of at least 0"):
             model(smoothing="back-off").fit(None, None)
@@ -237,7 +237,7 @@ def test_without_a_value_of_enough_rows_the_average_is_the_model_without_super_p
     table = datasets.load_tennis()
     days = {name: values for name, values in table.items() if name != "play"}
     alone = KDB(0, smoothing="back-off").fit(table, target="play").predict_proba(days)
-    none = AODE(smoothing="back-off", min_count=15).fit(table, target="play").predict_proba(days)
-    some = AODE(smoothing="back-off", min_count=5).fit(table, target="play").predict_proba(days)
+    none = AODE(smoothing="back-off", min_rows=15).fit(table, target="play").predict_proba(days)
+    some = AODE(smoothing="back-off", min_rows=5).fit(table, target="play").predict_proba(days)
     assert_allclose(none, alone, rtol=1e-12)  # no value has 15 of the 14 rows
     assert (np.abs(some - alone) > 1e-3).any()

@@ -13,7 +13,7 @@ N = 40_000
 
 
 @pytest.mark.parametrize(
-    "model", [NaiveBayes(), TAN(), KDB(k=2), AODE(min_count=0)], ids=lambda model: type(model).__name__
+    "model", [NaiveBayes(), TAN(), KDB(k=2), AODE(min_rows=0)], ids=lambda model: type(model).__name__
 )
 def test_rows_with_their_class_come_as_often_as_the_joint_distribution_says(model):
     model.fit(datasets.load_tennis(), target="play")

@@ -61,7 +61,7 @@ def test_the_selection_is_that_of_one_pass_for_each_structure(seed, k, missing, 
     # Without smoothing a weight that is no whole number leaves a rest of rounding where nothing should be left.
     weights = [None, rng.integers(1, 4, n).astype(float), *([rng.random(n) * 2] if smoothing else [])]
     weight = weights[rng.integers(len(weights))]
-    model = KDB(k, select=True, smoothing=smoothing, kinds="categorical").fit(table, y, sample_weight=weight)
+    model = KDB(k, selective=True, smoothing=smoothing, kinds="categorical").fit(table, y, sample_weight=weight)
     expected, tried, (alone, columns) = one_by_one(table, y, k, smoothing, weight)
     assert_allclose(model.selection_, expected, rtol=1e-12, atol=1e-12)
     chosen = model.counts_.families
@@ -75,7 +75,7 @@ def test_the_selection_is_that_of_one_pass_for_each_structure(seed, k, missing, 
 def test_the_selection_on_many_rows_is_that_of_one_pass_for_each_structure():
     rng = np.random.default_rng(1)
     table, y = random_table(rng, 5000, 8, 3, 0.03)
-    model = KDB(3, select=True, kinds="categorical").fit(table, y)
+    model = KDB(3, selective=True, kinds="categorical").fit(table, y)
     expected, tried, _ = one_by_one(table, y, 3, 0.25, None)
     assert_allclose(model.selection_, expected, rtol=1e-12)
     assert model.counts_.families == tried[np.unravel_index(expected.argmin(), expected.shape)]
@@ -92,7 +92,7 @@ def test_the_tables_of_the_chosen_structure_are_those_that_were_counted(monkeypa
         return count(cls, alone, columns, y, families, *rest)
 
     monkeypatch.setattr(FamilyCounts, "of", classmethod(remember))
-    for model in (KDB(2, select=True, kinds="categorical"), KDB(2, kinds="categorical")):
+    for model in (KDB(2, selective=True, kinds="categorical"), KDB(2, kinds="categorical")):
         counted.clear()
         model.fit(table, y)
         pairs, more = counted
@@ -117,7 +117,7 @@ def test_rows_with_too_many_missing_cells_are_named_and_do_not_fail_the_selectio
     X, y = seven_wide_columns_and_a_child_of_each_two()
     for j in range(7):
         X[f"w{j}"][[3, 8]] = np.nan
-    model = KDB(2, select=True, kinds="categorical")
+    model = KDB(2, selective=True, kinds="categorical")
     with pytest.warns(BayeskitWarning, match="rows 3, 8: summing out the missing cells needs too large a table"):
         chosen = model.fit(X, y)
     # Of the two rows, features with a missing parent are left out, as leave_one_out of such a model does.
@@ -130,16 +130,16 @@ def test_rows_with_too_many_missing_cells_are_named_and_do_not_fail_the_selectio
 @pytest.mark.filterwarnings("ignore::bayeskit.errors.BayeskitWarning")
 def test_what_it_was_chosen_by_goes_where_the_counts_go(tmp_path):
     heart = load_heart()
-    model = KDB(2, select=True).fit(heart, target="disease")
+    model = KDB(2, selective=True).fit(heart, target="disease")
     selection = model.selection_
     assert selection.shape == (3, len(model.schema_) + 1)
     model.save(tmp_path / "heart.bayes")
     copies = [
-        KDB.from_counts(model.counts_, k=2, select=True),
+        KDB.from_counts(model.counts_, k=2, selective=True),
         load(tmp_path / "heart.bayes"),
         pickle.loads(pickle.dumps(model)),
-        KDB(2, select=True).fit(heart, target="disease").merge(model),
-        KDB(2, select=True).fit(heart, target="disease").partial_fit(heart, target="disease"),
+        KDB(2, selective=True).fit(heart, target="disease").merge(model),
+        KDB(2, selective=True).fit(heart, target="disease").partial_fit(heart, target="disease"),
     ]
     for other in copies:
         assert_array_equal(other.selection_, selection)

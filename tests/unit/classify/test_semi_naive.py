@@ -14,7 +14,7 @@ from bayeskit.datasets import load_penguins, load_tennis
 from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError, TableError, TooLargeError
 from common.registry import classifiers
 
-EVERY = [ODE(), SPODE(), TAN(), AODE(), AODE(order=2), KDB(), KDB(2), KDB(2, select=True)]
+EVERY = [ODE(), SPODE(), TAN(), AODE(), AODE(n_parents=2), KDB(), KDB(2), KDB(2, selective=True)]
 names = pytest.mark.parametrize("model", EVERY, ids=str)
 
 
@@ -38,14 +38,14 @@ def test_k_must_be_a_whole_number_of_at_least_zero(k):
 
 
 @pytest.mark.parametrize("order", [0, 3, 1.5, "1", True])
-def test_order_must_be_one_or_two(order):
-    with pytest.raises(BayeskitError, match="The 'order' parameter of AODE must be 1 or 2"):
-        AODE(order=order).fit(*tennis())
+def test_n_parents_must_be_one_or_two(order):
+    with pytest.raises(BayeskitError, match="The 'n_parents' parameter of AODE must be 1 or 2"):
+        AODE(n_parents=order).fit(*tennis())
 
 
-def test_min_count_must_not_be_negative():
-    with pytest.raises(BayeskitError, match="'min_count' parameter of AODE must be a finite number of at least 0"):
-        AODE(min_count=-1).fit(*tennis())
+def test_min_rows_must_not_be_negative():
+    with pytest.raises(BayeskitError, match="'min_rows' parameter of AODE must be a finite number of at least 0"):
+        AODE(min_rows=-1).fit(*tennis())
 
 
 def test_a_parent_that_is_no_feature_is_refused_by_name():
@@ -91,9 +91,9 @@ def test_a_feature_with_one_value_changes_nothing(model):
 def test_a_feature_with_one_value_adds_the_model_of_one_order_less_to_an_average(order, n_plain, n_lower):
     # As a child it is the factor 1. As the super-parent it gives naive Bayes; with one of the 4 others, a SPODE of it.
     X, y = tennis()
-    plain = AODE(order=order).fit(X, y)
-    lower = NaiveBayes(smoothing=plain.smoothing) if order == 1 else AODE(order=1)
-    more = AODE(order=order).fit({**X, "planet": ["earth"] * 14}, y)
+    plain = AODE(n_parents=order).fit(X, y)
+    lower = NaiveBayes(smoothing=plain.smoothing) if order == 1 else AODE(n_parents=1)
+    more = AODE(n_parents=order).fit({**X, "planet": ["earth"] * 14}, y)
     found = np.exp(more.predict_joint_log_proba({**X, "planet": ["earth"] * 14}))
     terms = n_plain * np.exp(plain.predict_joint_log_proba(X))
     terms += n_lower * np.exp(lower.fit(X, y).predict_joint_log_proba(X))
@@ -174,7 +174,7 @@ def test_an_unseen_value_is_as_missing_or_an_error_or_has_a_slot_of_its_own(mode
         strict.predict(foggy)
     smooth = type(model)(**model.get_params()).set_params(unseen="smooth")
     if isinstance(model, AODE):
-        smooth.set_params(min_count=0)  # more would leave out the super-parent whose value is unseen
+        smooth.set_params(min_rows=0)  # more would leave out the super-parent whose value is unseen
     smooth.fit(X, y)
     joint = np.exp(smooth.predict_joint_log_proba(foggy)).sum()
     every = [
@@ -196,10 +196,10 @@ def test_a_row_that_no_class_can_give_is_named_or_answered_with_the_prior():
 
 def test_where_no_super_parent_has_enough_rows_naive_bayes_answers():
     X, y = tennis()
-    aode = AODE(min_count=100, smoothing=1).fit(X, y)
+    aode = AODE(min_rows=100, smoothing=1).fit(X, y)
     naive = NaiveBayes(smoothing=1).fit(X, y)
     assert_allclose(aode.predict_proba(X), naive.predict_proba(X), rtol=1e-10)
-    a2de = AODE(min_count=100, order=2, smoothing=1).fit(X, y)
+    a2de = AODE(min_rows=100, n_parents=2, smoothing=1).fit(X, y)
     assert_allclose(a2de.predict_proba(X), naive.predict_proba(X), rtol=1e-10)
 
 
@@ -267,7 +267,7 @@ def test_selective_kdb_drops_features_that_do_not_help():
     y = rng.integers(0, 2, 300)
     useful = np.where(rng.random(300) < 0.9, y, 1 - y)
     noise = rng.integers(0, 6, (300, 12))
-    model = KDB(2, select=True, kinds="categorical").fit(np.column_stack([noise, useful]), y)
+    model = KDB(2, selective=True, kinds="categorical").fit(np.column_stack([noise, useful]), y)
     assert model.structure_.parents[12] is not None
     assert sum(parents is None for parents in model.structure_.parents) >= 8
     rmse = model.selection_
@@ -282,7 +282,7 @@ def test_structures_print_and_draw():
     assert str(structure) == 'a "b" | class\nc     | class, a "b"'
     assert '"a \\"b\\"" -> "c";' in structure.to_dot()
     assert AODE().fit(*tennis()).structure_.to_dot().count("digraph") == 4
-    assert len(AODE(order=2).fit(*tennis()).structure_.members) == 6
+    assert len(AODE(n_parents=2).fit(*tennis()).structure_.members) == 6
 
 
 def test_the_class_gets_a_name_that_no_feature_has():
@@ -330,7 +330,7 @@ def test_a_copy_by_pickle_predicts_the_same(model):
 
 def test_what_partial_fit_cannot_change_is_said_once():
     X, y = tennis()
-    for model in (SPODE(), KDB(2), KDB(1, select=True)):
+    for model in (SPODE(), KDB(2), KDB(1, selective=True)):
         with pytest.warns(BayeskitWarning, match="was chosen on the first batch and stays as it is"):
             model.partial_fit(X, y)
         with warnings.catch_warnings():
@@ -363,7 +363,7 @@ def test_tables_can_be_read():
     assert tables["outlook"]["sunny", "no"] == 3 / 5
     joint = AODE(smoothing=0).fit(X, y).tables_["outlook"]
     assert joint["overcast", "yes"] == 4 / 14
-    assert "temperature" not in KDB(2, select=True).fit(X, y).tables_
+    assert "temperature" not in KDB(2, selective=True).fit(X, y).tables_
 
 
 @names
@@ -384,11 +384,11 @@ def test_selection_with_a_slot_for_unseen_values_is_leave_one_out_with_it():
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (rng.random(40) < 0.2 + 0.15 * np.nan_to_num(X[:, 0])).astype(int)
     kinds = "categorical"
-    chosen = KDB(2, select=True, unseen="smooth", kinds=kinds).fit(X, y)
+    chosen = KDB(2, selective=True, unseen="smooth", kinds=kinds).fit(X, y)
     for k in (0, 1, 2):
         whole = KDB(k, unseen="smooth", kinds=kinds).fit(X, y).leave_one_out(X, y)
         assert_allclose(chosen.selection_[k, 4], whole.rmse, rtol=1e-10)
-    assert np.abs(chosen.selection_ - KDB(2, select=True, kinds=kinds).fit(X, y).selection_).max() > 1e-4
+    assert np.abs(chosen.selection_ - KDB(2, selective=True, kinds=kinds).fit(X, y).selection_).max() > 1e-4
     left_out = [SPODE(i, unseen="smooth", kinds=kinds).fit(X, y).leave_one_out(X, y) for i in range(4)]
     best = min(range(4), key=lambda i: (left_out[i].error, left_out[i].log_loss))
     assert SPODE("best", unseen="smooth", kinds=kinds).fit(X, y).super_parent_ == f"x{best}"
@@ -401,7 +401,7 @@ def test_without_smoothing_a_super_parent_that_no_row_knows_takes_no_part(order)
         {"a": ["u", "u", "v"], "b": ["s", "t", "t"], "none": pd.Categorical([None] * 3, categories=["p", "q"])}
     )
     y = [0, 0, 1]
-    model, without = AODE(order=order, smoothing=0), AODE(order=order, smoothing=0)
+    model, without = AODE(n_parents=order, smoothing=0), AODE(n_parents=order, smoothing=0)
     model.fit(X, y)
     without.fit(X[["a", "b"]], y)
     row = pd.DataFrame({"a": [None], "b": [None], "none": [None]})
@@ -420,7 +420,7 @@ def test_hidden_cells_of_aode_are_summed_out_exactly_where_all_super_parents_tak
     rng = np.random.default_rng(7)
     X, y = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
     for order in (1, 2):
-        exact, near = (AODE(min_count, order, kinds="categorical").fit(X, y) for min_count in (0, 20))
+        exact, near = (AODE(min_rows, order, kinds="categorical").fit(X, y) for min_rows in (0, 20))
         off = []
         for model in (exact, near):
             full = np.array([[1.0, 2.0, v] for v in range(3)])
@@ -446,9 +446,9 @@ def test_of_super_parents_that_are_equally_good_the_first_is_taken_however_the_l
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("min_count", [0, 1])
+@pytest.mark.parametrize("min_rows", [0, 1])
 @pytest.mark.parametrize("prior", ["smoothed", "data", [0.3, 0.7]])
-def test_without_smoothing_rows_are_left_out_of_super_parents_that_no_other_row_knows(order, min_count, prior):
+def test_without_smoothing_rows_are_left_out_of_super_parents_that_no_other_row_knows(order, min_rows, prior):
     pd = pytest.importorskip("pandas", reason="declared levels come from pandas")
     rng, n = np.random.default_rng(3), 8
     X = pd.DataFrame(
@@ -460,7 +460,7 @@ def test_without_smoothing_rows_are_left_out_of_super_parents_that_no_other_row_
         }
     )
     y = np.array(["no", "yes"] * 4)
-    model = AODE(min_count, order, smoothing=0, impossible="prior", prior=prior).fit(X, y)
+    model = AODE(min_rows, order, smoothing=0, impossible="prior", prior=prior).fit(X, y)
     found = np.exp(model.leave_one_out(X, y).log_posterior)
     for i in range(n):
         rest = model.count(X, y, np.arange(n) != i, schema=model.schema_).declare(model.classes_)

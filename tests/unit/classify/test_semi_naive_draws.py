@@ -24,10 +24,10 @@ MODELS = {
     "TAN": TAN(),
     "KDB": KDB(k=2),
     "SPODE": SPODE("b"),
-    "AODE": AODE(min_count=0),
-    "A2DE": AODE(min_count=0, order=2),
+    "AODE": AODE(min_rows=0),
+    "A2DE": AODE(min_rows=0, n_parents=2),
     "unseen": TAN(unseen="smooth"),
-    "unseen AODE": AODE(min_count=0, unseen="smooth"),
+    "unseen AODE": AODE(min_rows=0, unseen="smooth"),
 }
 
 
@@ -73,6 +73,6 @@ def test_a_wide_tree_has_a_bayes_risk_without_rows():
 def test_a_feature_that_selection_leaves_out_is_not_drawn():
     y = np.arange(100) % 2
     X = {"y": y.tolist(), "noise": np.random.default_rng(0).integers(0, 9, 100).tolist()}
-    model = KDB(k=1, select=True, kinds="categorical").fit(X, y)
+    model = KDB(k=1, selective=True, kinds="categorical").fit(X, y)
     assert model.structure_.parents[1] is None
     assert all(value is None for value in model.sample_columns(5, np.random.default_rng(0))[1])

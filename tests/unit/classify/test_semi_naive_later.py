@@ -11,7 +11,7 @@ import bayeskit
 from bayeskit import AODE, KDB, ODE, SPODE, TAN, datasets
 from bayeskit.errors import BayeskitError, BayeskitWarning, TableError, TooLargeError
 
-MODELS = [ODE(), SPODE("outlook"), TAN(), AODE(), AODE(order=2), KDB(1), KDB(2), KDB(2, select=True)]
+MODELS = [ODE(), SPODE("outlook"), TAN(), AODE(), AODE(n_parents=2), KDB(1), KDB(2), KDB(2, selective=True)]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_sum_that_is_large_is_said_where_the_user_called(monkeypatch):
     assert said[0].filename == __file__
 
 
-@pytest.mark.parametrize("change", [{"k": 2}, {"select": True}])
+@pytest.mark.parametrize("change", [{"k": 2}, {"selective": True}])
 def test_a_kdb_whose_counts_do_not_hold_what_is_asked_for_says_so(tennis, change):
     model = KDB(1).fit(*tennis).set_params(**change)
     with pytest.raises(BayeskitError, match="does not fit the counts of this model; call fit again"):
@@ -50,7 +50,7 @@ def test_a_kdb_whose_counts_do_not_hold_what_is_asked_for_says_so(tennis, change
 
 
 def test_the_selection_is_saved_and_survives_a_fit_that_fails(tennis, tmp_path):
-    model = KDB(2, select=True).fit(*tennis)
+    model = KDB(2, selective=True).fit(*tennis)
     model.save(tmp_path / "kdb.bayes")
     np.testing.assert_array_equal(bayeskit.load(tmp_path / "kdb.bayes").selection_, model.selection_)
     before = model.selection_
@@ -107,14 +107,14 @@ def test_an_explanation_does_not_use_a_value_that_the_model_leaves_out(tennis, m
 
 
 def test_an_explanation_does_not_use_a_feature_that_selection_left_out(tennis):
-    model = KDB(2, select=True).fit(*tennis)
+    model = KDB(2, selective=True).fit(*tennis)
     day = {name: column[0] for name, column in tennis[0].items()}
     assert model.explain(day).used.tolist() == [True, False, True, True]
 
 
 def test_the_joint_tables_of_aode_have_the_slot_for_unseen_values(tennis):
     outlook = {"outlook": tennis[0]["outlook"]}
-    model = AODE(min_count=0, unseen="smooth").fit(outlook, tennis[1])
+    model = AODE(min_rows=0, unseen="smooth").fit(outlook, tennis[1])
     table = model.tables_["outlook"]
     values = {"outlook": ["overcast", "rain", "sunny", "never seen"]}
     np.testing.assert_allclose(np.asarray(table.values), np.exp(model.predict_joint_log_proba(values)), rtol=1e-12)
@@ -122,7 +122,7 @@ def test_the_joint_tables_of_aode_have_the_slot_for_unseen_values(tennis):
 
 def test_aode_with_too_few_columns_for_its_order_has_the_parameters_of_the_lower_one(tennis):
     X = {name: tennis[0][name] for name in ("outlook", "wind")}
-    assert AODE(order=2).fit(X, tennis[1]).n_parameters_ == AODE().fit(X, tennis[1]).n_parameters_ == 3 * 2 * 2 - 1
+    assert AODE(n_parents=2).fit(X, tennis[1]).n_parameters_ == AODE().fit(X, tennis[1]).n_parameters_ == 3 * 2 * 2 - 1
     assert AODE().fit({"wind": X["wind"]}, tennis[1]).n_parameters_ == 2 * 2 - 1
 
 
@@ -139,8 +139,8 @@ def test_the_parameters_of_aode_are_as_many_as_its_counts_can_differ_in(sizes, n
     free = np.linalg.matrix_rank(np.hstack(margins)) - 1
     rows = np.array(list(product(*(range(size) for size in sizes), range(n_classes)))).astype(str).T
     table = {f"x{j}": column for j, column in enumerate(rows[:-1])}
-    assert AODE(order=order).fit(table, rows[-1]).n_parameters_ == free
-    assert AODE(order=order, prior="uniform").fit(table, rows[-1]).n_parameters_ == free - (n_classes - 1)
+    assert AODE(n_parents=order).fit(table, rows[-1]).n_parameters_ == free
+    assert AODE(n_parents=order, prior="uniform").fit(table, rows[-1]).n_parameters_ == free - (n_classes - 1)
 
 
 def test_the_shared_margins_of_the_watermelons_are_counted_once():

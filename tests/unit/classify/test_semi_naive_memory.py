@@ -20,8 +20,8 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 model, n_columns, n_values = {
-    "A2DE": (AODE(order=2), 16, 32),
-    "A2DE of weighted classes": (AODE(order=2, class_weight="balanced"), 14, 30),
+    "A2DE": (AODE(n_parents=2), 16, 32),
+    "A2DE of weighted classes": (AODE(n_parents=2, class_weight="balanced"), 14, 30),
     "AODE": (AODE(), 40, 110),
     "TAN": (TAN(), 20, 300),
     "KDB": (KDB(2), 6, 128),

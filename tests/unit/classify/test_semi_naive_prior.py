@@ -34,15 +34,15 @@ def test_a_given_prior_takes_the_place_of_the_learned_one(name):
 
 
 AVERAGES = {
-    "AODE": lambda **s: AODE(min_count=0, **s),
-    "A2DE": lambda **s: AODE(min_count=0, order=2, **s),
-    "AODE, back-off": lambda **s: AODE(min_count=0, smoothing="back-off", **s),
+    "AODE": lambda **s: AODE(min_rows=0, **s),
+    "A2DE": lambda **s: AODE(min_rows=0, n_parents=2, **s),
+    "AODE, back-off": lambda **s: AODE(min_rows=0, smoothing="back-off", **s),
 }
 
 
 @pytest.mark.parametrize("prior", [GIVEN, "uniform", "data"])
 def test_an_average_is_the_mean_of_its_spodes_with_that_prior(prior):
-    model = AODE(min_count=0, prior=prior).fit(TABLE, Y)
+    model = AODE(min_rows=0, prior=prior).fit(TABLE, Y)
     members = [SPODE(name, prior=prior).fit(TABLE, Y).predict_joint_log_proba(TABLE) for name in TABLE]
     assert_allclose(np.exp(model.predict_joint_log_proba(TABLE)), np.exp(members).mean(axis=0), rtol=1e-11)
 
@@ -66,7 +66,7 @@ def test_the_networks_of_an_average_have_its_prior(name, prior):
 def test_a_prior_of_an_average_is_a_weight_of_the_classes(order):
     # Without missing cells and without smoothing P(x | c) does not depend on the weight of class c.
     table = {name: [value or "u" for value in cells] for name, cells in TABLE.items()}
-    settings = {"smoothing": 0, "min_count": 0, "order": order, "impossible": "prior"}
+    settings = {"smoothing": 0, "min_rows": 0, "n_parents": order, "impossible": "prior"}
     shares = np.unique(Y, return_counts=True)[1] / N
     weight = dict(zip("abc", np.array([0.2, 0.3, 0.5]) / shares, strict=True))
     given, weighted = AODE(prior=GIVEN, **settings).fit(table, Y), AODE(class_weight=weight, **settings).fit(table, Y)
@@ -108,8 +108,8 @@ def test_rows_are_drawn_with_the_given_prior(name):
 WEIGHTED = {
     "ODE": lambda **s: ODE({"f1": "f0", "f2": "f1"}, **s),
     "SPODE": lambda **s: SPODE("f2", **s),
-    "AODE": lambda **s: AODE(min_count=0, **s),
-    "A2DE": lambda **s: AODE(min_count=0, order=2, **s),
+    "AODE": lambda **s: AODE(min_rows=0, **s),
+    "A2DE": lambda **s: AODE(min_rows=0, n_parents=2, **s),
 }
 
 

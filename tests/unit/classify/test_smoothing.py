@@ -15,10 +15,10 @@ MODELS = [
     ODE(parents={"a": "b"}),
     TAN(),
     KDB(k=2),
-    KDB(k=1, select=True),
+    KDB(k=1, selective=True),
     SPODE(),
     AODE(),
-    AODE(order=2),
+    AODE(n_parents=2),
 ]
 NAMES = [type(model).__name__ for model in MODELS]
 TABLE = {
@@ -65,7 +65,7 @@ def test_the_network_of_a_model_with_m_estimates_gives_its_posteriors(model):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_aode_with_m_estimates_is_the_mean_of_its_networks(order):
-    fitted = AODE(order=order, min_count=0, smoothing=MEstimate(2.0)).fit(TABLE, Y)
+    fitted = AODE(n_parents=order, min_rows=0, smoothing=MEstimate(2.0)).fit(TABLE, Y)
     networks = fitted.to_networks()
     rows = [dict(zip(TABLE, cells, strict=True)) for cells in zip(*TABLE.values(), strict=True)]
     target = next(name for name in networks[0].names if name not in TABLE)

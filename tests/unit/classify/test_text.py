@@ -56,7 +56,7 @@ def test_mutual_information_is_scikit_learns_and_selects():
     ours = dict(zip(counts.words, occurrence_information(counts), strict=True))
     assert_allclose([ours[word] for word in matrix.get_feature_names_out()], theirs, rtol=1e-9, atol=1e-12)
     best = sorted(ours.values())[-3:]
-    assert_allclose(sorted(ours[word] for word in fitted(select=3).vocabulary_), best, rtol=1e-12)
+    assert_allclose(sorted(ours[word] for word in fitted(k_best=3).vocabulary_), best, rtol=1e-12)
 
 
 def test_a_vocabulary_emptied_by_pruning_is_refused_when_fitting():
@@ -293,7 +293,7 @@ def test_parameters_are_refused_by_name():
         "tokens": "letters",
         "ngram_range": (2, 1),
         "hashing": 0,
-        "select": 0,
+        "k_best": 0,
     }.items():
         with pytest.raises(BayeskitError, match=f"The '{name}' parameter of TextClassifier must be"):
             fitted(**{name: value})

@@ -91,7 +91,7 @@ def test_leave_one_out_of_files_and_of_tables_is_the_same(tmp_path):
         ({"idf": True}, "changes the weight of every word"),
         ({"class_weight": "balanced"}, "fit without class_weight"),
         ({"hashing": 64, "tf": True}, "which hashing mixes"),
-        ({"select": 2}, "chosen with each document.s label in sight"),
+        ({"k_best": 2}, "chosen with each document.s label in sight"),
     ],
 )
 def test_what_cannot_be_subtracted_is_refused(settings, message):

@@ -43,7 +43,7 @@ def test_aodes_joint_is_the_mean_of_its_networks_joints(order, holes, unseen):
     tennis = datasets.load_tennis()
     labels = tennis.pop("play")
     rows = with_holes(tennis, 2) if holes else tennis
-    model = AODE(min_count=0, order=order, unseen=unseen).fit(rows, labels)
+    model = AODE(min_rows=0, n_parents=order, unseen=unseen).fit(rows, labels)
     nets = model.to_networks()
     assert len(nets) == (4 if order == 1 else 6)
     seen = [[state for state in net_states if state != "(unseen)"] for net_states in states_of(nets[0], tennis)]
@@ -60,14 +60,14 @@ def states_of(net, names):
 
 
 def test_with_one_column_known_a2de_is_the_network_of_that_column():
-    model = AODE(order=2).fit({"wind": ["weak", "strong", "weak"]}, ["no", "no", "yes"])
+    model = AODE(n_parents=2).fit({"wind": ["weak", "strong", "weak"]}, ["no", "no", "yes"])
     (net,) = model.to_networks()
     assert_allclose(net.predict_proba({"wind": ["weak"]}, "class"), model.predict_proba({"wind": ["weak"]}), rtol=1e-12)
 
 
 def test_networks_of_too_many_pairs_are_refused_with_their_number_and_size():
     X = np.random.default_rng(0).integers(0, 2, (20, 40))
-    model = AODE(order=2, kinds="categorical", max_memory="20.48 MiB").fit(X, X[:, 0])
+    model = AODE(n_parents=2, kinds="categorical", max_memory="20.48 MiB").fit(X, X[:, 0])
     with pytest.raises(
         TooLargeError, match=r"780 networks of 41 variables, which need about \d+\.\d MiB\. .*max_memory"
     ):

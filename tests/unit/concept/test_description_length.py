@@ -53,7 +53,7 @@ def test_a_classifier_is_told_as_the_network_that_it_is(model):
     assert_allclose([ours.structure, ours.parameters, ours.data], [net.structure, net.parameters, net.data], rtol=1e-9)
 
 
-@pytest.mark.parametrize("model", [*MODELS, AODE(), AODE(order=2)], ids=repr)
+@pytest.mark.parametrize("model", [*MODELS, AODE(), AODE(n_parents=2)], ids=repr)
 def test_without_the_structure_it_is_the_bic(model):
     model = model.fit(TENNIS, target="play")
     found = description_length(model, TENNIS, target="play")

@@ -100,7 +100,7 @@ def test_equal_hypotheses_tie():
 def test_a_draw_follows_the_posterior():
     bags = Hypotheses(CANDY, prior=CANDY_PRIOR).update("lime")
     rng = np.random.default_rng(0)
-    drawn = [bags.draw(rng) for _ in range(4000)]
+    drawn = [bags.sample(rng) for _ in range(4000)]
     for name, p in bags.posterior().items():
         error = np.sqrt(p * (1 - p) / 4000)
         assert abs(drawn.count(name) / 4000 - p) <= 5 * error

@@ -15,7 +15,7 @@ from bayeskit.counts.families import FamilyCounts
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.errors import MergeError, TooLargeError
 
-MODELS = {"TAN": TAN, "AODE": AODE, "A2DE": lambda: AODE(order=2), "KDB": KDB}
+MODELS = {"TAN": TAN, "AODE": AODE, "A2DE": lambda: AODE(n_parents=2), "KDB": KDB}
 
 
 def table(rng, n, levels=12, holes=0.1):

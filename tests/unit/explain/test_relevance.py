@@ -110,7 +110,7 @@ def random_table(seed):
 
 @pytest.mark.parametrize(
     "model",
-    [NaiveBayes(), TAN(), KDB(2), SPODE("x0"), AODE(), AODE(min_count=0), AODE(min_count=0, order=2), AutoBayes()],
+    [NaiveBayes(), TAN(), KDB(2), SPODE("x0"), AODE(), AODE(min_rows=0), AODE(min_rows=0, n_parents=2), AutoBayes()],
     ids=repr,
 )
 def test_no_question_has_a_negative_value(model):
@@ -135,7 +135,7 @@ def with_margins(joint, posterior):
     return rows[:, None] * shares / shares.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("settings", [{"min_count": 30}, {"order": 2}, {"unseen": "smooth"}], ids=repr)
+@pytest.mark.parametrize("settings", [{"min_rows": 30}, {"n_parents": 2}, {"unseen": "smooth"}], ids=repr)
 @pytest.mark.parametrize("loss", [None, LOSS])
 def test_where_an_average_is_over_other_members_the_answers_are_scaled_and_the_gap_is_said(settings, loss):
     moved, matrix = 0, 1 - np.eye(2) if loss is None else LOSS

@@ -86,7 +86,7 @@ def test_only_a_column_without_values_has_no_grid():
     without = [name for name, kind in kinds().items() if not kind.grid(variable(kind), parameters(kind)).values]
     assert without == ["unknown"]
     unknown = kinds()["unknown"]
-    drawn = unknown.draw(variable(unknown), parameters(unknown), 1, 9, np.random.default_rng(0))
+    drawn = unknown.sample(variable(unknown), parameters(unknown), 1, 9, np.random.default_rng(0))
     assert drawn.tolist() == [None] * 9
 
 
@@ -105,7 +105,7 @@ def test_draws_of_a_kind_have_its_mean(name):
     kind = kinds()[name]
     of, believed = variable(kind), parameters(kind)
     grid = kind.grid(of, believed)
-    drawn = kind.draw(of, believed, 1, 40_000, np.random.default_rng(0))
+    drawn = kind.sample(of, believed, 1, 40_000, np.random.default_rng(0))
     assert len(drawn) == 40_000
     cells = np.arange(len(grid.values), dtype=np.uint8) if kind.coded else kind.read(of, np.array(grid.values))
     share = np.exp(kind.log_density(of, believed, cells))[:, 1] * grid.weights

@@ -76,11 +76,11 @@ def test_a_fitted_model_counts_under_its_own_schema_and_stays_as_it_is():
 
 
 def test_counting_with_a_selective_model_leaves_its_selection():
-    model = KDB(2, select=True).fit(TENNIS, target="play")
+    model = KDB(2, selective=True).fit(TENNIS, target="play")
     before = model.selection_
     model.count(rows(range(7)), target="play")
     assert model.selection_ is before
-    assert KDB(2, select=True).fit(TENNIS, target="play").merge(model).selection_.shape == before.shape
+    assert KDB(2, selective=True).fit(TENNIS, target="play").merge(model).selection_.shape == before.shape
 
 
 def test_levels_that_no_row_has_are_left_out_of_a_model_of_counts():
@@ -100,8 +100,8 @@ def test_a_model_of_counts_has_the_parameters_given():
 def test_counts_that_do_not_fit_a_model_are_refused():
     with pytest.raises(TypeError, match="a TAN learns from FamilyCounts; got TableCounts"):
         TAN.from_counts(NaiveBayes().count(TENNIS, target="play"))
-    with pytest.raises(BayeskitError, match="order=2 does not fit the counts"):
-        AODE.from_counts(AODE().count(TENNIS, target="play"), order=2)
+    with pytest.raises(BayeskitError, match="n_parents=2 does not fit the counts"):
+        AODE.from_counts(AODE().count(TENNIS, target="play"), n_parents=2)
     with pytest.raises(BayeskitError, match="smoothing"):
         TAN.from_counts(TAN().count(TENNIS, target="play"), smoothing=-1)
     with pytest.raises(BayeskitError, match="new_levels must be 'add' or 'error'"):
