@@ -25,6 +25,7 @@ from bayeskit.estimate.event_models import EventModel, FeatureRows, FeatureSums
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
+from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.learn.checks import check_columns, keep_weighted, split_target
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
@@ -209,6 +210,15 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         return found
 
     # -- what was learned -------------------------------------------------------------------------------------------
+
+    def summary(self) -> ModelSummary:
+        """Return a printable summary: the classes with their rows and probabilities."""
+        model = self._now()
+        classes = [str(label) for label in model.classes_.tolist()]
+        rows, prior = np.asarray(model.counts_.n_class, dtype=np.float64), np.exp(model._beliefs.log_prior)
+        facts = {"classes": classes, "rows": dict(zip(classes, rows.tolist(), strict=True))}
+        title = f"{type(self).__name__}: {model.n_features_in_} features, {len(classes)} classes"
+        return ModelSummary(title, facts, listed(tuple(classes), np.stack([rows, prior], axis=1), ("rows", "P(c)")))
 
     @property
     def feature_count_(self) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Score
 from bayeskit.classify.text_beliefs import TextBeliefs
 from bayeskit.errors import BayeskitError, TableError
+from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.explain.ranking import Ranking
 from bayeskit.explain.text_explanation import TextExplanation
 from bayeskit.learn.learner import Learner
@@ -101,6 +102,25 @@ class TextQuestions(Learner):
         rest = np.delete(log_joint, c, axis=1)
         log_odds = log_joint[:, c] - np.logaddexp.reduce(rest, axis=1) if rest.shape[1] else log_joint[:, c]
         return Ranking(cls, np.argsort(-log_odds, kind="stable"), log_odds)
+
+    def summary(self) -> ModelSummary:
+        """Return a printable summary: the classes with their documents, and the words that tell most for each."""
+        model: Any = self._now()
+        classes = [str(label) for label in model.classes_.tolist()]
+        counts = model.class_count_.tolist()
+        n_words = "hashed" if model.hashing is not None else f"{len(model.vocabulary_):,}"
+        title = f"{type(self).__name__}: {n_words} words, {len(classes)} classes"
+        words = (
+            {name: [] for name in classes}
+            if model.hashing is not None
+            else {
+                name: [word for word, _ in model.top_words(label, 10)]
+                for name, label in zip(classes, model.classes_.tolist(), strict=True)
+            }
+        )
+        lines = [f"{name} ({n:g} documents): {', '.join(words[name])}" for name, n in zip(classes, counts, strict=True)]
+        facts = {"classes": classes, "documents": dict(zip(classes, counts, strict=True)), "words": words}
+        return ModelSummary(title, facts, "\n".join(lines))
 
     def top_words(self, cls: Any, n: int = 20) -> list[tuple[str, float]]:
         """Return the strongest words for a class: by log P(w | c) minus its mean over all classes."""

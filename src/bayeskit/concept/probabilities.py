@@ -34,7 +34,7 @@ def check_probabilities(values: NDArray[np.float64], what: str, names: Sequence[
     return values
 
 
-def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool = False) -> NDArray[np.float64]:
+def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool | None = None) -> NDArray[np.float64]:
     """Return P(h) of each name; uniform without a prior.
 
     Parameters
@@ -79,7 +79,8 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool = False) -> 
     check_probabilities(values, "the prior", names)
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise BayeskitError(
-            f"the prior sums to {total:.12g} and must sum to 1. Pass normalize=True to divide them by their sum."
+            f"the prior sums to {total:.12g} and must sum to 1."
+            + ("" if normalize is None else " Pass normalize=True to divide them by their sum.")
         )
     return values
 

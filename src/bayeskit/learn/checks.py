@@ -14,6 +14,7 @@ from bayeskit.errors import TableError, UnseenValueError, warn_caller
 from bayeskit.table.column import Column
 from bayeskit.table.frames import given_names
 from bayeskit.table.labels import same_values
+from bayeskit.table.names import not_found
 from bayeskit.table.read import Source, is_records, read_table, read_values, records_to_columns
 from bayeskit.table.schema import Schema
 
@@ -82,7 +83,7 @@ def split_target(X: Any, target: str) -> tuple[Source, Any]:
     if not source.named:
         raise TableError(f"target='{target}' needs a table with column names; got {type(X).__name__} without names.")
     if not there:
-        raise TableError(f"target '{target}' is not a column of the table; the columns are {', '.join(source.names)}.")
+        raise TableError(f"target: {not_found('column', target, source.names)}")
     return source, X[target]
 
 

@@ -12,6 +12,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
+from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
@@ -162,10 +163,7 @@ def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
             position = key if isinstance(key, int | np.integer) and 0 <= key < len(source.names) else None
             name = str(key) if position is None else source.names[position]
             if name not in known:
-                raise TableError(
-                    f"kinds names the column {key!r}, which the table does not have; the columns are "
-                    f"{', '.join(source.names)}."
-                )
+                raise TableError(f"kinds: {not_found('column', name, source.names)}")
             wanted[name] = kind
     known_words = {*words(), "numeric"}
     for name, kind in wanted.items():

@@ -188,5 +188,6 @@ def _refuse_unseen(codes: NDArray[Any], column: Column, name: str, states: Seque
         row = int(rows[0])
         value = column.levels[column.codes[row]] if isinstance(column, Coded) else column.values[row].item()
         raise UnseenValueError(
-            f"column {name!r}, row {row}: {value!r} is not a state of the variable; {did_you_mean(value, states)}"
+            f"column {name!r}, row {row}: {value!r} is not a state of the variable; {did_you_mean(value, states)} "
+            "Make the network with these states (states=…), or pass unseen='ignore' where the call takes it."
         )

@@ -50,7 +50,7 @@ def test_the_sum_rule_takes_the_overlap_once():
         (lambda: product_rule(0.5, float("nan")), "must be a probability between 0 and 1; got nan"),
         (
             lambda: total_probability([0.5, 0.5], [0.5, 0.4]),
-            "the prior sums to 0.9 and must .* normalize=True",
+            "the prior sums to 0.9 and must sum to 1",
         ),
         (lambda: bayes_rule(0.5, 0.5), "one hypothesis alone needs evidence"),
         (lambda: bayes_rule([0.5, 0.5], [0.5, 0.5], 0.5), "evidence is the total probability"),
