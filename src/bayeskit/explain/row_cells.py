@@ -46,7 +46,8 @@ def read_row(model: Any, row: Any) -> Row:
     if isinstance(row, Mapping):
         cells = {str(name): _only(value, str(name)) for name, value in row.items()}
         target = getattr(model, "target_", None)
-        if target is not None and target not in names:  # a row of the table that the model was fitted on, as `predict` takes it
+        # A row of the table that the model was fitted on is taken, as `predict` takes it.
+        if target is not None and target not in names:
             cells.pop(target, None)
         values = _by_name(cells, names, allow_absent=True)
         return Row(names, values, named, None, frozenset(names) - frozenset(cells))
