@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ _LEAST_ALPHA = 1e-10
 
 class AlphaParameters(Learner):
     """A model with these parameters; :class:`bayeskit.MultinomialNB` documents them."""
+
+    _same_classes_only: ClassVar[bool] = True
 
     alpha: Any
     force_alpha: bool

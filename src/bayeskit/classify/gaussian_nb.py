@@ -55,6 +55,7 @@ class GaussianNB(NaiveClassifier):
            [ 2. ]])
     """
 
+    _same_classes_only: ClassVar[bool] = True
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {"var_smoothing": at_least(0)}
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:

@@ -30,6 +30,8 @@ class Learner(SavedModel):
     lazily, so a call of ``partial_fit`` costs only its rows.
     """
 
+    # Whether ``partial_fit`` refuses ``classes`` that differ from those of an earlier call, as scikit-learn does.
+    _same_classes_only: ClassVar[bool] = False
     # The class of the counts.
     _statistic: ClassVar[type[Statistic]]
 
@@ -215,6 +217,8 @@ class Learner(SavedModel):
         """
         with change_of(self):
             settings, state = self._checked_settings(), self.__dict__.get("_state")
+            if self._same_classes_only and classes is not None and state is not None:
+                _refuse_other_classes(read_labels(classes)[0], state.classes)
             counted: Statistic | Running
             if state is None:
                 counted, rows = settings._learn(X, y, sample_weight, target, None, None)
@@ -314,6 +318,14 @@ class Learner(SavedModel):
         state = self._state_of(self._statistic.from_parts(meta, arrays), target)
         state.beliefs  # noqa: B018 - what cannot be believed is refused while the file is read
         return state
+
+
+def _refuse_other_classes(classes: NDArray[Any], before: NDArray[Any]) -> None:
+    if set(classes.tolist()) != set(before.tolist()):
+        raise TableError(
+            f"`classes={classes.tolist()}` is not the same as on the last call to partial_fit, which had "
+            f"{before.tolist()}; leave it out there, or start with all classes."
+        )
 
 
 def _announce(counts: Statistic | Running, classes: NDArray[Any], first: bool) -> Statistic | Running:

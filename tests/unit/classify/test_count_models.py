@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import bayeskit
-from bayeskit import BernoulliNB, ComplementNB, MultinomialNB
+from bayeskit import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, MergeError, TableError
 
 MODELS = [MultinomialNB, BernoulliNB, ComplementNB]
@@ -97,3 +97,12 @@ def test_counts_of_columns_with_other_names_do_not_add():
     with pytest.raises(MergeError, match="column 'b' on one side is column 'c' on the other"):
         one + other
     assert (one + one).n_class.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), BernoulliNB(), MultinomialNB(), ComplementNB()], ids=repr)
+def test_other_classes_in_a_later_call_are_refused_as_scikit_learn_does(model):
+    X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), [0, 1]
+    model.partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
+    with pytest.raises(BayeskitError, match="is not the same as on the last call to partial_fit"):
+        model.partial_fit(X, y, classes=[0, 1])
+    assert model.class_count_.tolist() == [3, 3, 0]
