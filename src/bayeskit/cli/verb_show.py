@@ -42,10 +42,11 @@ def _read(source: Path) -> Any:
 
         return load_value(source)
     from bayeskit.cli.network_files import read_network
+    from bayeskit.errors import BayeskitError
     from bayeskit.network.formats import is_network_file
 
     if source.is_file() and not is_network_file(source):
-        raise typer.BadParameter(
+        raise BayeskitError(
             f"show takes a model (.bayes) or a network file; {source.name!r} is neither. `bayeskit train` makes a "
             "model of a table."
         )
