@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import BayeskitWarning
@@ -80,11 +81,24 @@ def _characters(families: list[str]) -> frozenset[str]:
     return frozenset().union(*(_character_set(findfont(FontProperties(family=[name]))) for name in families))
 
 
+@cache
+def _font_files() -> dict[str, str]:
+    """Return the file of each family; fonts that were installed after matplotlib made its list are looked for too."""
+    from matplotlib import font_manager
+
+    manager = font_manager.fontManager
+    if not any(entry.name in CJK_FAMILIES for entry in manager.ttflist):
+        listed = {entry.fname for entry in manager.ttflist}
+        for path in font_manager.findSystemFonts():
+            if path not in listed:
+                with suppress(RuntimeError, OSError):  # a file that is no font that matplotlib reads
+                    manager.addfont(path)
+    return {entry.name: entry.fname for entry in manager.ttflist}
+
+
 @lru_cache(maxsize=64)
 def _family_with(lacking: frozenset[str]) -> str | None:
     """Return the first family that has all these characters."""
-    from matplotlib import font_manager
-
-    paths = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
+    paths = _font_files()
     present = (family for family in CJK_FAMILIES if family in paths)
     return next((family for family in present if lacking <= _character_set(paths[family])), None)

@@ -8,14 +8,14 @@ matplotlib.use("Agg")
 
 import numpy as np
 import pytest
-from matplotlib import font_manager, pyplot
+from matplotlib import pyplot
 from numpy.testing import assert_allclose
 
 from bayeskit import NaiveBayes, datasets
 from bayeskit.errors import BayeskitError, BayeskitWarning
 from bayeskit.plot import canvas, class_balance, confusion_matrix, reliability_curve, value_table, waterfall
 
-HAS_CJK = any(entry.name in canvas.CJK_FAMILIES for entry in font_manager.fontManager.ttflist)
+HAS_CJK = any(family in canvas._font_files() for family in canvas.CJK_FAMILIES)
 LANGUAGES = [
     pytest.param(["ill", "well"], id="English"),
     pytest.param(
