@@ -66,7 +66,7 @@ LEARN = {
     "weights too few": (TABLE, Y, {"sample_weight": [1, 1]}, r"sample_weight.shape == \(2,\), expected \(4,\)"),
     "weights in two columns": (TABLE, Y, {"sample_weight": [[1, 1]] * 4}, "Sample weights must be 1D array or scalar"),
     "labels given twice": (table(t=Y), Y, {"target": "t"}, "give the labels once: either y or target='t'"),
-    "a target that is not there": (TABLE, None, {"target": "t"}, "target 't' is not a column of the table; .* u, h"),
+    "a target that is not there": (TABLE, None, {"target": "t"}, "target: there is no column 't'; there is 'u', 'h'"),
     "a target of an array": (np.zeros((2, 2)), None, {"target": "t"}, "target='t' needs a table with column names"),
 }
 
@@ -105,9 +105,9 @@ PARAMETERS = {
     "prior not summing": ({"prior": [0.5, 0.6]}, "sum of the priors should be 1; got 1.1"),
     "prior negative": ({"prior": [-0.5, 1.5]}, "Priors must be non-negative"),
     "prior of other classes": ({"prior": {"no": 0.5, "maybe": 0.5}}, "prior must name each class once"),
-    "kinds of an absent column": ({"kinds": {"w": "gaussian"}}, "column 'w', which the table does not .* are u, h"),
-    "kinds out of range": ({"kinds": {7: "gaussian"}}, "kinds names the column 7, which the table does not have"),
-    "kinds below zero": ({"kinds": {-1: "gaussian"}}, "kinds names the column -1"),
+    "kinds of an absent column": ({"kinds": {"w": "gaussian"}}, "kinds: there is no column 'w'"),
+    "kinds out of range": ({"kinds": {7: "gaussian"}}, "kinds: there is no column '7'"),
+    "kinds below zero": ({"kinds": {-1: "gaussian"}}, "kinds: there is no column '-1'"),
     "kinds unknown": ({"kinds": {"h": "gamma"}}, "kinds says 'gamma' for column 'h'; it must be one of categorical"),
     "kinds as a list": ({"kinds": ["gaussian", "gaussian"]}, "'kinds' parameter"),
     "text as numbers": ({"kinds": {"u": "gaussian"}}, "column 'u' cannot be gaussian: it holds text such as 'a'"),
