@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import exp
@@ -72,7 +72,9 @@ class Posterior(Mapping[str, float], Result):
     standard_error : float64 array of shape (n_states,)
         Of a sampled answer; zeros when exact.
     quality : Quality
-        How the answer was found.
+        How it was computed.
+    log_evidence : float
+        log P(evidence), where the answer is exact and there is no soft evidence; otherwise NaN.
 
     Examples
     --------
@@ -92,12 +94,25 @@ class Posterior(Mapping[str, float], Result):
         values: NDArray[np.float64],
         standard_error: NDArray[np.float64] | None = None,
         quality: Quality = EXACT,
+        log_evidence: float | Callable[[], float] = float("nan"),
     ) -> None:
         self.name = name
         self.states = states
         self.array = values
         self.standard_error = np.zeros(len(values)) if standard_error is None else standard_error
         self.quality = quality
+        self._log_evidence = log_evidence
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of P(evidence)."""
+        # Computed when it is asked for: the posterior of one variable often needs only a part of the network.
+        if callable(self._log_evidence):
+            self._log_evidence = self._log_evidence()
+        return self._log_evidence
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_log_evidence": self.log_evidence}
 
     @property
     def best(self) -> str:
@@ -174,7 +189,7 @@ class Posteriors(Mapping[str, Posterior], Result):
             raise KeyError(f"no answer for {name!r}; {did_you_mean(name, self._names)}")
         part = slice(self._offsets[i], self._offsets[i + 1])
         error = None if self._error is None else self._error[part]
-        return Posterior(name, self._states[i], self._values[part], error, self.quality)
+        return Posterior(name, self._states[i], self._values[part], error, self.quality, self.log_evidence)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.counts.memory import Memory
-from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
+from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Posteriors
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
@@ -24,13 +24,17 @@ from bayeskit.network.infer.row_queries import RowQueries
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
 from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
-from bayeskit.network.infer.tree_size import TreeSize
+from bayeskit.network.infer.tree_size import LargeTablesError, TreeSize, advise
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 InferenceMethod = Literal["exact", "auto", "rejection", "weighting", "gibbs"]
 Given = Mapping[str, Any] | None
+# What would do where the tables of an answer do not fit.
+_SAMPLED = "Sample the answer: pass method='weighting', or method='auto' to sample only where it must be."
+_WITHOUT_MARGINALS = "Soft evidence needs them; with a likelihood in place of each Marginal method='weighting' samples."
+_BY_VARIABLE = "posterior(…, method='weighting') samples the probabilities of each variable."
 
 
 class CaseQueries(RowQueries):
@@ -118,9 +122,11 @@ class CaseQueries(RowQueries):
         if _check_method(method) in ("exact", "auto"):
             try:
                 return self._exact_posterior(variables, wanted, evidence, limit)
-            except TooLargeError as refusal:
+            except LargeTablesError as refusal:
+                if evidence.marginals:
+                    raise LargeTablesError(refusal.needs, _WITHOUT_MARGINALS) from None
                 if method == "exact":
-                    raise
+                    raise LargeTablesError(refusal.needs, _SAMPLED) from None
                 warnings.warn(f"this answer is sampled, not exact: {refusal}", BayeskitWarning, stacklevel=2)
                 method, effort = "weighting", replace(effort, exact_fits=False)
         places = list(range(len(net.names))) if wanted is None else wanted
@@ -141,11 +147,13 @@ class CaseQueries(RowQueries):
             evidence = apply_soft_evidence(engine, evidence, limit)
         if isinstance(variables, str):
             assert wanted is not None
-            return Posterior(variables, net.states[wanted[0]], engine.single(wanted[0], evidence, limit))
+            values, log = engine.single(wanted[0], evidence, limit)
+            return Posterior(variables, net.states[wanted[0]], values, log_evidence=float("nan") if soft else log)
         values, log = engine.marginals(evidence, limit)
         answer = Posteriors(net.names, net.states, values, engine.offsets, float("nan") if soft else log)
         return answer if wanted is None else _some(answer, net, wanted)
 
+    @advise(f"Ask for fewer variables at once, or give more evidence; {_BY_VARIABLE}")
     def joint(
         self, variables: Iterable[str], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> Joint:
@@ -177,6 +185,7 @@ class CaseQueries(RowQueries):
         array[tuple(evidence.states.get(v, slice(None)) for v in places)] = flat.reshape([net.cards[v] for v in free])
         return Joint(tuple(wanted), tuple(net.states[v] for v in places), array)
 
+    @advise(f"Sample instead: {_BY_VARIABLE}")
     def probability(
         self, event: Mapping[str, Any], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> float:
@@ -202,6 +211,7 @@ class CaseQueries(RowQueries):
             return 0.0
         return min(exp(engine.log_probability(both, limit) - log_given), 1.0)
 
+    @advise("Give more evidence, so that there are fewer states to choose from.")
     def most_probable(
         self,
         variables: str | Iterable[str] | None = None,
@@ -249,6 +259,7 @@ class CaseQueries(RowQueries):
         evidence = read_evidence(cast("BayesianNetwork", self), given)
         return engine.size_of(engine.compile().marginals(list(evidence.states)))
 
+    @advise(f"Sample without evidence, or give less of it; {_BY_VARIABLE}")
     def sample(
         self,
         n: int,

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import TooLargeError
+from bayeskit._kernels import PLANNABLE
 from bayeskit.network import dag
 from bayeskit.network.cpd.table import MOST_AXES, TableCPD
 from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.tree_size import LargeTablesError
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -93,9 +94,11 @@ def _cells(net: BayesianNetwork, variables: set[int]) -> float:
 def _refuse_large(net: BayesianNetwork, scope: tuple[int, ...], limit: float) -> None:
     cells = _cells(net, set(scope))
     if 8.0 * cells > limit or len(scope) > MOST_AXES:
-        raise TooLargeError(
+        advice = " Pass a larger max_memory." if len(scope) <= MOST_AXES and cells <= PLANNABLE else ""
+        raise LargeTablesError(
             f"the distribution given this evidence needs a table of {cells:.3g} cells over {len(scope)} variables, "
-            "over the limit; pass a larger max_memory or give less evidence."
+            f"over the limit.{advice}",
+            "Give less evidence.",
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.loss import read_loss
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError
-from bayeskit.network.infer.evidence import read_evidence
+from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.result import Result
 
 if TYPE_CHECKING:
@@ -47,18 +47,19 @@ def questions(net: BayesianNetwork, variable: str, given: Mapping[str, Any], los
     if target in evidence.states:
         raise NetworkError(f"{variable!r} is part of the evidence, so nothing can be learned about it.")
     rule = read_loss(loss, list(net.states[target]))
-    prior = net.posterior(variable, given=given, max_memory=limit).array
+    engine = net._engine
+    prior, _ = engine.single(target, evidence, limit)
     rows: list[Table] = []  # P(all states | target = t, evidence), for each t that is possible
     possible = np.flatnonzero(prior > 0)
-    rest = {name: value for name, value in given.items() if name != variable}
-    for t in possible:
+    rest = {v: values for v, values in evidence.likelihoods.items() if v != target}
+    for t in possible.tolist():
         try:
-            rows.append(net.posterior(given={**rest, variable: net.states[target][t]}, max_memory=limit)._values)
+            rows.append(engine.marginals(Evidence({**evidence.states, target: t}, rest), limit)[0])
         except ImpossibleEvidenceError:  # a posterior of 1e-320 may be rounding
             rows.append(np.zeros(sum(net.cards)))
     by_target, weight = np.array(rows), prior[possible]
     before = float((prior @ rule.matrix).min())
-    offsets = net._engine.offsets
+    offsets = engine.offsets
     found = []
     for v, name in enumerate(net.names):
         if v == target or v in evidence.states:

@@ -175,7 +175,7 @@ def _posteriors(
     }
     rows = _row_posterior(engine, targets, list(columns), cases.n_rows, limit)
     if not columns:
-        prior = [engine.single(v, Evidence(), limit) for v in targets]
+        prior = [engine.single(v, Evidence(), limit)[0] for v in targets]
         return [np.repeat(p[None, :], cases.n_rows, axis=0) for p in prior]
     cells = cases.n_rows * (len(columns) + 16)
     flat, bad, large = rows.run(list(columns.values()), limit / 8.0, n_threads(cells))
@@ -190,7 +190,7 @@ def _posteriors(
                 f"such rows ({len(bad)} here) the prior."
             )
         for v, part in zip(targets, parts, strict=True):
-            part[bad] = engine.single(v, Evidence(), limit)
+            part[bad] = engine.single(v, Evidence(), limit)[0]
     return parts
 
 

@@ -156,7 +156,7 @@ def sensitivity(
     if target in evidence.states:
         raise NetworkError(f"{variable!r} is part of the evidence, so there is nothing to decide about it.")
     rule = read_loss(loss, list(net.states[target]))
-    posterior = net.posterior(variable, given=given, max_memory=limit).array
+    posterior, _ = net._engine.single(target, evidence, limit)
     decided = int((posterior @ rule.matrix).argmin())
     log_evidence = net._engine.log_evidence(evidence, limit) if evidence else 0.0
     looked_at = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})

@@ -19,7 +19,7 @@ from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
 from bayeskit.network.infer.next_question import Question, questions
 from bayeskit.network.infer.sensitivity import Sensitivity, sensitivity
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
-from bayeskit.network.infer.tree_size import refuse_large
+from bayeskit.network.infer.tree_size import advise, refuse_large
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class UncertaintyMeasures:
     """Measures of uncertainty; in nats unless ``base`` says otherwise (2 for bits)."""
 
+    @advise("Ask for the entropy of fewer variables, or give more evidence.")
     def entropy(
         self,
         variables: str | Iterable[str] | None = None,
@@ -66,6 +67,7 @@ class UncertaintyMeasures:
             total += float((weights * -_x_log_x(table).sum(axis=-1)).sum())
         return max(total, 0.0) / unit
 
+    @advise("Name fewer variables, or give more evidence.")
     def mutual_information(
         self,
         x: str | Iterable[str],
@@ -94,6 +96,7 @@ class UncertaintyMeasures:
         total = _entropy(table.sum(axis=1)) + _entropy(table.sum(axis=0)) - _entropy(table)
         return max(total, 0.0) / unit
 
+    @advise("")
     def kl_divergence(
         self, other: BayesianNetwork, *, base: float | None = None, max_memory: Memory = MAX_MEMORY
     ) -> float:
@@ -129,6 +132,7 @@ class UncertaintyMeasures:
             total -= float((weights * np.log(np.where(table > 0, table, 1.0))).sum())
         return max(total, 0.0) / unit
 
+    @advise("Name fewer tables, or give more evidence.")
     def sensitivity(
         self,
         variable: str,
@@ -172,6 +176,7 @@ class UncertaintyMeasures:
             cast("BayesianNetwork", self), variable, given or {}, loss, tables, memory_in_bytes(max_memory)
         )
 
+    @advise("Give more evidence.")
     def questions(
         self,
         variable: str,

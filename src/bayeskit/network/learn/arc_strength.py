@@ -163,7 +163,8 @@ def arc_strength(
     scored = as_score(score or chosen.default_score)
     if missing not in _MISSING:
         raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
-    rows = searched_rows(read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins), missing)
+    rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
+    rows = searched_rows(rows, missing, "missing='node-average' uses all of them")
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     task = SearchTask(rows, scored, limits, chosen.begin(rows.names, limits), max_bytes=read_memory(max_memory))
     rng = np.random.default_rng(random_state)
