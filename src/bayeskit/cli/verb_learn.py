@@ -97,7 +97,7 @@ def learn(
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
     options |= {"length": length, "alpha": alpha, "test": test}
     counter = _StepCounter()
-    found = learn_structure(
+    result = learn_structure(
         columns,
         _method(method, {name: value for name, value in options.items() if value is not None}),
         score,
@@ -113,10 +113,10 @@ def learn(
         progress=counter,
     )
     counter.end()
-    write_network(found.network, output)
+    write_network(result.network, output)
     if drawing is not None:
-        found.draw().save(drawing)
-    _say(found, output, drawing, json)
+        result.draw().save(drawing)
+    _say(result, output, drawing, json)
 
 
 def _method(word: str, options: dict[str, Any]) -> SearchMethod:
@@ -175,8 +175,8 @@ class _StepCounter:
             typer.echo("", err=True)
 
 
-def _say(found: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
-    net = found.network
+def _say(result: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
+    net = result.network
     if json:
         screen.say_json(
             {
@@ -184,15 +184,15 @@ def _say(found: LearnedStructure, output: Path, drawing: Path | None, json: bool
                 "drawing": None if drawing is None else str(drawing),
                 "variables": list(net.names),
                 "arcs": [list(arc) for arc in net.arcs],
-                "cpdag": {"arcs": found.cpdag.arcs, "edges": found.cpdag.edges},
-                "score": found.score,
-                "method": found.history.method,
-                "reason": found.history.reason,
+                "cpdag": {"arcs": result.cpdag.arcs, "edges": result.cpdag.edges},
+                "score": result.score,
+                "method": result.history.method,
+                "reason": result.history.reason,
             }
         )
         return
     screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
-    screen.say(f"{found.history.method}, score {found.score:.6g}; {found.history.reason}")
+    screen.say(f"{result.history.method}, score {result.score:.6g}; {result.history.reason}")
     for a, b in net.arcs:
         screen.say(f"  {a} -> {b}")
     if drawing is not None:

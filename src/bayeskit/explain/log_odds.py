@@ -79,8 +79,8 @@ def _explain_hiding(model: HidingModel, read: Row, classes: tuple[Any, Any] | No
     changes = np.zeros((len(read.names), log_proba.shape[1]))
     changes[places] = _steps(log_proba, (a, b))
     used = model._used_cells(last)[0] & ~read.absent if isinstance(model, CellReader) else ~read.absent
-    found = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
-    return replace(found, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
+    explanation = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
+    return replace(explanation, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
 
 
 def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:

@@ -138,9 +138,9 @@ class _Asked:
     def posterior(self, trials: list[dict[int, Any]]) -> NDArray[np.float64]:
         """Return P(c | x) with each of the changes, shape (n_trials, n_classes)."""
         columns = []
-        for j, own in enumerate(self.row.values):
+        for j, value in enumerate(self.row.values):
             column = np.empty(len(trials), dtype=object)
-            column[:] = [trial.get(j, own) for trial in trials]
+            column[:] = [trial.get(j, value) for trial in trials]
             columns.append(column)
         return np.asarray(self.model.predict_proba(as_table(self.model, self.row, columns)), dtype=np.float64)
 
@@ -165,10 +165,10 @@ def _nearest(row: Row, turned: list[dict[int, Any]], candidates: dict[int, list[
 
 def _moved_back(asked: _Asked, trial: dict[int, Any]) -> dict[int, Any]:
     """Move each changed number towards what it was, as far as the decision stays changed."""
-    for j, own in enumerate(asked.row.values):
-        if j not in trial or not (_is_number(own) and _is_number(trial[j])):
+    for j, before in enumerate(asked.row.values):
+        if j not in trial or not (_is_number(before) and _is_number(trial[j])):
             continue
-        same, other = float(own), float(trial[j])
+        same, other = float(before), float(trial[j])
         for _ in range(HALVINGS):
             middle = 0.5 * same + 0.5 * other
             if middle in (same, other):
@@ -252,10 +252,10 @@ def _distance(row: Row, trial: dict[int, Any], candidates: dict[int, list[Any]])
     """Return 1 for each changed category, and for each changed number its share of the range of candidates."""
     total = 0.0
     for j, value in trial.items():
-        own = row.values[j]
-        if _is_number(own) and all(_is_number(x) for x in candidates[j]):
-            low, high = min(own, *candidates[j]), max(own, *candidates[j])
-            total += abs(value - own) / (high - low) if high > low else 1.0
+        before = row.values[j]
+        if _is_number(before) and all(_is_number(x) for x in candidates[j]):
+            low, high = min(before, *candidates[j]), max(before, *candidates[j])
+            total += abs(value - before) / (high - low) if high > low else 1.0
         else:
             total += 1.0
     return total

@@ -107,17 +107,17 @@ def _coded(
             f"a table of codes needs one column per variable, {len(schema)} in the order of the names; got "
             f"{len(columns)}."
         )
-    for variable, own, column in zip(schema, states, columns, strict=True):
+    for variable, card, column in zip(schema, map(len, states), columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]) or column.dtype not in (np.uint8, np.uint16, np.uint32):
             raise TableError(
                 f"the codes of {variable.name!r} must be a column of uint8, uint16 or uint32, as long as the others; "
                 f"got {column.dtype} of shape {column.shape}."
             )
-        beyond = (column >= len(own)) & (column < unseen_code(column.dtype))
+        beyond = (column >= card) & (column < unseen_code(column.dtype))
         if beyond.any():
             row = int(beyond.argmax())
             raise TableError(
-                f"row {row}: code {column[row]} of {variable.name!r} is not a state; codes go from 0 to {len(own) - 1}."
+                f"row {row}: code {column[row]} of {variable.name!r} is not a state; codes go from 0 to {card - 1}."
             )
     return list(columns)
 
@@ -165,8 +165,8 @@ def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dic
         return None
     if boolean:
         places = {state: k for k, state in enumerate(states)}
-        found = {value: find_state(value, places) for value in (False, True)}
-        return {value: k for value, k in found.items() if k is not None}
+        state_places = {value: find_state(value, places) for value in (False, True)}
+        return {value: k for value, k in state_places.items() if k is not None}
     return states_as_numbers(states)
 
 

@@ -97,13 +97,13 @@ def _variables_shown(
         return None
     if not is_whole(steps, 0):
         raise NetworkError(f"steps must be a whole number of at least 0; got {steps!r}.")
-    found = set(net._places_of(around or ()))
+    drawn = set(net._places_of(around or ()))
     for _ in range(int(steps)):
-        found |= {u for v in found for u in (*net.parents[v], *net.children[v])}
-    found |= set(net._places_of(only or ()))
-    if not found:
+        drawn |= {u for v in drawn for u in (*net.parents[v], *net.children[v])}
+    drawn |= set(net._places_of(only or ()))
+    if not drawn:
         raise NetworkError("no variable is named to be drawn; give at least one.")
-    return sorted(found)
+    return sorted(drawn)
 
 
 def _bars(net: BayesianNetwork, name: str, values: Any) -> list[float]:

@@ -13,7 +13,7 @@ CELLS = 1 << 22
 
 def arc_influence(tables: Sequence[NDArray[np.float64]], parents: Sequence[Sequence[int]]) -> list[list[float]]:
     """Return, for each variable, the influence of each of its parents, from 0 to 1."""
-    return [[_of_axis(table, axis) for axis in range(len(own))] for table, own in zip(tables, parents, strict=True)]
+    return [[_of_axis(table, axis) for axis in range(len(above))] for table, above in zip(tables, parents, strict=True)]
 
 
 def _of_axis(table: NDArray[np.float64], axis: int) -> float:

@@ -112,7 +112,7 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         if tables is not None and random_tables is not None:
             raise NetworkError("random_tables makes the tables, so it cannot be combined with tables; got both.")
         tables = None if tables is None else {str(name): table for name, table in tables.items()}
-        sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
+        sketch = read_arcs(structure, {str(name): listed for name, listed in (states or {}).items()}, tables or {})
         names, parent_names = sketch.names, sketch.parents
         known = {
             name: states_of(given, (tables or {}).get(name), parent_names[name])
@@ -197,12 +197,12 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
     ) -> None:
         self.names = unique_names(names, "variable")
         self.states = tuple(
-            unique_names(own, f"variable {name!r}: state") for name, own in zip(self.names, states, strict=True)
+            unique_names(each, f"variable {name!r}: state") for name, each in zip(self.names, states, strict=True)
         )
         self.cards = tuple(map(len, self.states))
         if 0 in self.cards:
             raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
-        self.parents = tuple(tuple(map(int, own)) for own in parents)
+        self.parents = tuple(tuple(map(int, above)) for above in parents)
         dag.check(self.names, self.parents)
 
     def _like(
@@ -269,7 +269,7 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
 
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
-        return tuple({state: k for k, state in enumerate(own)} for own in self.states)
+        return tuple({state: k for k, state in enumerate(names)} for names in self.states)
 
     def state(self, name: object, value: object) -> int:
         """Return the position of a state among the states of a variable.
@@ -364,9 +364,11 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         >>> {arc: round(p, 6) for arc, p in net.arc_influence().items()}
         {('rain', 'wet'): 0.8}
         """
-        found = arc_influence(self.tables, self.parents)
+        influence = arc_influence(self.tables, self.parents)
         return {
-            (self.names[p], self.names[i]): found[i][k] for i, own in enumerate(self.parents) for k, p in enumerate(own)
+            (self.names[p], self.names[i]): influence[i][k]
+            for i, above in enumerate(self.parents)
+            for k, p in enumerate(above)
         }
 
     def equals(self, other: BayesianNetwork, tol: float = 0.0) -> bool:

@@ -54,10 +54,10 @@ class VariableTable(Result):
         key = (given,) if isinstance(given, str) else tuple(given)
         if len(key) != len(self.parents):
             raise KeyError(f"give one state for each of {', '.join(self.parents) or 'no parents'}; got {given!r}")
-        for parent, own, state in zip(self.parents, self.parent_states, key, strict=True):
-            if state not in own:
-                raise KeyError(f"{parent} has no state {state!r}; states: {', '.join(own)}")
-        places = tuple(own.index(state) for own, state in zip(self.parent_states, key, strict=True))
+        for parent, states, state in zip(self.parents, self.parent_states, key, strict=True):
+            if state not in states:
+                raise KeyError(f"{parent} has no state {state!r}; states: {', '.join(states)}")
+        places = tuple(states.index(state) for states, state in zip(self.parent_states, key, strict=True))
         return np.asarray(self.array[places])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -53,8 +53,8 @@ def choose_fonts(ax: Axes) -> None:
     lacking = {char for text in texts for char in text.get_text() if not char.isspace()} - _characters(usual)
     if not lacking:
         return
-    found = _family_with(frozenset(lacking))
-    if found is None:
+    family = _family_with(frozenset(lacking))
+    if family is None:
         shown = "".join(sorted(lacking)[:20])
         warnings.warn(
             f"no font on this machine has the characters {shown!r}, so the picture shows boxes in their place; install "
@@ -65,7 +65,7 @@ def choose_fonts(ax: Axes) -> None:
         return
     for text in texts:
         if lacking.intersection(text.get_text()):
-            text.set_fontfamily([*usual, found])
+            text.set_fontfamily([*usual, family])
 
 
 @lru_cache(maxsize=64)

@@ -52,18 +52,18 @@ def lay_out(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout
     parts = []
     for nodes in _parts(len(sizes), arcs):
         local = {node: k for k, node in enumerate(nodes)}
-        own = [k for k, (a, _) in enumerate(arcs) if a in local]
-        part = _lay_out_part([sizes[i] for i in nodes], [(local[arcs[k][0]], local[arcs[k][1]]) for k in own])
-        parts.append((nodes, own, part))
+        arcs_inside = [k for k, (a, _) in enumerate(arcs) if a in local]
+        part = _lay_out_part([sizes[i] for i in nodes], [(local[arcs[k][0]], local[arcs[k][1]]) for k in arcs_inside])
+        parts.append((nodes, arcs_inside, part))
     area = sum((part.width + GAP_PART) * (part.height + GAP_PART) for _, _, part in parts)
     limit = max((1.6 * area) ** 0.5, *(part.width for _, _, part in parts))
     left = top = line = width = 0.0
-    for nodes, own, part in sorted(parts, key=lambda item: -item[2].height):
+    for nodes, arcs_inside, part in sorted(parts, key=lambda item: -item[2].height):
         if left and left + part.width > limit:
             left, top, line = 0.0, top + line + GAP_PART, 0.0
         for node, (x, y) in zip(nodes, part.centres, strict=True):
             centres[node] = x + left, y + top
-        for k, curve in zip(own, part.curves, strict=True):
+        for k, curve in zip(arcs_inside, part.curves, strict=True):
             curves[k] = [(x + left, y + top) for x, y in curve]
         left += part.width + GAP_PART
         width, line = max(width, left - GAP_PART), max(line, part.height)
@@ -236,13 +236,13 @@ def _ports(ends: list[Arc], x: NDArray[np.float64], sizes: Sequence[tuple[float,
     for node, following in dict.fromkeys(ends):
         by_node.setdefault(node, []).append(following)
     ports: dict[Arc, float] = {}
-    for node, own in by_node.items():
-        own.sort(key=lambda following: x[following])
+    for node, ends_of_node in by_node.items():
+        ends_of_node.sort(key=lambda following: x[following])
         room = 0.7 * sizes[node][0]
         low, high = float(x[node]) - room / 2, float(x[node]) + room / 2
-        gap = min(GAP_PORT, room / max(len(own) - 1, 1))
-        wanted = [min(max(float(x[following]), low), high) for following in own]
-        for following, place in zip(own, _spread(wanted, gap, low, high), strict=True):
+        gap = min(GAP_PORT, room / max(len(ends_of_node) - 1, 1))
+        wanted = [min(max(float(x[following]), low), high) for following in ends_of_node]
+        for following, place in zip(ends_of_node, _spread(wanted, gap, low, high), strict=True):
             ports[node, following] = place
     return [ports[end] for end in ends]
 

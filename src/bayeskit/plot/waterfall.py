@@ -46,14 +46,14 @@ def waterfall(
     'log-odds of no over yes'
     """
     if isinstance(labels, Explanation):
-        found = labels
-        a, b = found.classes
-        floor = [found.floor] if found.floor else []
+        explanation = labels
+        a, b = explanation.classes
+        floor = [explanation.floor] if explanation.floor else []
         return waterfall(
-            [*found.labels(), *("floor" for _ in floor)],
-            np.append(found.terms, floor),
-            start=found.prior,
-            used=np.append(found.used, [True for _ in floor]).astype(bool),
+            [*explanation.labels(), *("floor" for _ in floor)],
+            np.append(explanation.terms, floor),
+            start=explanation.prior,
+            used=np.append(explanation.used, [True for _ in floor]).astype(bool),
             title=title or f"log-odds of {a} over {b}",
             ax=ax,
         )

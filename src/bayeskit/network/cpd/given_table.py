@@ -101,9 +101,9 @@ def _from_rows(
     empty = np.isnan(array)
     if empty.any():
         hole = np.unravel_index(int(np.argmax(empty)), shape)
-        *above, own = (states[v][int(k)] for v, k in zip((*parents, name), hole, strict=True))
+        *above, state = (states[v][int(k)] for v, k in zip((*parents, name), hole, strict=True))
         raise NetworkError(
-            f"the table of {name!r} has no number for {name}={own} given {_given(parents, above)}; all "
+            f"the table of {name!r} has no number for {name}={state} given {_given(parents, above)}; all "
             f"{prod(shape)} are needed."
         )
     return array

@@ -32,18 +32,18 @@ class _Pieces:
 
     def __init__(self, source: FileText) -> None:
         self.source = source
-        self.text = _COMMENT.sub(lambda found: " " * len(found.group()), source.text)
+        self.text = _COMMENT.sub(lambda comment: " " * len(comment.group()), source.text)
         self.at = 0
 
     def fault(self, at: int, message: str) -> NoReturn:
         self.source.fault(at, message)
 
     def take(self, what: str) -> tuple[int, str]:
-        found = _PIECE.search(self.text, self.at)
-        if not found:
+        match = _PIECE.search(self.text, self.at)
+        if not match:
             self.fault(len(self.text), f"expected {what}, found the end of the file.")
-        self.at = found.end()
-        return found.start(), found.group()
+        self.at = match.end()
+        return match.start(), match.group()
 
     def whole(self, what: str, low: int, high: int) -> int:
         """Return the next piece as a whole number in low … high."""
@@ -55,10 +55,10 @@ class _Pieces:
 
     def numbers(self, n: int) -> NDArray[np.float64]:
         """Return the next n numbers."""
-        found = re.compile(rf"\s*+(?:\S++\s++){{{n - 1}}}\S++").match(self.text, self.at) if n < 1 << 31 else None
-        if not found:
+        match = re.compile(rf"\s*+(?:\S++\s++){{{n - 1}}}\S++").match(self.text, self.at) if n < 1 << 31 else None
+        if not match:
             self.fault(self.at, f"expected {n} numbers, found fewer up to the end of the file.")
-        start, self.at = self.at, found.end()
+        start, self.at = self.at, match.end()
         return numbers(self.source, self.text[start : self.at], start)
 
 
@@ -86,10 +86,10 @@ class UAI(NetworkFormat):
             pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
         pieces.whole("the number of tables, one per variable:", n, n)
         scopes = [_scope(pieces, n) for _ in range(n)]
-        comments = [found.group(1).strip() for found in _PYAGRUM_SCOPE.finditer(source.text)]
+        comments = [comment.group(1).strip() for comment in _PYAGRUM_SCOPE.finditer(source.text)]
         from_pyagrum = len(comments) == n and all(comments)
-        own = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
-        names, states = _names(source, cards, own)
+        named = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
+        names, states = _names(source, cards, named)
         read_tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]] = {}
         for scope in scopes:
             place, child = pieces.at, scope[-1]
@@ -131,8 +131,8 @@ class UAI(NetworkFormat):
         lines += [
             "",
             *(
-                f"# bayeskit: {json.dumps([name, *own], ensure_ascii=False)}"
-                for name, own in zip(net.names, net.states, strict=True)
+                f"# bayeskit: {json.dumps([name, *words], ensure_ascii=False)}"
+                for name, words in zip(net.names, net.states, strict=True)
             ),
         ]
         return "\n".join(lines) + "\n"
@@ -162,8 +162,8 @@ def _scope(pieces: _Pieces, n: int) -> list[int]:
     return scope
 
 
-def _names(source: FileText, cards: list[int], own: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
-    names = [own.get(i, f"x{i}") for i in range(len(cards))]
+def _names(source: FileText, cards: list[int], named: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
+    names = [named.get(i, f"x{i}") for i in range(len(cards))]
     states = [tuple(map(str, range(card))) for card in cards]
     lines = list(_OURS.finditer(source.text))
     if lines and len(lines) != len(cards):

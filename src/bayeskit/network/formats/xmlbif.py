@@ -121,12 +121,12 @@ class XMLBIF(NetworkFormat):
             if name in places or not name:
                 source.fault(block.at, f"variable {name!r} appears twice or has no name.")
             places[name] = len(places)
-            own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
-            if not own or len(set(own)) < len(own) or "" in own:
+            outcomes = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
+            if not outcomes or len(set(outcomes)) < len(outcomes) or "" in outcomes:
                 source.fault(
-                    block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {own[:8]!r}."
+                    block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {outcomes[:8]!r}."
                 )
-            states.append(tuple(own))
+            states.append(tuple(outcomes))
         families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
         for block in reader.definitions:
             child = _place(source, places, _single(source, block, "FOR"))
@@ -152,8 +152,8 @@ class XMLBIF(NetworkFormat):
         """Write XMLBIF."""
         # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
-        for name, own in zip(net.names, net.states, strict=True):
-            outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
+        for name, names in zip(net.names, net.states, strict=True):
+            outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in names)
             lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
         for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
             given = "".join(f"<GIVEN>{_text(net.names[p])}</GIVEN>" for p in above)
@@ -171,10 +171,10 @@ def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
 
 
 def _single(source: FileText, block: _Block, name: str) -> _Item:
-    found = block.texts(name)
-    if len(found) != 1:
-        source.fault(block.at, f"expected one {name} here, found {len(found)}.")
-    return found[0]
+    items = block.texts(name)
+    if len(items) != 1:
+        source.fault(block.at, f"expected one {name} here, found {len(items)}.")
+    return items[0]
 
 
 def _place(source: FileText, places: dict[str, int], item: _Item) -> int:

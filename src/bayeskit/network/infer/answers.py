@@ -214,7 +214,7 @@ class Posteriors(Mapping[str, Posterior], Result):
 
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per variable and state."""
-        pairs = [(name, state) for name, own in zip(self._names, self._states, strict=True) for state in own]
+        pairs = [(name, state) for name, names in zip(self._names, self._states, strict=True) for state in names]
         columns: dict[str, Any] = {
             "variable": [name for name, _ in pairs],
             "state": [state for _, state in pairs],
@@ -259,10 +259,10 @@ class Joint(Result):
         if len(wanted) != len(self.names):
             raise KeyError(f"give one state for each of {', '.join(self.names)}; got {key!r}")
         places = []
-        for name, own, state in zip(self.names, self.states, wanted, strict=True):
-            if state not in own:
-                raise KeyError(f"{name} has no state {state!r}; states: {', '.join(own)}")
-            places.append(own.index(state))
+        for name, names, state in zip(self.names, self.states, wanted, strict=True):
+            if state not in names:
+                raise KeyError(f"{name} has no state {state!r}; states: {', '.join(names)}")
+            places.append(names.index(state))
         return float(self.array[tuple(places)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -271,7 +271,7 @@ class Joint(Result):
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per cell: a column for each variable, and the probability."""
         cells = list(zip(*product(*self.states), strict=True))
-        columns: dict[str, Any] = {name: list(own) for name, own in zip(self.names, cells, strict=True)}
+        columns: dict[str, Any] = {name: list(column) for name, column in zip(self.names, cells, strict=True)}
         return frame_of({**columns, "P": self.array.reshape(-1)}, output)
 
     def __repr__(self) -> str:

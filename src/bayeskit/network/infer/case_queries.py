@@ -130,9 +130,15 @@ class CaseQueries(RowQueries):
                 warnings.warn(f"this answer is sampled, not exact: {refusal}", BayeskitWarning, stacklevel=2)
                 method, effort = "weighting", replace(effort, exact_fits=False)
         places = list(range(len(net.names))) if wanted is None else wanted
-        found = sample_marginals(self._engine, places, evidence, method, effort)
+        sampled = sample_marginals(self._engine, places, evidence, method, effort)
         answer = Posteriors(
-            net.names, net.states, found.values, self._engine.offsets, float("nan"), found.standard_error, found.quality
+            net.names,
+            net.states,
+            sampled.values,
+            self._engine.offsets,
+            float("nan"),
+            sampled.standard_error,
+            sampled.quality,
         )
         if isinstance(variables, str):
             return answer[variables]
@@ -243,8 +249,8 @@ class CaseQueries(RowQueries):
         log_evidence = engine.log_evidence(evidence, limit) if evidence else 0.0
         free = [v for v in places if v not in evidence.states]
         best, log = engine.maximum(free, evidence, limit) if free else ([], log_evidence)
-        found = dict(zip(free, best, strict=True)) | evidence.states
-        return MostProbable({net.names[v]: net.states[v][found[v]] for v in places}, log, log_evidence)
+        states = dict(zip(free, best, strict=True)) | evidence.states
+        return MostProbable({net.names[v]: net.states[v][states[v]] for v in places}, log, log_evidence)
 
     def tree_size(self, *, given: Given = None) -> TreeSize:
         """Return the size of the tables that the exact posteriors of all variables need, before any is made.

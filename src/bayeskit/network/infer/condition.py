@@ -51,7 +51,7 @@ def condition(net: BayesianNetwork, evidence: Evidence, limit: float) -> Bayesia
     for factor in factors:
         for v in factor.scope:
             holding[v].append(factor)
-    near = {v: {u for factor in own for u in factor.scope} - {v} for v, own in holding.items()}
+    near = {v: {u for factor in held for u in factor.scope} - {v} for v, held in holding.items()}
     while holding:
         v = min(holding, key=lambda v: (_cells(net, near[v]), v))
         scope = (*sorted(near[v]), v)

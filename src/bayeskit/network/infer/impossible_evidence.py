@@ -53,8 +53,8 @@ class _Search:
 
     def conflict(self, pieces: list[int]) -> list[int]:
         """Return the pieces of one smallest conflict, in their order; later pieces are kept before earlier ones."""
-        found = set(self._among([], pieces[::-1], fresh=False))
-        return [piece for piece in pieces if piece in found]
+        needed = set(self._among([], pieces[::-1], fresh=False))
+        return [piece for piece in pieces if piece in needed]
 
     def _among(self, kept: list[int], pieces: list[int], *, fresh: bool) -> list[int]:
         """Return the part of ``pieces`` that a conflict needs besides ``kept``; ``fresh``: ``kept`` has grown."""

@@ -60,14 +60,14 @@ def questions(net: BayesianNetwork, variable: str, given: Mapping[str, Any], los
     by_target, weight = np.array(rows), prior[possible]
     before = float((prior @ rule.matrix).min())
     offsets = engine.offsets
-    found = []
+    ranked = []
     for v, name in enumerate(net.names):
         if v == target or v in evidence.states:
             continue
         joint = by_target[:, offsets[v] : offsets[v + 1]] * weight[:, None]  # P(t, x | e)
         after = float((joint.T @ rule.matrix[possible]).min(axis=1).sum())
-        found.append(Question(name, _information(joint), max(before - after, 0.0)))
-    return sorted(found, key=lambda question: (-round(question.value, 12), -round(question.information, 12)))
+        ranked.append(Question(name, _information(joint), max(before - after, 0.0)))
+    return sorted(ranked, key=lambda question: (-round(question.value, 12), -round(question.information, 12)))
 
 
 def _information(joint: Table) -> float:

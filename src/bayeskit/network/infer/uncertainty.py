@@ -61,8 +61,8 @@ class UncertaintyMeasures:
             net = condition(net, evidence, limit)
         _refuse_large_tables(net, net.parents, max_memory)
         total = 0.0
-        for i, own in enumerate(net.parents):
-            weights = net.joint([net.names[p] for p in own], max_memory=max_memory).array if own else np.ones(())
+        for i, above in enumerate(net.parents):
+            weights = net.joint([net.names[p] for p in above], max_memory=max_memory).array if above else np.ones(())
             table = net.tables[i] / net.tables[i].sum(axis=-1, keepdims=True)
             total += float((weights * -_x_log_x(table).sum(axis=-1)).sum())
         return max(total, 0.0) / unit
@@ -121,11 +121,11 @@ class UncertaintyMeasures:
         for name in net.names:
             if net.states[net.index(name)] != other.states[other.index(name)]:
                 raise NetworkError(f"variable {name!r} has other states in the other network.")
-        families = [[net.index(other.names[v]) for v in (*own, i)] for i, own in enumerate(other.parents)]
+        families = [[net.index(other.names[v]) for v in (*above, i)] for i, above in enumerate(other.parents)]
         _refuse_large_tables(net, families, max_memory)
         total = -net.entropy(max_memory=max_memory)
-        for i, own in enumerate(other.parents):
-            weights = net.joint([other.names[v] for v in (*own, i)], max_memory=max_memory).array
+        for i, above in enumerate(other.parents):
+            weights = net.joint([other.names[v] for v in (*above, i)], max_memory=max_memory).array
             table = other.tables[i] / other.tables[i].sum(axis=-1, keepdims=True)
             if (weights[table == 0] > 0).any():
                 return inf

@@ -109,8 +109,8 @@ def draw_partial(
         line: "none" if frozenset(line) in plain else "end" if line == pair else "start"
         for line, pair in zip(lines, pairs, strict=True)
     }
-    own = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
-    styles = {line: own[pair] for line, pair in zip(lines, pairs, strict=True) if pair in own}
+    kind_of = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
+    styles = {line: kind_of[pair] for line, pair in zip(lines, pairs, strict=True) if pair in kind_of}
     return draw_network(names, lines, arc_kinds=styles, tips=tips, legend=legend)
 
 

@@ -199,19 +199,19 @@ def searched_rows(rows: DiscreteRows, missing: str, advice: str) -> DiscreteRows
 
 
 def _refuse_large_families(rows: DiscreteRows, parents: list[list[int]], max_bytes: float) -> None:
-    for i, own in enumerate(parents):
-        cells = prod(rows.cards[v] for v in (*own, i))
+    for i, above in enumerate(parents):
+        cells = prod(rows.cards[v] for v in (*above, i))
         if 16.0 * cells > max_bytes or cells > MAX_NUMBERS:
             raise TooLargeError(
-                f"the table of {rows.names[i]!r} given {', '.join(repr(rows.names[p]) for p in own)} would hold "
+                f"the table of {rows.names[i]!r} given {', '.join(repr(rows.names[p]) for p in above)} would hold "
                 f"{cells:.3g} numbers; pass max_parents, group values, or raise max_memory."
             )
 
 
 def _directed(marks: Marks) -> Marks:
     arcs = np.zeros_like(marks)
-    for child, own in enumerate(extend_to_dag(marks)):
-        arcs[own, child] = True
+    for child, above in enumerate(extend_to_dag(marks)):
+        arcs[above, child] = True
     return arcs
 
 
@@ -219,10 +219,10 @@ def _by_structural_em(
     method: SearchMethod, rows: DiscreteRows, task: SearchTask, first: SearchResult, smoothing: Any
 ) -> SearchResult:
     def again(completed: DiscreteRows, start: Marks) -> Marks:
-        found = method.search(replace(task, rows=completed, start=start))
-        if not found.history.converged:  # Ctrl-C ended this search, and so it ends the rounds
+        result = method.search(replace(task, rows=completed, start=start))
+        if not result.history.converged:  # Ctrl-C ended this search, and so it ends the rounds
             raise KeyboardInterrupt
-        return _directed(found.marks)
+        return _directed(result.marks)
 
     whole = replace(task, rows=rows, start=_directed(first.marks))
     return structural_em(whole, again, smoothing=smoothing)
@@ -238,7 +238,7 @@ def _learned(
     arcs = _directed(marks) if (marks & marks.T).any() else marks
     parents = parents_of(arcs)
     _refuse_large_families(rows, parents, task.max_bytes)
-    blank = [np.full([rows.cards[p] for p in (*own, i)], 1.0 / rows.cards[i]) for i, own in enumerate(parents)]
+    blank = [np.full([rows.cards[p] for p in (*above, i)], 1.0 / rows.cards[i]) for i, above in enumerate(parents)]
     network = BayesianNetwork.from_tables(rows.names, rows.states, parents, blank, schema=rows.schema)
     if by_em:
         network = network.fitted(

@@ -87,10 +87,10 @@ def learn_skeleton(
         if not any(len(side) >= size for side in (*left, *right)):
             break
         try:
-            for (x, y), found in zip(pairs, tests.level(pairs, left, right, size), strict=True):
-                if found.found:
+            for (x, y), separation in zip(pairs, tests.level(pairs, left, right, size), strict=True):
+                if separation.separated:
                     near[x, y] = near[y, x] = False
-                    separators[x, y] = found.given
+                    separators[x, y] = separation.given
             path.append(float(near.sum() // 2))
             size += 1
             if on_step is not None:
