@@ -21,7 +21,10 @@ from bayeskit.network.edit import Editing
 from bayeskit.network.exchange import Exchange
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.case_queries import CaseQueries
+from bayeskit.network.infer.conflict import ConflictQueries
+from bayeskit.network.infer.next_question import NextQuestion
 from bayeskit.network.infer.sample_output import check_random_state
+from bayeskit.network.infer.sensitivity import SensitivityQueries
 from bayeskit.network.infer.uncertainty import UncertaintyMeasures
 from bayeskit.network.influence import arc_influence
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
@@ -34,7 +37,10 @@ from bayeskit.table.schema import Schema
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, LearnsTables, Exchange, Drawable):
+class BayesianNetwork(
+    NamedGraph, CaseQueries, ConflictQueries, NextQuestion, SensitivityQueries, UncertaintyMeasures, Editing,
+    LearnsTables, Exchange, Drawable,
+):  # fmt: skip
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))

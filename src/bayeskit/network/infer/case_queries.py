@@ -119,7 +119,9 @@ class CaseQueries(RowQueries):
         wanted = _wanted(net, variables)
         evidence = read_evidence(net, given, codes)
         effort = SamplingEffort(n_samples, error, random_state)
-        if _check_method(method) in ("exact", "auto"):
+        if method not in ("exact", "auto", *SAMPLERS):
+            raise NetworkError(f"method must be 'exact', 'auto', 'rejection', 'weighting' or 'gibbs'; got {method!r}.")
+        if method in ("exact", "auto"):
             try:
                 return self._exact_posterior(variables, wanted, evidence, limit)
             except LargeTablesError as refusal:
@@ -131,15 +133,8 @@ class CaseQueries(RowQueries):
                 method, effort = "weighting", replace(effort, exact_fits=False)
         places = list(range(len(net.names))) if wanted is None else wanted
         sampled = sample_marginals(self._engine, places, evidence, method, effort)
-        answer = Posteriors(
-            net.names,
-            net.states,
-            sampled.values,
-            self._engine.offsets,
-            float("nan"),
-            sampled.standard_error,
-            sampled.quality,
-        )
+        offsets, errors = self._engine.offsets, sampled.standard_error
+        answer = Posteriors(net.names, net.states, sampled.values, offsets, float("nan"), errors, sampled.quality)
         if isinstance(variables, str):
             return answer[variables]
         return answer if wanted is None else _some(answer, net, wanted)
@@ -328,12 +323,6 @@ def _wanted(net: BayesianNetwork, variables: Any) -> list[int] | None:
     return [net.index(name) for name in names]
 
 
-def _check_method(method: str) -> str:
-    if method not in ("exact", "auto", *SAMPLERS):
-        raise NetworkError(f"method must be 'exact', 'auto', 'rejection', 'weighting' or 'gibbs'; got {method!r}.")
-    return method
-
-
 def _distinct(net: BayesianNetwork, names: list[str], what: str) -> list[int]:
     places = [net.index(name) for name in names]
     if not places:
@@ -358,21 +347,13 @@ def _and(event: Evidence, evidence: Evidence) -> Evidence | None:
     """Join an event to evidence; None where they contradict each other on a variable."""
     joined = Evidence(dict(evidence.states), dict(evidence.likelihoods))
     for v, state in event.states.items():
-        if joined.states.get(v, state) != state:
+        if v in evidence.likelihoods:  # the likelihood stays, narrowed to the state
+            joined.likelihoods[v] = evidence.likelihoods[v] * (np.arange(len(evidence.likelihoods[v])) == state)
+        elif joined.states.setdefault(v, state) != state:
             return None
-        if v in joined.likelihoods and v not in joined.states:
-            # The likelihood stays, narrowed to the state.
-            joined.likelihoods[v] = joined.likelihoods[v] * (np.arange(len(joined.likelihoods[v])) == state)
-            if not joined.likelihoods[v].any():
-                return None
-            continue
-        joined.states[v] = state
     for v, allowed in event.likelihoods.items():
-        if v in joined.states:
-            if not allowed[joined.states[v]]:
-                return None
-        else:
-            joined = joined.with_likelihoods({v: allowed})
-            if not joined.likelihoods[v].any():
-                return None
-    return joined
+        if v not in evidence.states:
+            joined.likelihoods[v] = allowed * evidence.likelihoods.get(v, 1.0)
+        elif not allowed[evidence.states[v]]:
+            return None
+    return joined if all(values.any() for values in joined.likelihoods.values()) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,10 +86,7 @@ def _family(net: BayesianNetwork, evidence: Evidence, v: int) -> _Factor:
 
 
 def _cells(net: BayesianNetwork, variables: set[int]) -> float:
-    cells = 1.0
-    for v in variables:
-        cells *= net.cards[v]
-    return cells
+    return prod(float(net.cards[v]) for v in variables)
 
 
 def _refuse_large(net: BayesianNetwork, scope: tuple[int, ...], limit: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,13 @@ class Evidence:
             likelihoods[v] = likelihoods[v] * values if v in likelihoods else values
         return Evidence(dict(self.states), likelihoods)
 
+    def only(self, variables: Collection[int]) -> Evidence:
+        """Return the evidence on these variables, without soft evidence."""
+        return Evidence(
+            {v: state for v, state in self.states.items() if v in variables},
+            {v: values for v, values in self.likelihoods.items() if v in variables},
+        )
+
     def __bool__(self) -> bool:
         return bool(self.states or self.likelihoods or self.marginals)
 
@@ -101,6 +108,18 @@ def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None, codes: 
             evidence.likelihoods[v] = vector
         else:
             evidence.states[v] = net.state(name, value)
+    return evidence
+
+
+def read_hard_evidence(
+    net: BayesianNetwork, given: Mapping[str, Any] | None, question: str, target: int | None = None
+) -> Evidence:
+    """Read the evidence of a question that takes no `Marginal`, and none on its target."""
+    evidence = read_evidence(net, given)
+    if evidence.marginals:
+        raise NetworkError(f"{question} takes states, sets of states and likelihoods as evidence, not a Marginal.")
+    if target in evidence.states:
+        raise NetworkError(f"{net.names[target]!r} is part of the evidence, so there is nothing to decide about it.")
     return evidence
 
 

@@ -70,7 +70,7 @@ class _Search:
 
     def is_possible(self, pieces: list[int]) -> bool:
         """Return whether some pieces of the evidence can hold together, within the memory and the remaining budget."""
-        engine, part = self.engine, _only(self.evidence, pieces)
+        engine, part = self.engine, self.evidence.only(pieces)
         self._spend(PLAN_PER_VARIABLE * len(engine.net.names))
         hard, _, soft, _ = part.arguments()
         plan = engine.native.joint([], hard, soft, True)
@@ -83,11 +83,3 @@ class _Search:
         self.left -= cost
         if self.left < 0:
             raise _OverBudgetError
-
-
-def _only(evidence: Evidence, pieces: list[int]) -> Evidence:
-    kept = set(pieces)
-    return Evidence(
-        {v: state for v, state in evidence.states.items() if v in kept},
-        {v: values for v, values in evidence.likelihoods.items() if v in kept},
-    )

@@ -108,17 +108,8 @@ def _weighted(
     while done < effort.most:
         step = min(step, effort.most - done, largest)
         threads = n_threads(step * len(engine.net.names))
-        sums += _Sums(
-            *sampler.weighted(
-                *evidence.arguments(),
-                free,
-                method == "rejection",
-                done // SAMPLE_CHUNK,
-                step,
-                effort.random_state,
-                threads,
-            )
-        )
+        where = (done // SAMPLE_CHUNK, step, effort.random_state, threads)
+        sums += _Sums(*sampler.weighted(*evidence.arguments(), free, method == "rejection", *where))
         done += step
         if effort.error is not None:
             sampled = sums.marginals(cells, method, done)
