@@ -187,15 +187,10 @@ def _is_number(value: Any) -> bool:
 
 def _result(asked: _Asked, trial: dict[int, Any], after: NDArray[Any], tried: int, minimal: bool) -> WhatIf:
     rule = asked.rule
-    return WhatIf(
-        {asked.row.names[j]: value for j, value in trial.items()},
-        rule.actions[asked.action],
-        rule.actions[int(bayes_action(after[None], rule)[0])],
-        dict(zip(rule.classes, asked.before.tolist(), strict=True)),
-        dict(zip(rule.classes, after.tolist(), strict=True)),
-        tried,
-        minimal,
-    )
+    changes = {asked.row.names[j]: value for j, value in trial.items()}
+    actions = (rule.actions[asked.action], rule.actions[int(bayes_action(after[None], rule)[0])])
+    before, then = (dict(zip(rule.classes, p.tolist(), strict=True)) for p in (asked.before, after))
+    return WhatIf(changes, *actions, before, then, tried, minimal)
 
 
 def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points: int) -> dict[int, list[Any]]:

@@ -215,8 +215,7 @@ def equivalent(left: Parents, right: Parents) -> bool:
 def cpdag(parents: Parents) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """Return the arcs that all equivalent graphs share, and the edges (a, b), a < b, whose direction differs.
 
-    V-structures first, then rules 1 to 3 of Meek (1995) until nothing changes; rule 4 is needed only where some
-    directions were known beforehand.
+    V-structures first, then the rules of Meek (1995) until nothing changes.
 
     Examples
     --------
@@ -231,24 +230,36 @@ def cpdag(parents: Parents) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     into: list[set[int]] = [set() for _ in parents]  # the parents that are sure
     for a, c, b in v_structures(parents):
         into[c].update((a, b))
-    free = {(p, i) for i, above in enumerate(parents) for p in above if p not in into[i]}
+    # Whatever a rule directs agrees with the graph itself, so only its direction need be tried.
+    edges = direct_edges(near, into, {(p, i) for i, above in enumerate(parents) for p in above if p not in into[i]})
+    return {(a, b) for b, above in enumerate(into) for a in above}, {(min(a, b), max(a, b)) for a, b in edges}
+
+
+def direct_edges(near: list[set[int]], into: list[set[int]], edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Direct a → b for every edge (a, b) whose other direction would make a cycle or a new v-structure (Meek 1995).
+
+    ``near`` holds the neighbours of each node, ``into`` its sure parents, which grow; the edges left are returned. An
+    edge that may be directed either way is given both ways.
+    """
     changed = True
     while changed:
-        # Whatever a rule turns agrees with the graph itself, so only its own direction need be tried.
-        sure = {(a, b) for a, b in free if _must_point(a, b, near, into)}
-        for a, b in sure:
-            into[b].add(a)
-        free -= sure
-        changed = bool(sure)
-    arcs = {(a, b) for b, above in enumerate(into) for a in above}
-    return arcs, {(min(a, b), max(a, b)) for a, b in free}
+        changed = False
+        for a, b in sorted(edges):
+            if (a, b) in edges and _must_point(a, b, near, into):
+                into[b].add(a)
+                edges -= {(a, b), (b, a)}
+                changed = True
+    return edges
 
 
 def _must_point(a: int, b: int, near: list[set[int]], into: list[set[int]]) -> bool:
-    if any(c not in near[b] for c in into[a]):  # c → a — b, c and b not joined: else a new v-structure
+    if any(c not in near[b] and c != b for c in into[a]):  # 1. c → a — b, c and b not joined: else a new v-structure
         return True
-    if any(a in into[c] for c in into[b]):  # a → c → b and a — b: else a cycle
+    if any(a in into[c] for c in into[b]):  # 2. a → c → b: else a cycle
         return True
-    # a — c → b and a — d → b, c and d not joined: else a cycle or a new v-structure
-    sides = [c for c in into[b] if c in near[a] and a not in into[c] and c not in into[a]]
-    return any(d not in near[c] for c, d in combinations(sides, 2))
+    beside = {c for c in near[a] if a not in into[c] and c not in into[a]}  # a — c
+    # 3. a — c → b and a — d → b, c and d not joined: else a cycle or a new v-structure
+    if any(d not in near[c] for c, d in combinations(beside & into[b], 2)):
+        return True
+    # 4. a — c → d → b with a and d joined, c and b not joined
+    return any(c in into[d] and d in near[a] for c in beside - near[b] - {b} for d in into[b])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.kinds import kind_of
 from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
-from bayeskit.network.cpd.table import TableCPD
 from bayeskit.network.learn.pseudo_counts import smoothing_from_json, smoothing_to_json
 from bayeskit.network.learn.table_fitting import Learned, families_of
 from bayeskit.table.schema import Schema
@@ -65,9 +63,6 @@ def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
     if not len(names) == len(states) == len(parents):
         raise ModelFileError("names, states and parents must have one entry per variable.")
     shapes = [tuple(len(states[p]) for p in (*above, i)) for i, above in enumerate(parents)]
-    graph = {"names": names, "states": states, "parents": parents}
-    if "cpds" not in meta:  # before networks knew a schema, all distributions were tables
-        return {**graph, "tables": [cpd.values for cpd in _older_tables(arrays, names, shapes)]}
     numbers = expect_array(arrays, "numbers", np.float64, (None,))
     cpds = cpds_from_parts(expect_field(meta, "cpds", list), numbers, names, shapes)
     if meta["target"] is not None:
@@ -75,14 +70,5 @@ def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
     schema = Schema.from_json(meta["schema"])
     for variable in schema:
         kind_of(variable)  # refuses a kind that this bayeskit does not know
-    return {
-        **graph,
-        "tables": [cpd.values for cpd in cpds],
-        "schema": schema,
-        "target": meta["target"],
-    }
-
-
-def _older_tables(arrays: dict[str, NDArray[Any]], names: list[str], shapes: list[tuple[int, ...]]) -> list[TableCPD]:
-    entries = [{"kind": TableCPD.kind, "n_numbers": prod(shape), "shape": list(shape)} for shape in shapes]
-    return cpds_from_parts(entries, expect_array(arrays, "tables", np.float64, (None,)), names, shapes)
+    graph = {"names": names, "states": states, "parents": parents, "tables": [cpd.values for cpd in cpds]}
+    return {**graph, "schema": schema, "target": meta["target"]}

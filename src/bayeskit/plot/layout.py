@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from bayeskit.plot.layers import Arc, Layers, layer
 
@@ -71,24 +72,11 @@ def lay_out(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout
 
 
 def _parts(n: int, arcs: Sequence[Arc]) -> list[list[int]]:
-    near: list[list[int]] = [[] for _ in range(n)]
-    for a, b in arcs:
-        near[a].append(b)
-        near[b].append(a)
-    seen = [False] * n
-    parts = []
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root] = True
-        part = [root]
-        for i in part:
-            for j in near[i]:
-                if not seen[j]:
-                    seen[j] = True
-                    part.append(j)
-        parts.append(sorted(part))
-    return parts
+    """Return the nodes of each connected component, in rising order."""
+    ends = np.array(arcs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(arcs)), (ends[0], ends[1])), shape=(n, n))
+    count, part = connected_components(graph, directed=False)
+    return [np.flatnonzero(part == k).tolist() for k in range(count)]
 
 
 def _lay_out_part(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout:

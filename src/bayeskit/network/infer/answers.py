@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, islice, product
 from math import exp
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.network.variable_names import did_you_mean
+from bayeskit.network.variable_table import places_of_states
 from bayeskit.result import Result
 
 
@@ -214,21 +215,17 @@ class Posteriors(Mapping[str, Posterior], Result):
 
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per variable and state."""
-        pairs = [(name, state) for name, names in zip(self._names, self._states, strict=True) for state in names]
-        columns: dict[str, Any] = {
-            "variable": [name for name, _ in pairs],
-            "state": [state for _, state in pairs],
-            "P": self._values,
-        }
+        variables = [name for name, states in zip(self._names, self._states, strict=True) for _ in states]
+        columns: dict[str, Any] = {"variable": variables, "state": list(chain(*self._states)), "P": self._values}
         if self._error is not None and self.quality.approximate:
             columns["standard_error"] = self._error
         return frame_of(columns, output)
 
     def __repr__(self) -> str:
-        rows = []
-        for name in self._names[:SHOWN]:
-            posterior = self[name]
-            rows.append((name, "  ".join(f"{s} {p:.4g}" for s, p in list(posterior.items())[:8])))
+        rows = [
+            (name, "  ".join(f"{state} {p:.4g}" for state, p in islice(self[name].items(), 8)))
+            for name in self._names[:SHOWN]
+        ]
         return text_table(("variable", "P"), rows, len(self._names), _note(self.quality))
 
 
@@ -255,15 +252,7 @@ class Joint(Result):
         self.names, self.states, self.array = names, states, array
 
     def __getitem__(self, key: str | tuple[str, ...]) -> float:
-        wanted = (key,) if isinstance(key, str) else key
-        if len(wanted) != len(self.names):
-            raise KeyError(f"give one state for each of {', '.join(self.names)}; got {key!r}")
-        places = []
-        for name, names, state in zip(self.names, self.states, wanted, strict=True):
-            if state not in names:
-                raise KeyError(f"{name} has no state {state!r}; states: {', '.join(names)}")
-            places.append(names.index(state))
-        return float(self.array[tuple(places)])
+        return float(self.array[places_of_states(self.names, self.states, key)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
@@ -275,8 +264,8 @@ class Joint(Result):
         return frame_of({**columns, "P": self.array.reshape(-1)}, output)
 
     def __repr__(self) -> str:
-        cells = zip(product(*self.states), self.array.reshape(-1), strict=True)
-        rows = [(*states, f"{p:.6g}") for _, (states, p) in zip(range(SHOWN), cells, strict=False)]
+        cells = islice(zip(product(*self.states), self.array.reshape(-1), strict=True), SHOWN)
+        rows = [(*states, f"{p:.6g}") for states, p in cells]
         return text_table((*self.names, "P"), rows, self.array.size)
 
 

@@ -1,4 +1,4 @@
-"""Measures of uncertainty: entropy, mutual information, divergence from another network; mixed into `BayesianNetwork`."""
+"""Measures of uncertainty: entropy, mutual information, divergence of networks; mixed into `BayesianNetwork`."""
 
 from __future__ import annotations
 
