@@ -19,16 +19,19 @@ _ARROW = re.compile(r"->|<-")
 
 @dataclass
 class Sketch:
-    """Names in order of appearance, the parents of each in the order of their arcs, and states where they are given."""
+    """The parents of each variable in the order of its arcs, and states where given; variables in the order seen."""
 
-    names: list[str] = field(default_factory=list)
     parents: dict[str, list[str]] = field(default_factory=dict)
     states: dict[str, list[str] | int | None] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The variables in the order of their first mention."""
+        return list(self.parents)
 
     def variable(self, name: str) -> str:
         """Add a variable, if it is new."""
         if name not in self.parents:
-            self.names.append(name)
             self.parents[name] = []
             self.states[name] = None
         return name

@@ -81,17 +81,14 @@ def read_cases(
             f"the table has none of the network's variables; its columns are {_some(source.names)}, the variables "
             f"{_some(schema.names)}."
         )
-    columns: list[NDArray[Any] | None] = []
-    for i, variable in enumerate(schema):
-        if variables is not None and i not in variables:
-            columns.append(None)
-        elif variable.name in place:
-            columns.append(_encode(source.column(place[variable.name]), variable, states[i], unseen))
-        elif absent == "error":
-            raise TableError(f"the table has no column {variable.name!r}; {did_you_mean(variable.name, source.names)}")
-        else:
-            columns.append(None)
-    return Cases(source.n_rows, columns)
+    read = {v.name: (v, states[i]) for i, v in enumerate(schema) if variables is None or i in variables}
+    lacking = next((name for name in read if name not in place), None)
+    if absent == "error" and lacking is not None:
+        raise TableError(f"the table has no column {lacking!r}; {did_you_mean(lacking, source.names)}")
+    columns = {
+        name: _encode(source.column(place[name]), *variable, unseen) for name, variable in read.items() if name in place
+    }
+    return Cases(source.n_rows, [columns.get(name) for name in schema.names])
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

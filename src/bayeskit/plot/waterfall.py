@@ -46,17 +46,7 @@ def waterfall(
     'log-odds of no over yes'
     """
     if isinstance(labels, Explanation):
-        explanation = labels
-        a, b = explanation.classes
-        floor = [explanation.floor] if explanation.floor else []
-        return waterfall(
-            [*explanation.labels(), *("floor" for _ in floor)],
-            np.append(explanation.terms, floor),
-            start=explanation.prior,
-            used=np.append(explanation.used, [True for _ in floor]).astype(bool),
-            title=title or f"log-odds of {a} over {b}",
-            ax=ax,
-        )
+        return _of_explanation(labels, title, ax)
     steps = np.asarray(terms, dtype=np.float64)
     if steps.ndim != 1 or len(labels) != len(steps):
         raise BayeskitError(f"a waterfall needs one label per term; got {len(labels)} labels and shape {steps.shape}.")
@@ -70,10 +60,9 @@ def waterfall(
     end = float(after[-1]) if len(after) else float(start)
     reach = np.concatenate([[0.0, start], after])
     span = float(np.ptp(reach)) or 1.0
-    lines = np.arange(1, len(steps) + 1)
     colours = [GREY if not on else BLUE if step >= 0 else RED for on, step in zip(active, steps, strict=True)]
     ax.barh([0, n_lines - 1], [start, end], color="#404040", height=0.55)
-    ax.barh(lines, steps, left=before, color=colours, height=0.55)
+    ax.barh(np.arange(1, n_lines - 1), steps, left=before, color=colours, height=0.55)
     joints = np.concatenate([[start], after])
     ax.vlines(joints, np.arange(n_lines - 1) - 0.28, np.arange(1, n_lines) + 0.28, color=GREY, lw=0.7, zorder=0)
     ax.axvline(0.0, color="black", lw=0.8)
@@ -90,3 +79,16 @@ def waterfall(
     ax.set_title(title, loc="left")
     ax.tick_params(axis="y", length=0)
     return finish(ax)
+
+
+def _of_explanation(explanation: Explanation, title: str, ax: Axes | None) -> Axes:
+    a, b = explanation.classes
+    floor = [explanation.floor] if explanation.floor else []
+    return waterfall(
+        [*explanation.labels(), *("floor" for _ in floor)],
+        np.append(explanation.terms, floor),
+        start=explanation.prior,
+        used=np.append(explanation.used, [True for _ in floor]).astype(bool),
+        title=title or f"log-odds of {a} over {b}",
+        ax=ax,
+    )

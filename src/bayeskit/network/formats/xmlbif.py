@@ -114,39 +114,21 @@ class XMLBIF(NetworkFormat):
         """Read XMLBIF; the child's states change fastest in a table."""
         reader = _Reader(source)
         reader.read()
-        places: dict[str, int] = {}
-        states: list[tuple[str, ...]] = []
-        for block in reader.variables:
-            name = _single(source, block, "NAME").text.strip()
-            if name in places or not name:
-                source.fault(block.at, f"variable {name!r} appears twice or has no name.")
-            places[name] = len(places)
-            outcomes = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
-            if not outcomes or len(set(outcomes)) < len(outcomes) or "" in outcomes:
-                source.fault(
-                    block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {outcomes[:8]!r}."
-                )
-            states.append(tuple(outcomes))
-        families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
-        for block in reader.definitions:
-            child = _place(source, places, _single(source, block, "FOR"))
-            above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
-            if child in families:
-                source.fault(block.at, "the variable has two definitions.")
-            if len({child, *above}) < len(above) + 1:
-                source.fault(block.at, "a variable appears twice in the definition.")
-            families[child] = block, above
+        states = _read_states(source, reader.variables)
+        places = {name: i for i, name in enumerate(states)}
+        families = _read_families(source, reader.definitions, places)
+        cards = [len(outcomes) for outcomes in states.values()]
         tables = []
         for name, i in places.items():
             if i not in families:
                 source.fault(reader.variables[i].at, f"variable {name!r} has no definition.")
             block, above = families[i]
             table = _single(source, block, "TABLE")
-            shape = (*(len(states[p]) for p in above), len(states[i]))
-            values = _numbers(source, table)
-            tables.append(checked_rows(source, table.at, name, values, shape, normalize))
-        order = range(len(places))
-        return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
+            shape = (*(cards[p] for p in above), cards[i])
+            tables.append(checked_rows(source, table.at, name, _numbers(source, table), shape, normalize))
+        ordered = [families[i] for i in range(len(places))]
+        parents, starts = [above for _, above in ordered], [block.at for block, _ in ordered]
+        return Parts(list(places), list(states.values()), parents, tables, starts)
 
     def write(self, net: BayesianNetwork) -> str:
         """Write XMLBIF."""
@@ -160,6 +142,36 @@ class XMLBIF(NetworkFormat):
             rows = "\n".join(" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
             lines.append(f"<DEFINITION><FOR>{_text(name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
         return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
+
+
+def _read_states(source: FileText, blocks: list[_Block]) -> dict[str, tuple[str, ...]]:
+    states: dict[str, tuple[str, ...]] = {}
+    for block in blocks:
+        name = _single(source, block, "NAME").text.strip()
+        if name in states or not name:
+            source.fault(block.at, f"variable {name!r} appears twice or has no name.")
+        outcomes = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
+        if not outcomes or len(set(outcomes)) < len(outcomes) or "" in outcomes:
+            source.fault(
+                block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {outcomes[:8]!r}."
+            )
+        states[name] = tuple(outcomes)
+    return states
+
+
+def _read_families(
+    source: FileText, blocks: list[_Block], places: dict[str, int]
+) -> dict[int, tuple[_Block, tuple[int, ...]]]:
+    families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
+    for block in blocks:
+        child = _place(source, places, _single(source, block, "FOR"))
+        above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
+        if child in families:
+            source.fault(block.at, "the variable has two definitions.")
+        if len({child, *above}) < len(above) + 1:
+            source.fault(block.at, "a variable appears twice in the definition.")
+        families[child] = block, above
+    return families
 
 
 def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
