@@ -115,15 +115,10 @@ def what_if(
         trials = list(_trials(candidates, n_changed))
         tried += len(trials)
         turned = [trials[i] for i in np.flatnonzero(asked.turned(trials))]
-        if turned and changes is None:
-            # Far numbers are moved back last: only the nearest of each set of features can be the least.
-            turned = [_moved_back(asked, trial) for trial in _nearest(read, turned, candidates)]
         if turned:
-            distance = np.array([_distance(read, trial, candidates) for trial in turned])
-            after = asked.posterior(turned)
-            best = int(np.lexsort((after[:, int(asked.before.argmax())], distance))[0])
-            moved = changes is None and any(_is_number(read.values[j]) for j in turned[best])
-            return _result(asked, turned[best], after[best], tried, n_changed == 1 or not moved)
+            trial, after = _least(asked, turned, candidates, move_back=changes is None)
+            moved = changes is None and any(_is_number(read.values[j]) for j in trial)
+            return _result(asked, trial, after, tried, n_changed == 1 or not moved)
     return _result(asked, {}, asked.before, tried, True)
 
 
@@ -147,6 +142,19 @@ class _Asked:
     def turned(self, trials: list[dict[int, Any]]) -> NDArray[np.bool_]:
         """Return which of the changes change the decision."""
         return np.asarray(bayes_action(self.posterior(trials), self.rule) != self.action)
+
+
+def _least(
+    asked: _Asked, turned: list[dict[int, Any]], candidates: dict[int, list[Any]], *, move_back: bool
+) -> tuple[dict[int, Any], NDArray[np.float64]]:
+    """Return the smallest of the changes, and the posterior after it."""
+    if move_back:
+        # Far numbers are moved back last: only the nearest of each set of features can be the least.
+        turned = [_moved_back(asked, trial) for trial in _nearest(asked.row, turned, candidates)]
+    distance = np.array([_distance(asked.row, trial, candidates) for trial in turned])
+    after = asked.posterior(turned)
+    best = int(np.lexsort((after[:, int(asked.before.argmax())], distance))[0])
+    return turned[best], after[best]
 
 
 def _nearest(row: Row, turned: list[dict[int, Any]], candidates: dict[int, list[Any]]) -> list[dict[int, Any]]:

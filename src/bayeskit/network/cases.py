@@ -69,26 +69,29 @@ def read_cases(
     unseen : {"error", "keep"}
         What to do with a value that is not a state: raise an error, or keep it as the reserved code.
     """
-    if isinstance(table, list) and table and all(isinstance(column, np.ndarray) for column in table):
+    if _is_list_of_codes(table):
         return Cases(len(table[0]) if table[0].ndim else 0, _coded(schema, states, table))
     source = read_table(table, min_rows=0)
     if not source.named and schema.named:
         codes = [_whole(source.column(j), j) for j in range(len(source.names))]
         return Cases(source.n_rows, _coded(schema, states, codes))
-    place = {name: j for j, name in enumerate(source.names)}
-    if source.names and not any(name in place for name in schema.names):
+    if source.names and not set(source.names) & set(schema.names):
         raise TableError(
             f"the table has none of the network's variables; its columns are {_some(source.names)}, the variables "
             f"{_some(schema.names)}."
         )
     read = {v.name: (v, states[i]) for i, v in enumerate(schema) if variables is None or i in variables}
-    lacking = next((name for name in read if name not in place), None)
-    if absent == "error" and lacking is not None:
-        raise TableError(f"the table has no column {lacking!r}; {did_you_mean(lacking, source.names)}")
+    lacking = [name for name in read if name not in source.names]
+    if absent == "error" and lacking:
+        raise TableError(f"the table has no column {lacking[0]!r}; {did_you_mean(lacking[0], source.names)}")
     columns = {
-        name: _encode(source.column(place[name]), *variable, unseen) for name, variable in read.items() if name in place
+        name: _encode(source.column(j), *read[name], unseen) for j, name in enumerate(source.names) if name in read
     }
     return Cases(source.n_rows, [columns.get(name) for name in schema.names])
+
+
+def _is_list_of_codes(table: Any) -> bool:
+    return isinstance(table, list) and bool(table) and all(isinstance(column, np.ndarray) for column in table)
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -53,6 +53,7 @@ def waterfall(
     if not np.isfinite(steps).all() or not np.isfinite(start):
         raise BayeskitError("a waterfall needs finite terms; an infinite one means that a class is ruled out.")
     active = np.ones(len(steps), dtype=bool) if used is None else np.asarray(used, dtype=bool)
+    shown = [True, *active, True]
     n_lines = len(steps) + 2
     ax = new_axes(ax, (7.0, 0.9 + 0.34 * n_lines))
     after = start + np.cumsum(steps)
@@ -66,12 +67,12 @@ def waterfall(
     joints = np.concatenate([[start], after])
     ax.vlines(joints, np.arange(n_lines - 1) - 0.28, np.arange(1, n_lines) + 0.28, color=GREY, lw=0.7, zorder=0)
     ax.axvline(0.0, color="black", lw=0.8)
-    texts = [f"{start:+.2f}", *(f"{s:+.2f}" if on else "" for s, on in zip(steps, active, strict=True)), f"{end:+.2f}"]
     right = np.concatenate([[max(start, 0.0)], np.maximum(before, after), [max(end, 0.0)]])
-    for line, (place, text) in enumerate(zip(right, texts, strict=True)):
+    for line, (place, number) in enumerate(zip(right, (start, *steps, end), strict=True)):
+        text = f"{number:+.2f}" if shown[line] else ""
         ax.text(place + 0.012 * span, line, text, va="center", ha="left", fontsize="small")
     ax.set_yticks(np.arange(n_lines), ["prior", *labels, "posterior"])
-    for tick, on in zip(ax.get_yticklabels()[1:-1], active, strict=True):
+    for tick, on in zip(ax.get_yticklabels(), shown, strict=True):
         tick.set_color("black" if on else GREY)
     ax.set_ylim(n_lines - 0.4, -0.6)
     ax.set_xlim(reach.min() - 0.03 * span, reach.max() + 0.13 * span)

@@ -41,6 +41,7 @@ class _Pieces:
     def __init__(self, source: FileText) -> None:
         self.source = source
         self.text = _COMMENT.sub(lambda comment: " " * len(comment.group()), source.text)
+        self.limit = len(source.text)  # a file of n characters has at most n numbers
         self.at = 0
 
     def fault(self, at: int, message: str) -> NoReturn:
@@ -61,9 +62,9 @@ class _Pieces:
             self.fault(at, f"expected {what} {span}, found {piece[:40]!r}.")
         return int(piece)
 
-    def table(self, limit: int) -> NDArray[np.float64]:
+    def table(self) -> NDArray[np.float64]:
         """Return the next numbers, which begin with how many they are."""
-        n = self.whole("the number of the table's numbers", 1, limit)
+        n = self.whole("the number of the table's numbers", 1, self.limit)
         match = re.compile(rf"\s*+(?:\S++\s++){{{n - 1}}}\S++").match(self.text, self.at) if n < 1 << 31 else None
         if not match:
             self.fault(self.at, f"expected {n} numbers, found fewer up to the end of the file.")
@@ -88,18 +89,13 @@ class UAI(NetworkFormat):
         at, word = pieces.take("BAYES")
         if word != "BAYES":
             pieces.fault(at, f"a Bayesian network in UAI starts with BAYES; found {word[:40]!r}.")
-        limit = len(source.text)  # a file of n characters has at most n numbers
-        n = pieces.whole("the number of variables", 1, limit)
-        cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
-        if sum(cards) > limit:  # each needs as many numbers in its table
-            pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
-        pieces.whole("the number of tables, one per variable:", n, n)
-        scopes = [_scope(pieces, n) for _ in range(n)]
+        cards, scopes = _head(pieces)
+        n = len(cards)
         comments = [comment.group(1).strip() for comment in _PYAGRUM_SCOPE.finditer(source.text)]
         from_pyagrum = len(comments) == n and all(comments)
         named = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
         names, states = _names(source, cards, named)
-        read = [_ReadTable(scope, pieces.at, pieces.table(limit)) for scope in scopes]
+        read = [_ReadTable(scope, pieces.at, pieces.table()) for scope in scopes]
         families: dict[int, _ReadTable] = {}
         for each in read:
             child = each.scope[-1]
@@ -159,6 +155,16 @@ def _table(
     shape = (*(cards[p] for p in (reversed(above) if turned else above)), cards[child])
     table = checked_rows(source, read.at, names[child], values, shape, normalize)
     return np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)])) if turned else table
+
+
+def _head(pieces: _Pieces) -> tuple[list[int], list[list[int]]]:
+    """Return the number of states of each variable, and the scopes of the tables."""
+    n = pieces.whole("the number of variables", 1, pieces.limit)
+    cards = [pieces.whole("a number of states", 1, pieces.limit) for _ in range(n)]
+    if sum(cards) > pieces.limit:  # each needs as many numbers in its table
+        pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
+    pieces.whole("the number of tables, one per variable:", n, n)
+    return cards, [_scope(pieces, n) for _ in range(n)]
 
 
 def _scope(pieces: _Pieces, n: int) -> list[int]:
