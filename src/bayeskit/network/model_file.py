@@ -11,8 +11,9 @@ from bayeskit.counts.families import FamilyCounts
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.kinds import kind_of
+from bayeskit.learn.parameters import from_json, to_json
 from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
-from bayeskit.network.learn.pseudo_counts import smoothing_from_json, smoothing_to_json
+from bayeskit.network.learn.pseudo_counts import as_prior
 from bayeskit.network.learn.table_fitting import Learned, families_of
 from bayeskit.table.schema import Schema
 
@@ -34,7 +35,7 @@ def network_to_parts(net: BayesianNetwork) -> tuple[dict[str, Any], dict[str, ND
     arrays = {"numbers": numbers}
     if net.counts is not None and net._learned is not None:
         counted, counts = net.counts.to_parts()
-        meta["learned"] = {"counts": counted, "smoothing": smoothing_to_json(net._learned.smoothing)}
+        meta["learned"] = {"counts": counted, **to_json({"smoothing": net._learned.smoothing})}
         arrays |= {f"counts_{name}": array for name, array in counts.items()}
     return meta, arrays
 
@@ -51,7 +52,9 @@ def learned_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], ne
         raise ModelFileError("the counts are not of the variables of the network.")
     if counts.families != families_of(net.parents):
         raise ModelFileError("the counts are not of the families of the network.")
-    return Learned(counts, smoothing_from_json(held.get("smoothing")))
+    smoothing = from_json({"smoothing": held.get("smoothing")})["smoothing"]
+    as_prior(smoothing)
+    return Learned(counts, smoothing)
 
 
 def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.learn.column_kinds import Kinds
+from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.learn.climber import closure
 from bayeskit.network.learn.constraints import Arcs, Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
@@ -167,7 +168,7 @@ def arc_strength(
     rows = searched_rows(rows, missing, "missing='node-average' uses all of them")
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     task = SearchTask(rows, scored, limits, chosen.begin(rows.names, limits), max_bytes=read_memory(max_memory))
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(check_random_state(random_state))
     n = len(rows.names)
     # One object, so that Ctrl-C finds all of a network in it or nothing.
     seen = (0, np.zeros((n, n)), np.zeros((n, n)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
+from bayeskit.network.infer.sample_output import is_whole
 from bayeskit.network.variable_names import did_you_mean
 
 Arcs = Iterable[Any]
@@ -62,7 +63,7 @@ class Constraints:
         except NetworkError as error:
             raise NetworkError(f"in the whitelist, {error}") from None
         most = n - 1 if max_parents is None else max_parents
-        if most != int(most) or most < 0:
+        if not is_whole(most, 0):
             raise NetworkError(f"max_parents must be a whole number of at least 0; got {max_parents!r}.")
         crowded = [j for j in range(n) if len(parents[j]) > most]
         if crowded:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
-from bayeskit.learn.parameters import from_json, to_json
+from bayeskit.learn.parameters import may_be_saved
 
 
 class TablePrior(Protocol):
@@ -116,31 +116,18 @@ def as_prior(smoothing: Any) -> TablePrior:
     )
 
 
-def smoothing_to_json(smoothing: Any) -> Any:
-    """Return a smoothing as JSON values.
-
-    Examples
-    --------
-    >>> smoothing_from_json(smoothing_to_json(BDeu(2.0)))
-    BDeu(equivalent_sample_size=2.0)
-    """
-    if isinstance(smoothing, BDeu):
-        return {"bdeu": float(smoothing.equivalent_sample_size)}
-    if isinstance(smoothing, Dirichlet):
-        tables = {name: np.asarray(table, dtype=np.float64).tolist() for name, table in smoothing.tables.items()}
-        return {"dirichlet": tables, "otherwise": float(smoothing.otherwise)}
-    return to_json({"smoothing": smoothing})["smoothing"]
+def _pseudo_counts_to_json(prior: Dirichlet) -> dict[str, Any]:
+    tables = {name: np.asarray(table, dtype=np.float64).tolist() for name, table in prior.tables.items()}
+    return {"tables": tables, "otherwise": float(prior.otherwise)}
 
 
-def smoothing_from_json(data: Any) -> Any:
-    """Read what `smoothing_to_json` gave; anything else is an error."""
-    if isinstance(data, dict) and "bdeu" in data:
-        return BDeu(float(data["bdeu"]))
-    if isinstance(data, dict) and "dirichlet" in data:
-        return Dirichlet(dict(data["dirichlet"]), float(data["otherwise"]))
-    smoothing = from_json({"smoothing": data})["smoothing"]
-    as_prior(smoothing)
-    return smoothing
+may_be_saved("BDeu", BDeu, lambda prior: float(prior.equivalent_sample_size), lambda size: BDeu(float(size)))
+may_be_saved(
+    "Dirichlet",
+    Dirichlet,
+    _pseudo_counts_to_json,
+    lambda data: Dirichlet(dict(data["tables"]), float(data["otherwise"])),
+)
 
 
 def estimate(counts: NDArray[Any], pseudo: NDArray[np.float64]) -> NDArray[np.float64]:

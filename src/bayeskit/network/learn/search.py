@@ -14,10 +14,12 @@ from bayeskit.errors import NetworkError, TooLargeError, warn_caller
 from bayeskit.estimate.history import History
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.cpd.table import MAX_NUMBERS
+from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
+from bayeskit.network.learn.pseudo_counts import as_prior
 from bayeskit.network.learn.scored_families import ScoredFamilies
 from bayeskit.network.learn.search_method import Marks, OnStep, SearchMethod, SearchResult, SearchTask, as_method
 from bayeskit.network.learn.structural_em import structural_em
@@ -156,6 +158,8 @@ def learn_structure(
     scored = as_score(score or chosen.default_score)
     if missing not in _MISSING:
         raise NetworkError(f"missing must be one of {', '.join(map(repr, _MISSING))}; got {missing!r}.")
+    as_prior(smoothing)  # refused before the search, not after it
+    check_random_state(random_state)
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     begin, max_bytes = chosen.begin(rows.names, limits), read_memory(max_memory)

@@ -16,6 +16,7 @@ from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
 from bayeskit.io.expect import expect_field
 from bayeskit.learn.parameters import may_be_saved
+from bayeskit.network.infer.sample_output import is_whole
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows
 from bayeskit.network.learn.scored_families import ScoredFamilies
@@ -158,7 +159,7 @@ def refuse_below(method: SearchMethod, **least: int) -> None:
     """Refuse options that are not whole numbers of at least the least one."""
     for option, low in least.items():
         value = getattr(method, option)
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+        if not is_whole(value, low):
             raise NetworkError(
                 f"{option} of {type(method).__name__} must be a whole number of at least {low}; got {value!r}."
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 Missing = Literal["available-case", "em", "gradient"]
-_WAYS = ("available-case", "em", "gradient")
+_WAYS = get_args(Missing)
+# The memory for tables of counts unless the caller says otherwise.
+MAX_BYTES = read_memory("4 GiB")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,34 +153,33 @@ class LearnsTables:
         >>> net.updated({"rain": ["yes", "yes", "yes"]}).tables[0]
         array([0.25, 0.75])
         """
-        net, learned = cast("BayesianNetwork", self), self._with_counts("updated")
-        more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
-        return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
+        net, counts = cast("BayesianNetwork", self), self._counts_to("updated")
+        return self._relearned(counts + count_families_of(net, table, sample_weight, unseen))
 
     def merged(self, other: BayesianNetwork) -> BayesianNetwork:
         """Return the network of the rows of both; variables, states and parents must be the same."""
-        net, learned, theirs = cast("BayesianNetwork", self), self._with_counts("merged"), other._with_counts("merged")
+        net, ours, theirs = cast("BayesianNetwork", self), self._counts_to("merged"), other._counts_to("merged")
         if (net.names, net.states, net.parents) != (other.names, other.states, other.parents):
             raise MergeError("the two networks differ in variables, states or parents, so their counts do not add.")
-        return from_counts(
-            net, cast(FamilyCounts, learned.counts) + cast(FamilyCounts, theirs.counts), learned.smoothing
-        )
+        return self._relearned(ours + theirs)
 
     def unlearned(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
-        net, learned = cast("BayesianNetwork", self), self._with_counts("unlearned")
-        less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
-        return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
+        net, counts = cast("BayesianNetwork", self), self._counts_to("unlearned")
+        return self._relearned(counts - count_families_of(net, table, sample_weight, unseen))
 
-    def _with_counts(self, what: str) -> Learned:
-        if self._learned is None or self._learned.counts is None:
+    def _counts_to(self, what: str) -> FamilyCounts:
+        if self.counts is None:
             raise NetworkError(
                 f"{what} needs a network with counts: one that fitted() made with missing='available-case'. "
                 "Tables that were given, or found by EM or gradient ascent, have none."
             )
-        return self._learned
+        return self.counts
+
+    def _relearned(self, counts: FamilyCounts) -> BayesianNetwork:
+        return from_counts(cast("BayesianNetwork", self), counts, cast(Learned, self._learned).smoothing)
 
 
 def families_of(parents: tuple[tuple[int, ...], ...]) -> Families:
@@ -213,7 +214,9 @@ def read_codes(
     return columns, weight
 
 
-def count_families_of(net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, limit: float) -> FamilyCounts:
+def count_families_of(
+    net: BayesianNetwork, table: Any, sample_weight: Any, unseen: str, limit: float = MAX_BYTES
+) -> FamilyCounts:
     """Count each family of the network in the rows without missing cells in it."""
     if isinstance(table, Scan):
         return _count_scan(net, table, sample_weight, unseen, limit)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure
-from bayeskit.errors import BayeskitWarning, NetworkError, TableError, TooLargeError
+from bayeskit.errors import BayeskitError, BayeskitWarning, NetworkError, TableError, TooLargeError
 from bayeskit.network import K2, MMHC, PC, BDeuScore, ChowLiu, Exact, HillClimb, Tabu
 
 ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
@@ -38,6 +38,24 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
 )
 def test_a_choice_that_cannot_be_is_refused(options, message):
     with pytest.raises(NetworkError, match=message):
+        learn_structure(ROWS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"smoothing": "much"}, "smoothing must be a number"),
+        ({"smoothing": -1.0}, "λ must be a finite number of at least 0"),
+        ({"random_state": "dice"}, "random_state must be a whole number"),
+        ({"max_parents": "two"}, "max_parents must be a whole number"),
+    ],
+)
+def test_what_only_the_result_needs_is_refused_before_the_search(monkeypatch, options, message):
+    def search(*_):
+        raise AssertionError("the search began")
+
+    monkeypatch.setattr(HillClimb, "search", search)
+    with pytest.raises(BayeskitError, match=message):
         learn_structure(ROWS, **options)
 
 
