@@ -67,6 +67,11 @@ class Explanation:
             for name, value, used in zip(self.features, self.values, self.used, strict=True)
         ]
 
+    def steps(self) -> list[tuple[str, float, bool]]:
+        """Return label, change of the log-odds and whether it is used, for each feature and for the floor, if any."""
+        steps = list(zip(self.labels(), self.terms.tolist(), self.used.tolist(), strict=True))
+        return [*steps, ("floor", self.floor, True)] if self.floor else steps
+
     def _bin(self, name: str, value: Any) -> str:
         edges = self.edges.get(name)
         return "" if edges is None else f" in {bin_names(edges)[bisect_right(edges, value)]}"

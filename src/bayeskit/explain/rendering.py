@@ -6,7 +6,7 @@ import html
 import sys
 from collections.abc import Callable, Iterable
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,19 @@ _AXIS = "position:relative;width:12em;height:1em;background:linear-gradient(#999
 BAR = 8  # characters on each side of the axis
 
 
+class _Line(NamedTuple):
+    """A line of an explanation; prior and posterior have no term."""
+
+    label: str
+    number: str
+    bar: str
+    term: float | None
+
+
 def text(explanation: Explanation) -> str:
     """Return the explanation as plain text, one line per feature, with a bar towards the class that it supports."""
     lines = _lines(explanation)
-    places = max(24, *(text_width(label) for label, *_ in lines))
+    places = max(24, *(text_width(line.label) for line in lines))
     body = [f"{pad(label, places)}  {number:>7}  {bar}".rstrip() for label, number, bar, _ in lines]
     return "\n".join([_title(explanation), *body])
 
@@ -56,8 +65,8 @@ def rich_table(explanation: Explanation) -> Any:
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
-    for label, number, bar, sign in _lines(explanation):
-        style = {1: FOR, -1: AGAINST, 0: "dim", None: "bold"}[sign]
+    for label, number, bar, term in _lines(explanation):
+        style = "bold" if term is None else FOR if term > 0 else AGAINST if term < 0 else "dim"
         table.add_row(escape(label), number, escape(bar), style=style)
     return table
 
@@ -66,11 +75,11 @@ def html_table(explanation: Explanation) -> str:
     """Return the explanation as an HTML table; all names and values are escaped."""
     longest = _longest(explanation)
     rows = []
-    for (label, number, bar, sign), term in zip(_lines(explanation), _numbers(explanation), strict=True):
-        share = 0.0 if sign is None or not longest else 50 * min(abs(term) / longest, 1.0)
-        side, colour = ("left", FOR) if term > 0 else ("right", AGAINST)
+    for label, number, bar, term in _lines(explanation):
         drawn = html.escape(bar.strip("│ "))
-        if sign is not None:
+        if term is not None:
+            share = 50 * min(abs(term) / longest, 1.0)
+            side, colour = ("left", FOR) if term > 0 else ("right", AGAINST)
             inner = f"position:absolute;{side}:50%;width:{share:.1f}%;height:100%;background:{colour}"
             drawn = f'<div style="{_AXIS}"><div style="{inner}"></div></div>'
         rows.append(
@@ -90,25 +99,13 @@ def _longest(explanation: Explanation) -> float:
     return float(finite.max()) if finite.size and finite.max() > 0 else 1.0
 
 
-def _numbers(explanation: Explanation) -> list[float]:
-    floor = [explanation.floor] if explanation.floor else []
-    return [explanation.prior, *explanation.terms.tolist(), *floor, explanation.log_odds]
-
-
-def _lines(explanation: Explanation) -> list[tuple[str, str, str, int | None]]:
-    """Return label, number, bar and sign of each line; the sign of prior and posterior is None."""
+def _lines(explanation: Explanation) -> list[_Line]:
     longest = _longest(explanation)
-    lines: list[tuple[str, str, str, int | None]] = [
-        ("prior", f"{explanation.prior:+.3f}", " " * BAR + "│", None),
-    ]
-    for label, term, used in zip(explanation.labels(), explanation.terms.tolist(), explanation.used, strict=True):
-        sign = int(np.sign(term)) if used else 0
-        lines.append((label, f"{term:+.3f}" if used else "", _bar(term, longest), sign))
-    if explanation.floor:
-        sign = int(np.sign(explanation.floor))
-        lines.append(("floor", f"{explanation.floor:+.3f}", _bar(explanation.floor, longest), sign))
+    lines = [_Line("prior", f"{explanation.prior:+.3f}", " " * BAR + "│", None)]
+    for label, term, used in explanation.steps():
+        lines.append(_Line(label, f"{term:+.3f}" if used else "", _bar(term, longest), term if used else 0.0))
     end = f"P({explanation.classes[0]}) = {explanation.probability:.3f}"
-    return [*lines, ("posterior", f"{explanation.log_odds:+.3f}", end, None)]
+    return [*lines, _Line("posterior", f"{explanation.log_odds:+.3f}", end, None)]
 
 
 def _bar(term: float, longest: float) -> str:

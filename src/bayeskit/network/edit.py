@@ -171,7 +171,12 @@ class Editing:
         """
         if actions is not None and not isinstance(actions, Mapping):
             raise NetworkError(f"do maps variables to states, as do({{'smoke': 'yes'}}); got {actions!r}.")
-        return intervene(cast("BayesianNetwork", self), {**(actions or {}), **more})
+        net = cast("BayesianNetwork", self)
+        parents, cpds = list(net.parents), list(net.cpds)
+        for name, value in {**(actions or {}), **more}.items():
+            i = net.index(name)
+            parents[i], cpds[i] = (), TableCPD(distribution(net, name, value))
+        return net._like(net.names, net.states, parents, cpds, net.schema, net.target)
 
     def rename(
         self, names: Mapping[str, str] | None = None, *, states: Mapping[str, Mapping[Any, str]] | None = None
@@ -231,13 +236,3 @@ def _averaged(net: BayesianNetwork, i: int, p: int) -> NDArray[np.float64]:
     share = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / net.cards[p])
     rows = (net.tables[i] * share[..., None]).sum(axis=axis)
     return np.asarray(rows / rows.sum(axis=-1, keepdims=True))
-
-
-def intervene(net: BayesianNetwork, actions: Mapping[str, Any]) -> BayesianNetwork:
-    """Return the network in which the arcs into some variables are cut and their distributions are set."""
-    parents, cpds = list(net.parents), list(net.cpds)
-    for name, value in actions.items():
-        i = net.index(name)
-        parents[i] = ()
-        cpds[i] = TableCPD(distribution(net, name, value))
-    return net._like(net.names, net.states, parents, cpds, net.schema, net.target)

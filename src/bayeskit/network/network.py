@@ -268,12 +268,7 @@ class BayesianNetwork(
         return sum(cpd.n_parameters for cpd in self.cpds)
 
     def independent(
-        self,
-        x: str | Iterable[str],
-        y: str | Iterable[str],
-        given: str | Iterable[str] = (),
-        *,
-        tol: float = 1e-9,
+        self, x: str | Iterable[str], y: str | Iterable[str], given: str | Iterable[str] = (), *, tol: float = 1e-9
     ) -> Independence:
         """Return whether the numbers make x and y independent given some variables: P(x, y | z) = P(x | z) P(y | z).
 

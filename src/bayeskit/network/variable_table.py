@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.answer_frames import FrameOf, frame_of
-from bayeskit.network.text_table import SHOWN, text_table
+from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
 from bayeskit.result import Result
 
 

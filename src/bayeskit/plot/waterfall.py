@@ -84,12 +84,6 @@ def waterfall(
 
 def _of_explanation(explanation: Explanation, title: str, ax: Axes | None) -> Axes:
     a, b = explanation.classes
-    floor = [explanation.floor] if explanation.floor else []
-    return waterfall(
-        [*explanation.labels(), *("floor" for _ in floor)],
-        np.append(explanation.terms, floor),
-        start=explanation.prior,
-        used=np.append(explanation.used, [True for _ in floor]).astype(bool),
-        title=title or f"log-odds of {a} over {b}",
-        ax=ax,
-    )
+    labels, terms, used = zip(*explanation.steps(), strict=True) if explanation.steps() else ((), (), ())
+    title = title or f"log-odds of {a} over {b}"
+    return waterfall(labels, terms, start=explanation.prior, used=used, title=title, ax=ax)

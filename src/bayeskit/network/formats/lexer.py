@@ -23,12 +23,7 @@ class Scanner:
     """
 
     def __init__(
-        self,
-        source: FileText,
-        blank: re.Pattern[str],
-        token: re.Pattern[str],
-        start: int = 0,
-        end: int | None = None,
+        self, source: FileText, blank: re.Pattern[str], token: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> None:
         self.source, self.blank, self.token = source, blank, token
         self.at = start  # where the next token starts

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.answer_frames import FrameOf, frame_of
-from bayeskit.network.text_table import SHOWN, text_table
+from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
 from bayeskit.network.variable_names import did_you_mean
 from bayeskit.network.variable_table import places_of_states
 from bayeskit.result import Result

@@ -50,11 +50,8 @@ class FlatTables:
 
     def pseudo_counts(self, prior: TablePrior) -> NDArray[np.float64]:
         """Return the pseudo-counts of all cells."""
-        parts = [
-            np.broadcast_to(prior.pseudo_counts(name, shape), shape)
-            for name, shape in zip(self.names, self.shapes, strict=True)
-        ]
-        return self.join(parts)
+        shapes = zip(self.names, self.shapes, strict=True)
+        return self.join([np.broadcast_to(prior.pseudo_counts(name, shape), shape) for name, shape in shapes])
 
     def estimate(
         self,
@@ -64,10 +61,7 @@ class FlatTables:
         touched: Sequence[bool] | None = None,
     ) -> NDArray[np.float64]:
         """Return all tables from counts; those that are not ``touched`` are taken from ``keep``."""
-        if keep is None:
-            parts = zip(self.split(counts), self.split(pseudo), strict=True)
-            return self.join([estimate(n, alpha) for n, alpha in parts])
-        out = keep.copy()
+        out = np.empty_like(pseudo) if keep is None else keep.copy()
         for i, shape in enumerate(self.shapes):
             if touched is None or touched[i]:
                 cells = slice(self.offsets[i], self.offsets[i + 1])

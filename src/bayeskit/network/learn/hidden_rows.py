@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,14 @@ class HiddenRows:
     weight: NDArray[np.float64] | None
     prior: TablePrior
     limit: float
-    kernel: ExpectedCounts = field(init=False)
-    pseudo: NDArray[np.float64] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def kernel(self) -> ExpectedCounts:
+        """What sums over the missing cells; refuses rows whose tables do not fit."""
+        flat = self.flat
         try:
-            kernel = ExpectedCounts(
-                list(self.flat.cards),
-                list(map(list, self.flat.parents)),
-                self.columns,
-                self.weight,
-                self.limit,
+            return ExpectedCounts(
+                list(flat.cards), list(map(list, flat.parents)), self.columns, self.weight, self.limit
             )
         except (OverflowError, ValueError, IndexError, RuntimeError) as error:
             if "memory limit" not in str(error):
@@ -47,8 +45,11 @@ class HiddenRows:
             raise TooLargeError(
                 f"{error} Pass a larger max_memory, or leave out rows or columns with many missing cells."
             ) from None
-        object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "pseudo", self.flat.pseudo_counts(self.prior))
+
+    @cached_property
+    def pseudo(self) -> NDArray[np.float64]:
+        """The pseudo-counts of all cells."""
+        return self.flat.pseudo_counts(self.prior)
 
     @property
     def total(self) -> float:
