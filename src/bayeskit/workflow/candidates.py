@@ -66,11 +66,15 @@ def candidates(asked: Sequence[Any] | None = None) -> dict[str, Candidate]:
 def _copied(estimator: Any) -> Candidate:
     """Return an unfitted copy of an estimator; one that cannot be compared is an error."""
     from sklearn.base import clone
+    from sklearn.utils import get_tags
 
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise BayeskitError(
             f"models takes names of classifiers and estimators such as NaiveBayes(); got {estimator!r}."
         )
+    role = get_tags(estimator).estimator_type
+    if role not in (None, "classifier"):
+        raise BayeskitError(f"{estimator!r} is a {role.replace('_', ' ')}; only classifiers can be compared.")
     if not hasattr(estimator, "predict_proba"):
         raise BayeskitError(
             f"{estimator!r} gives no probabilities (it has no predict_proba), so its log-loss is not known; "
