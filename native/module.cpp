@@ -50,6 +50,7 @@ NB_MODULE(_native, m) {
     bayeskit::mixture::bind_gaussian_mixture(m);
     bayeskit::mixture::bind_latent_class(m);
     bayeskit::automatic::bind_group_rows(m);
+    bayeskit::automatic::bind_content_hashes(m);
     bayeskit::automatic::bind_cut_numbers(m);
     bayeskit::automatic::bind_scale_numbers(m);
     bayeskit::automatic::bind_encode_levels(m);

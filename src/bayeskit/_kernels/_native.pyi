@@ -571,6 +571,16 @@ Doubles = NDArray[np.float64]
 def group_rows(
     columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles | None, with_groups: bool, n_threads: int
 ) -> tuple[NDArray[np.int32], Doubles, NDArray[np.int64]]: ...
+def content_hashes(
+    columns: list[NDArray[Any]],
+    order: NDArray[np.int32],
+    y: NDArray[np.uint32],
+    weight: Doubles,
+    n_values: NDArray[np.int64],
+    n_classes: int,
+    n_rounds: int,
+    n_threads: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]: ...
 def cut_numbers(
     columns: list[NDArray[Any]], order: NDArray[np.int32], weight: Doubles, most_bins: int, n_threads: int
 ) -> list[Doubles]: ...
