@@ -67,6 +67,7 @@ _PUBLIC = {
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
+    "to_c": "bayeskit.export.c.score",
     "to_onnx": "bayeskit.export.onnx.score",
     "to_sql": "bayeskit.export.sql.score",
     "value_of_information": "bayeskit.explain.relevance",
