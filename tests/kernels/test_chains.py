@@ -1,5 +1,7 @@
 """The passes over chains of hidden states give what plain loops in logarithms give."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,7 +80,7 @@ def test_smoothing_is_what_loops_in_logarithms_give(case):
     )
     assert impossible == -1
     expected_start, expected_step = np.zeros(len(start)), np.zeros_like(step)
-    for a, b in zip(offsets[:-1], offsets[1:], strict=True):
+    for a, b in pairwise(offsets):
         log_alpha, _ = forward_twin(log_b[a:b], start, step)
         own_gamma, own_step, own_evidence = smooth_twin(log_b[a:b], start, step)
         assert_allclose(filtered[a:b], np.exp(log_alpha), atol=1e-12)
@@ -115,7 +117,7 @@ def test_the_best_path_is_what_a_loop_gives_in_one_block_and_in_two(case, data):
     n, k = log_b.shape
     path, last, log_p = np.empty(n, np.int32), np.empty(k), np.empty(len(offsets) - 1)
     assert viterbi(log_b, offsets[:-1], start, step, None, path, -1, last, log_p, 2) == (-1, -1)
-    for s, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for s, (a, b) in enumerate(pairwise(offsets)):
         expected, score = viterbi_twin(log_b[a:b], start, step)
         assert_array_equal(path[a:b], expected)
         assert_allclose(log_p[s], score, rtol=1e-12, atol=1e-12)
@@ -133,7 +135,7 @@ def test_the_best_path_is_what_a_loop_gives_in_one_block_and_in_two(case, data):
 
 
 def test_a_state_that_lost_all_its_digits_can_still_be_the_only_one_left():
-    # Nothing leads from state 0 to state 1; the first row makes state 1 e^-2000 times as probable, the second rules out 0.
+    # Nothing leads from state 0 to 1; the first row makes 1 e^-2000 times as probable, the second rules out 0.
     log_b = np.array([[0.0, -2000.0], [-np.inf, 0.0]])
     with np.errstate(divide="ignore"):
         start, step = np.log([0.5, 0.5]), np.log(np.eye(2))
