@@ -21,6 +21,7 @@ _MODELS = {
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "GaussianMixture": "bayeskit.mixture.gaussian_mixture",
     "GibbsClassifier": "bayeskit.concept.gibbs_classifier",
+    "HiddenMarkov": "bayeskit.sequence.hidden_markov",
     "KDB": "bayeskit.classify.kdb",
     "KMeans": "bayeskit.mixture.k_means",
     "LatentClass": "bayeskit.mixture.latent_class",

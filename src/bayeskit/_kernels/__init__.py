@@ -44,8 +44,11 @@ from bayeskit._kernels._native import (
     encode_fixed,
     encode_levels,
     encode_objects,
+    expected_moments,
+    expected_values,
     fit_class_matrix,
     fit_pool,
+    forward_backward,
     gaussian_densities,
     gaussian_rows,
     gaussian_sums,
@@ -72,6 +75,7 @@ from bayeskit._kernels._native import (
     subtract_moments,
     super_parent_losses,
     triangulate,
+    viterbi,
     whole_levels,
 )
 from bayeskit._kernels.threads import n_threads, threads
@@ -120,8 +124,11 @@ __all__ = [
     "encode_fixed",
     "encode_levels",
     "encode_objects",
+    "expected_moments",
+    "expected_values",
     "fit_class_matrix",
     "fit_pool",
+    "forward_backward",
     "gaussian_densities",
     "gaussian_rows",
     "gaussian_sums",
@@ -150,5 +157,6 @@ __all__ = [
     "super_parent_losses",
     "threads",
     "triangulate",
+    "viterbi",
     "whole_levels",
 ]

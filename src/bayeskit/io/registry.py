@@ -18,6 +18,7 @@ STATISTICS: dict[str, str] = {
     "FeatureCounts": "bayeskit.counts.features:FeatureCounts",
     "GaussianCounts": "bayeskit.counts.gaussian:GaussianCounts",
     "GraphCounts": "bayeskit.counts.graph_counts:GraphCounts",
+    "SequenceCounts": "bayeskit.sequence.counts:SequenceCounts",
     "TableCounts": "bayeskit.counts.table:TableCounts",
     "TokenCounts": "bayeskit.counts.tokens:TokenCounts",
 }
