@@ -93,7 +93,9 @@ class AutoTextCounts:
             "correction": (n, 1 if k == 2 else k),
             "left_out_loss": (3,),
         }
-        values = {name: expect_array(arrays, f"plan_{name}", np.float64, size) for name, size in sizes.items()}
+        values: dict[str, Any] = {
+            name: expect_array(arrays, f"plan_{name}", np.float64, size) for name, size in sizes.items()
+        }
         numbers = expect_array(arrays, "plan_numbers", np.float64, (len(_NUMBERS),))
         if not all(np.isfinite(value).all() for value in (*values.values(), numbers)):
             raise ModelFileError("a weight of the plan is not a finite number.")

@@ -156,7 +156,7 @@ def _corrected_words(counts: TokenCounts, documents: Matrix, k: int) -> NDArray[
         least = np.partition(present, len(present) - most)[len(present) - most] + 1
     words, first = np.unique(documents.indices, return_index=True)
     words = words[np.argsort(first)]
-    return words[present[words] >= least].astype(np.int64)
+    return np.asarray(words[present[words] >= least], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ def fit_pool(members: Floats, y: NDArray[Any], weight: Floats) -> tuple[Floats, 
     def objective(parameters: Floats) -> tuple[float, Floats]:
         scores = scaled @ parameters[:m] + parameters[m:]
         residual = _residual(scores, y, weight)
-        value = log_loss(scores, y, weight) + 0.5 * _WEIGHT_PENALTY * parameters[:m] @ parameters[:m]
-        value += 0.5 * _BIAS_PENALTY * parameters[m:] @ parameters[m:]
+        penalty = _WEIGHT_PENALTY * parameters[:m] @ parameters[:m] + _BIAS_PENALTY * parameters[m:] @ parameters[m:]
+        value = log_loss(scores, y, weight) + 0.5 * float(penalty)
         by_member = np.tensordot(residual, scaled, ([0, 1], [0, 1])) + _WEIGHT_PENALTY * parameters[:m]
         return value, np.concatenate([by_member, residual.sum(axis=0) + _BIAS_PENALTY * parameters[m:]])
 
@@ -69,7 +69,7 @@ def fit_correction(
         gradient = transposed @ (residual[:, :1] - residual[:, 1:] if two else residual)
         return log_loss(scores, y, weight) + 0.5 * penalty * float(flat @ flat), (gradient + penalty * u).ravel()
 
-    options = {"maxiter": max_iter, "maxcor": 5, "ftol": 1e-5, "gtol": 1e-3}
+    options: Any = {"maxiter": max_iter, "maxcor": 5, "ftol": 1e-5, "gtol": 1e-3}
     return np.asarray(minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options=options).x).reshape(shape)
 
 
