@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _MODELS = {
     "AODE": "bayeskit.classify.aode",
     "AutoBayes": "bayeskit.classify.auto.model",
+    "AutoText": "bayeskit.classify.auto_text.model",
     "BayesDecision": "bayeskit.decide.bayes_decision",
     "BayesOptimalClassifier": "bayeskit.concept.optimal",
     "BayesianNetwork": "bayeskit.network.network",
