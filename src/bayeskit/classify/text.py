@@ -16,6 +16,7 @@ from bayeskit.classify.text_beliefs import TextBeliefs
 from bayeskit.classify.text_questions import TextQuestions
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
+from bayeskit.defaults import FREQUENCY_PRIOR, SMOOTHING
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.class_weight import class_factors
@@ -143,8 +144,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         self,
         *,
         model: str = "multinomial",
-        smoothing: float | SymmetricSmoothing = 1.0,
-        prior: Any = "data",
+        smoothing: float | SymmetricSmoothing = SMOOTHING,
+        prior: Any = FREQUENCY_PRIOR,
         class_weight: Any = None,
         tokens: Any = "words",
         ngram_range: tuple[int, int] = (1, 1),

@@ -11,6 +11,7 @@ import typer
 from bayeskit.cli import screen
 from bayeskit.cli.network_files import write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
+from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
     from bayeskit.network.learn.search import LearnedStructure
@@ -65,11 +66,11 @@ def learn(
         str | None,
         typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False),
     ] = None,
-    bins: Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)] = 5,
+    bins: Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)] = NETWORK_BINS,
     ignore: Annotated[
         list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
     ] = None,
-    smoothing: Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)] = 1.0,
+    smoothing: Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)] = SMOOTHING,
     drawing: Annotated[
         Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
     ] = None,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import back_off_tables, log_tables, n_threads
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.discrete import laplace, m_estimate
 from bayeskit.estimate.information import conditional_mutual_information
@@ -100,7 +101,7 @@ class Lidstone(SymmetricSmoothing):
     array([0.57142857, 0.14285714, 0.28571429])
     """
 
-    smoothing: float = 1.0
+    smoothing: float = SMOOTHING
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.smoothing) and self.smoothing >= 0):

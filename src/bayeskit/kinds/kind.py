@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import NaiveScorer, Score, n_threads
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
+from bayeskit.defaults import BINS, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR, Variance
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -43,7 +44,7 @@ class Family(IntEnum):
 class FitContext:
     """What a kind may use besides the cells when it learns a column."""
 
-    bins: int = 10  # how many bins to cut at the most
+    bins: int = BINS  # how many bins to cut at the most
     y: NDArray[Any] | None = None  # (n_rows,): class codes
     weight: NDArray[np.float64] | None = None  # (n_rows,): how often each row counts
 
@@ -52,8 +53,8 @@ class FitContext:
 class Estimation:
     """How statistics become parameters: the settings of a model, of which each kind uses its own."""
 
-    smoothing: float | SymmetricSmoothing = 1.0
-    unseen: Unseen = "ignore"
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    unseen: Unseen = UNSEEN
     variance: Variance = "posterior"
     variance_prior: float = VARIANCE_PRIOR
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
 from bayeskit.table.column import Coded, Column, unseen_code
@@ -23,7 +24,7 @@ def learn_schema(
     source: Source,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> Schema:
@@ -98,7 +99,7 @@ def grow_schema(
     schema: Schema,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> tuple[Schema, list[NDArray[Any] | None]]:

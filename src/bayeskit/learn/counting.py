@@ -14,6 +14,7 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts, ragged
+from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import kinds
 from bayeskit.learn.column_kinds import Kinds, grow_schema, learn_schema
@@ -68,7 +69,7 @@ def learn_counts(
     weight: NDArray[np.float64] | None = None,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     like: Schema | None = None,
     limit: float | None = None,
 ) -> TableCounts:
@@ -105,7 +106,7 @@ def learn_coded_counts(
     weight: NDArray[np.float64] | None = None,
     kinds: Kinds = None,
     numeric: str = "mdl",
-    bins: int = 10,
+    bins: int = BINS,
     like: Schema | None = None,
 ) -> tuple[TableCounts, list[NDArray[Any]]]:
     """Count as :func:`learn_counts` does, and return the encoded columns too, which tables of several columns need."""

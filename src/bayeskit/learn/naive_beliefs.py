@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayeskit._kernels import NaiveScorer, Score, n_threads
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import PRIOR
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
@@ -61,7 +62,7 @@ class NaiveBeliefs:
         counts: TableCounts,
         settings: Estimation,
         *,
-        prior: str | ArrayLike | dict[Any, float] = "smoothed",
+        prior: str | ArrayLike | dict[Any, float] = PRIOR,
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> NaiveBeliefs:
         """Turn counts into beliefs; each kind estimates the parameters of its own columns.

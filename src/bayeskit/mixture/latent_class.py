@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import LatentClassRows, Score, n_threads
 from bayeskit.counts.table import TableCounts
 from bayeskit.counts.values import ragged
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
@@ -162,7 +163,7 @@ class LatentClass(MixtureModel):
         self,
         n_components: int | Literal["auto"] = "auto",
         *,
-        smoothing: float = 1.0,
+        smoothing: float = SMOOTHING,
         kinds: Any = None,
         criterion: Literal["bic", "aic"] = "bic",
         max_components: int = 10,

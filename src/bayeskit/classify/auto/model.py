@@ -22,6 +22,7 @@ from bayeskit.classify.auto.streams import passes
 from bayeskit.classify.auto.training_rows import class_shares, coded_rows, different_rows
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
+from bayeskit.defaults import FREQUENCY_PRIOR
 from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
@@ -150,7 +151,7 @@ class AutoBayes(BayesClassifier):
         max_seconds: float | None = None,
         max_nodes: int = 1_000_000,
         kinds: Any = None,
-        prior: Any = "data",
+        prior: Any = FREQUENCY_PRIOR,
         class_weight: Any = None,
         random_state: int | None = 0,
     ) -> None:
