@@ -392,7 +392,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         place, value, added, unknown = (list(part) for part in zip(*documents, strict=True))
         sizes, feature = np.array([len(part) for part in place]), np.concatenate(place)
         values, counted = (np.ones(len(feature)) if binary else np.concatenate(part) for part in (value, added))
-        counted = counted * np.repeat(left.own, sizes)
+        counted = counted * np.repeat(left.taken_out, sizes)
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         others = np.array(unknown) if settings.hashing is not None and not binary else None
         cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)

@@ -80,13 +80,15 @@ class SymmetricSmoothing(Smoothing):
         """
         return self._log_tables(tables, n_cells, 1.0)
 
-    def _log_tables(self, tables: Tables, n_cells: Sequence[int] | None, own: float) -> NDArray[np.float64]:
+    def _log_tables(self, tables: Tables, n_cells: Sequence[int] | None, taken_out: float) -> NDArray[np.float64]:
         if not tables:
             return np.empty(0)
         n_values = [table.shape[-2] for table in tables]
         pseudo = [self.pseudo_count(cells) for cells in n_cells or n_values]
         threads = n_threads(sum(table.size for table in tables))
-        return log_tables([table.ravel() for table in tables], n_values, tables[0].shape[-1], pseudo, own, threads)
+        return log_tables(
+            [table.ravel() for table in tables], n_values, tables[0].shape[-1], pseudo, taken_out, threads
+        )
 
 
 @dataclass(frozen=True)

@@ -73,14 +73,14 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
     passes = model._passes(plan)
     asked, unlabelled = next(passes), 0
     for _ in range(_MOST_PASSES):
-        found = scan.run(*asked, progress)
-        if isinstance(found, Part):
-            if found.counts is None:
+        answer = scan.run(*asked, progress)
+        if isinstance(answer, Part):
+            if answer.counts is None:
                 raise _no_label(str(target))
-            found = Part(found.counts.narrow(), found.n_unlabelled)
-            unlabelled = found.n_unlabelled
+            answer = Part(answer.counts.narrow(), answer.n_unlabelled)
+            unlabelled = answer.n_unlabelled
         try:
-            asked = passes.send(found)
+            asked = passes.send(answer)
         except StopIteration as end:
             counts = end.value
             break
