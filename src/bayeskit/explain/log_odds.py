@@ -88,13 +88,27 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
     if undefined.any():
         raise ImpossibleEvidenceError(
             f"row {int(undefined.argmax())}: it has probability 0 under both classes, so their odds are undefined; "
-            "pass smoothing > 0 to the model, or other classes."
+            f"{_way_out(model)}other classes."
         )
     share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     probability = share[rows, first] / share.sum(axis=1)
     values = _columns_of(X, names, len(rows))
     first_over_second, labels = prior[first] - prior[second], np.asarray(model.classes_)[pairs]
     return Explanations(labels, first_over_second, names, values, changes, used, probability, _edges_of(model))
+
+
+# What makes all probabilities positive, in models with such a parameter.
+_WAYS_OUT = {
+    "smoothing": "pass smoothing > 0 to the model, or ",
+    "alpha": "pass alpha > 0 to the model, or ",
+    "n_neighbors": "raise n_neighbors of the model, so that both classes are among the neighbours, or pass ",
+}
+
+
+def _way_out(model: Any) -> str:
+    """Return what to do about a probability of 0, before "other classes"."""
+    names = model.get_params(deep=False) if hasattr(model, "get_params") else ()
+    return next((words for name, words in _WAYS_OUT.items() if name in names), "pass ")
 
 
 def _edges_of(model: Any) -> dict[str, tuple[float, ...]]:
@@ -118,7 +132,7 @@ def _explanation(
     if np.isnan(changes).any() or (np.isposinf(changes).any() and np.isneginf(changes).any()):
         raise ImpossibleEvidenceError(
             f"this row has probability 0 under {model.classes_[a]!r} and under {model.classes_[b]!r}; "
-            "pass smoothing > 0 to the model, or other classes."
+            f"{_way_out(model)}other classes."
         )
     classes, odds = (plain(model.classes_[a]), plain(model.classes_[b])), float(prior[a] - prior[b])
     names, values = (tuple(cells[j] for j in places) for cells in (row.names, row.values))

@@ -15,6 +15,7 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
+from bayeskit.defaults import MAX_MEMORY, NETWORK_UNSEEN, SMOOTHING
 from bayeskit.errors import MergeError, NetworkError, TableError
 from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 Missing = Literal["available-case", "em", "gradient"]
 _WAYS = get_args(Missing)
 # The memory for tables of counts unless the caller says otherwise.
-MAX_BYTES = read_memory("4 GiB")
+MAX_BYTES = read_memory(MAX_MEMORY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +68,9 @@ class LearnsTables:
         table: Any,
         sample_weight: Any = None,
         *,
-        smoothing: Any = 1.0,
+        smoothing: Any = SMOOTHING,
         missing: Missing = "available-case",
-        unseen: Literal["error", "ignore"] = "error",
+        unseen: Literal["error", "ignore"] = NETWORK_UNSEEN,
         start: Literal["data", "tables"] = "data",
         n_init: int = 1,
         random_state: int = 0,
@@ -77,7 +78,7 @@ class LearnsTables:
         max_iter: int = 500,
         progress: Progress | None = None,
         record: bool = False,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> BayesianNetwork:
         r"""Return this network with tables estimated from data; this one does not change.
 
@@ -142,7 +143,7 @@ class LearnsTables:
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
     def updated(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
 
@@ -164,7 +165,7 @@ class LearnsTables:
         return self._relearned(ours + theirs)
 
     def unlearned(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
         net, counts = cast("BayesianNetwork", self), self._counts_to("unlearned")
