@@ -165,8 +165,8 @@ def network_geometry(names: Sequence[str], states: Sequence[Sequence[str]], arcs
 
     Examples
     --------
-    >>> found = network_geometry(["Storm", "Rain"], [["no", "yes"], ["no", "yes"]], [(0, 1)])
-    >>> found.shown, found.sizes[0][1] == FONT + 2 * PAD + 2 * ROW + 4
+    >>> geometry = network_geometry(["Storm", "Rain"], [["no", "yes"], ["no", "yes"]], [(0, 1)])
+    >>> geometry.shown, geometry.sizes[0][1] == FONT + 2 * PAD + 2 * ROW + 4
     ([2, 2], True)
     """
     shown = [len(rows) if len(rows) <= MAX_STATES else MAX_STATES - 1 for rows in states]

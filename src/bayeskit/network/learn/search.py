@@ -148,8 +148,8 @@ def learn_structure(
     --------
     >>> from bayeskit import BayesianNetwork, learn_structure
     >>> net = BayesianNetwork("A->C<-B", random_tables=3)
-    >>> found = learn_structure(net.sample(2000, random_state=0))
-    >>> found.cpdag.arcs
+    >>> learned = learn_structure(net.sample(2000, random_state=0))
+    >>> learned.cpdag.arcs
     (('A', 'C'), ('B', 'C'))
     >>> from bayeskit.network import Tabu
     >>> learn_structure(net.sample(2000, random_state=0), Tabu(length=50, restarts=2)).cpdag.arcs
