@@ -278,10 +278,8 @@ class FamilyCounts:
             raise ModelFileError("families are of discrete columns: all pairs, all triples, or given.")
         given = expect_field(meta, "families", list)
         families = tuple(tuple(members) for members in given) if kind == "given" else _all_families(n_columns, kind)
-        for members in families:
-            whole = all(type(j) is int and 0 <= j < n_columns for j in members)
-            if not members or not whole or len(set(members)) < len(members):
-                raise ModelFileError("a family names a column that is not there, or one column twice.")
+        if not all(_is_family(members, n_columns) for members in families):
+            raise ModelFileError("a family names a column that is not there, or one column twice.")
         n_cells = sum(prod(shape) for shape in _shapes(families, alone.schema, alone.n_classes))
         dtype = arrays["family_cells"].dtype if "family_cells" in arrays else np.dtype(np.int32)
         if dtype not in (np.int32, np.int64, np.float64):
@@ -292,6 +290,11 @@ class FamilyCounts:
         chosen = "families_chosen_by" in arrays
         chosen_by = expect_array(arrays, "families_chosen_by", np.float64, (None, None)) if chosen else None
         return cls(alone, kind, families, cells, chosen_by)
+
+
+def _is_family(members: Sequence[Any], n_columns: int) -> bool:
+    whole = all(type(j) is int and 0 <= j < n_columns for j in members)
+    return bool(members) and whole and len(set(members)) == len(members)
 
 
 def wide_enough(dtype: np.dtype[Any], n_rows: float) -> np.dtype[Any]:

@@ -13,6 +13,7 @@ from bayeskit._kernels import Score
 from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.defaults import PRIOR
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.estimate.requested_score import as_score
 from bayeskit.estimate.smoothing import BackOff
 
 
@@ -59,14 +60,14 @@ class BackOffAverage:
         """Return the scores, and −1 twice: no row is impossible, and codes are never infinite."""
         columns = table if isinstance(table, list) else list(table.T)
         joint = self._mean(columns, None, lambda member: member.score(columns, Score.LOG_JOINT)[0])
-        return _as_asked(joint, result), -1, -1
+        return as_score(result, joint, self.log_prior, fallback)[0], -1, -1
 
     def leave_one_out(
         self, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the log posterior of each counted row when that row is taken out of the counts."""
         joint = self._mean(columns, y, lambda member: member.scores_left_out(columns, y, weight, Score.LOG_JOINT))
-        return _as_asked(joint, Score.LOG_POSTERIOR)
+        return as_score(Score.LOG_POSTERIOR, joint, self.log_prior, False)[0]
 
     def _mean(self, columns: list[NDArray[Any]], y: NDArray[Any] | None, joint_of: Any) -> NDArray[np.float64]:
         """Return log P(x, c), the mean over the super-parents that qualify for each row."""
@@ -93,17 +94,3 @@ class BackOffAverage:
 
     def _beliefs(self, families: Any, super_parent: int) -> FamilyBeliefs:
         return FamilyBeliefs(self.counts, families, self.smoothing, self.smooth, super_parent, self.prior)
-
-
-def _as_asked(joint: NDArray[np.float64], result: Score) -> NDArray[Any]:
-    if result == Score.LOG_JOINT:
-        return joint
-    if result == Score.CLASS:
-        return np.asarray(joint.argmax(axis=1))
-    # Shifted by the row's peak, exp() cannot overflow and one term is 1; no row is impossible.
-    peak = joint.max(axis=1, keepdims=True)
-    evidence = peak + np.log(np.exp(joint - peak).sum(axis=1, keepdims=True))
-    if result == Score.LOG_EVIDENCE:
-        return np.asarray(evidence[:, 0])
-    posterior = joint - evidence
-    return np.asarray(posterior if result == Score.LOG_POSTERIOR else np.exp(posterior))

@@ -16,6 +16,7 @@ from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.estimate.covariance import Gaussians
 from bayeskit.estimate.gaussian import VARIANCE_FLOOR
+from bayeskit.estimate.requested_score import as_score
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
@@ -61,7 +62,7 @@ class GaussianBeliefs:
             if infinite.any():
                 return log_joint, -1, begin + int(infinite.argmax())
             log_joint[begin:end] = self.log_densities(x) + self.log_prior
-        return (*_as(result, log_joint, self.log_prior, fallback), -1)
+        return (*as_score(result, log_joint, self.log_prior, fallback), -1)
 
     def log_densities(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x | c), of shape (n_rows, n_classes), of rows of the numeric columns."""
@@ -113,32 +114,6 @@ class GaussianBeliefs:
     @cached_property
     def _scales(self) -> NDArray[np.float64]:
         return np.sqrt(np.diagonal(self.gaussians.covariance, axis1=1, axis2=2))
-
-
-def _as(
-    result: Score, log_joint: NDArray[np.float64], log_prior: NDArray[np.float64], fallback: bool
-) -> tuple[NDArray[Any], int]:
-    """Return log P(x, c) as the requested score, and the first row with probability 0 under every class (or −1)."""
-    if result == Score.LOG_JOINT:
-        return log_joint, -1
-    peak = log_joint.max(axis=1, keepdims=True)
-    impossible = np.isneginf(peak[:, 0])
-    if impossible.any():
-        if result == Score.LOG_EVIDENCE or fallback:
-            peak = np.where(impossible[:, None], log_prior.max(), peak)
-            log_joint = np.where(impossible[:, None], log_prior, log_joint)
-        else:
-            return log_joint, int(impossible.argmax())
-    if result == Score.CLASS:
-        return log_joint.argmax(axis=1), -1
-    share = np.exp(log_joint - peak)  # shifted by the row's peak, exp() cannot overflow and one term is 1
-    total = share.sum(axis=1, keepdims=True)
-    if result == Score.POSTERIOR:
-        return share / total, -1
-    if result == Score.LOG_POSTERIOR:
-        return log_joint - peak - np.log(total), -1
-    evidence = (peak + np.log(total))[:, 0]
-    return np.where(impossible, -np.inf, evidence), -1
 
 
 @dataclass(frozen=True)

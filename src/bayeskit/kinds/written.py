@@ -115,15 +115,17 @@ def read_columns(
                 if part_name(name, part) in table.column_names:
                     raise TableError(f"there is a column {part_name(name, part)!r} already; rename it.", "ignore")
                 columns[part_name(name, part)] = cells
-                since = f" since {convention.origin}" if part == "days" else ""
-                result.parts[part_name(name, part)] = DatePart(
-                    "categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {name!r}"
-                )
+                result.parts[part_name(name, part)] = _date_part(part, name, convention)
         if convention is not None:
             result.conventions[name] = convention
         if reading.said:
             result.said[name] = reading.said, reading.settled_by
     return replace(result, table=pa.table(columns))
+
+
+def _date_part(part: str, column: str, convention: Convention) -> DatePart:
+    since = f" since {convention.origin}" if part == "days" else ""
+    return DatePart("categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {column!r}")
 
 
 def _is_text(column: Any) -> bool:
@@ -164,26 +166,33 @@ def _read(
     column: Any, name: str, kind: str | None, decimal: str | None, order: str | None, place: Callable[[int], str]
 ) -> Reading:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     known = words()
     number = kind == "numeric" or (kind in known and not known[kind].takes_text)
-    if pa.types.is_temporal(column.type) and not pa.types.is_time(column.type) and kind is None:
-        origin = pc.min(pc.cast(column, pa.timestamp("s"), safe=False)).as_py()
-        if origin is None:
-            return Reading(column)
-        return Reading(column, Convention("date", lenient=True, order="ymd", origin=str(np.datetime64(origin, "D"))))
     if not _is_text(column):
-        return Reading(pc.cast(column, pa.string()) if pa.types.is_temporal(column.type) else column)
+        return _read_typed(column, kind)
     reading = read_written(column, decimal=decimal, order=order, number=number)
-    if kind is None or kind not in known or reading.column.type == column.type == pa.null():
-        if not number:
-            return reading
-    elif not number and (reading.convention is not None or pa.types.is_temporal(reading.column.type)):
-        return Reading(column)  # a category is what is written
-    if number and (_is_text(reading.column) or pa.types.is_temporal(reading.column.type)):
+    is_time = pa.types.is_temporal(reading.column.type)
+    if number and (is_time or _is_text(reading.column)):
         _refuse_text(column, name, str(kind), decimal, reading, place)
+    if not number and kind in known and (is_time or reading.convention is not None):
+        return Reading(column)  # a category is what is written
     return reading
+
+
+def _read_typed(column: Any, kind: str | None) -> Reading:
+    """Return a column that the file gives a type: dates become parts unless a kind is asked for, the rest stays."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_temporal(column.type):
+        return Reading(column)
+    if kind is not None or pa.types.is_time(column.type):
+        return Reading(pc.cast(column, pa.string()))
+    origin = pc.min(pc.cast(column, pa.timestamp("s"), safe=False)).as_py()
+    if origin is None:
+        return Reading(column)
+    return Reading(column, Convention("date", lenient=True, order="ymd", origin=str(np.datetime64(origin, "D"))))
 
 
 def _refuse_text(

@@ -25,18 +25,7 @@ _MOST_PASSES = 10
 
 def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
     """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
-    if target is None:
-        raise TableError("a scan needs target=, the name of the column that holds the labels.")
-    if weight is not None and not isinstance(weight, str):
-        raise TableError(f"for a scan sample_weight must be the name of a column; got {type(weight).__name__}.")
-    for name in (target, *([] if weight is None else [weight])):
-        if name not in scan.names:
-            raise TableError(f"{scan.shown}: {not_found('column', name, scan.names)}")
-    features = [name for name in scan.names if name not in (target, weight)]
-    if not features:
-        raise TableError(
-            f"{scan.shown} has no column besides the target {target!r}, so there is nothing to learn from."
-        )
+    target, features = _target_and_features(scan, target, weight)
     plan = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in features)), weight)
     places, asked = _binned(model, scan, features)
     if not places:
@@ -56,6 +45,23 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", BINS)), strict=True):
         variables[j] = variable
     return Plan(model, target, Schema(tuple(variables)), weight)
+
+
+def _target_and_features(scan: Scan, target: str | None, weight: Any) -> tuple[str, list[str]]:
+    """Return the columns of labels and of features; refuse names that are not columns of the scan."""
+    if target is None:
+        raise TableError("a scan needs target=, the name of the column that holds the labels.")
+    if weight is not None and not isinstance(weight, str):
+        raise TableError(f"for a scan sample_weight must be the name of a column; got {type(weight).__name__}.")
+    for name in (target, *([] if weight is None else [weight])):
+        if name not in scan.names:
+            raise TableError(f"{scan.shown}: {not_found('column', name, scan.names)}")
+    features = [name for name in scan.names if name not in (target, weight)]
+    if not features:
+        raise TableError(
+            f"{scan.shown} has no column besides the target {target!r}, so there is nothing to learn from."
+        )
+    return target, features
 
 
 def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, progress: Any = None) -> Any:
@@ -95,14 +101,9 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
 
 def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
     """Return the numeric columns that are cut into bins, by position, and the method for each."""
-    places: list[int] = []
-    asked: list[str] = []
-    for j, name in enumerate(features):
-        word = word_of(model, scan, j, name)
-        if word in METHODS:
-            places.append(j)
-            asked.append(word)
-    return places, asked
+    asked = [word_of(model, scan, j, name) for j, name in enumerate(features)]
+    places = [j for j, word in enumerate(asked) if word in METHODS]
+    return places, [asked[j] for j in places]
 
 
 def _no_label(target: str) -> TableError:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.history import History
@@ -86,7 +87,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         Stop when a step improves the objective by less than this per row.
     max_iter : int, default 500
         The largest number of steps; reaching it gives a warning.
-    max_memory : int or str, default "1 GiB"
+    max_memory : int or str, default "4 GiB"
         What the rows of a pass may take; longer sequences are done in blocks of at least √n rows.
     random_state : int, generator or None, default 0
         Seed of the starts.
@@ -161,7 +162,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         n_init: int = 5,
         tol: float = 1e-6,
         max_iter: int = 500,
-        max_memory: Memory = "1 GiB",
+        max_memory: Memory = MAX_MEMORY,
         random_state: Any = 0,
     ) -> None:
         self.n_states = n_states

@@ -99,12 +99,8 @@ def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: di
 def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return which variables to ask about next."""
     acted = _changed.network(net, do)
-    asked = [
-        each
-        for each in acted.questions(target, given=_given(given), max_memory=STUDIO_MEMORY)
-        if each.variable not in do
-    ]
-    shown = [each for each in asked if each.information > 1e-12][:MOST_QUESTIONS]
+    possible = acted.questions(target, given=_given(given), max_memory=STUDIO_MEMORY)
+    shown = [each for each in possible if each.variable not in do and each.information > 1e-12][:MOST_QUESTIONS]
     return _json(
         {"questions": [{"variable": q.variable, "information": q.information, "value": q.value} for q in shown]}
     )

@@ -241,3 +241,18 @@ def test_without_a_value_of_enough_rows_the_average_is_the_model_without_super_p
     some = AODE(smoothing="back-off", min_rows=5).fit(table, target="play").predict_proba(days)
     assert_allclose(none, alone, rtol=1e-12)  # no value has 15 of the 14 rows
     assert (np.abs(some - alone) > 1e-3).any()
+
+
+def test_the_class_of_an_average_with_back_off_is_its_most_probable_one():
+    tennis = datasets.load_tennis()
+    model = AODE(smoothing="back-off").fit(tennis, target="play")
+    posterior = model.predict_proba(tennis)
+    assert (model.predict(tennis) == model.classes_[posterior.argmax(axis=1)]).all()
+    assert_allclose(model.score_samples(tennis), np.logaddexp.reduce(model.predict_joint_log_proba(tennis), axis=1))
+
+
+def test_an_average_without_any_super_parent_is_the_model_without_parents():
+    tennis = datasets.load_tennis()
+    average = AODE(smoothing="back-off", min_rows=100).fit(tennis, target="play")
+    alone = KDB(0, smoothing="back-off").fit(tennis, target="play")
+    assert_allclose(average.predict_proba(tennis), alone.predict_proba(tennis), rtol=1e-9)

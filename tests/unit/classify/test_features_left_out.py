@@ -75,3 +75,31 @@ def test_what_does_not_fit_is_refused():
         model.leave_one_out(X)
     with pytest.raises(TableError, match="y holds the class 'z'"):
         model.leave_one_out(X, np.where(Y == "c", "z", Y))
+
+
+@pytest.mark.parametrize("make", [MultinomialNB, ComplementNB])
+def test_without_smoothing_a_class_whose_only_row_is_left_out_has_even_weights(make):
+    # Without its row class a has no count: each of the three features is as likely, (1/3)² for two words.
+    table, y = np.array([[1, 1, 0], [1, 2, 1], [2, 1, 1]]), np.array(["a", "b", "b"])
+    model = make(alpha=0, fit_prior=False).fit(table, y)
+    log_odds = np.diff(model.leave_one_out(table, y).log_posterior[0])[0]
+    others = np.array([3, 3, 2]) / 8  # of class b; what is not a, for the complement
+    expected = np.log(others[:2]).sum() - 2 * np.log(1 / 3)
+    assert_allclose(log_odds, expected, rtol=1e-9)
+
+
+def test_without_smoothing_what_a_bernoulli_class_always_has_rules_out_rows_that_lack_it():
+    table = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0]])
+    y = np.array(["a", "a", "a", "b", "b", "b"])
+    model = BernoulliNB(alpha=0).fit(table, y)
+    found = np.exp(model.leave_one_out(table, y).log_posterior)
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        likelihood = []
+        for label in ("a", "b"):
+            rows = table[kept & (y == label)]
+            share = np.where(table[i] == 1, rows.mean(axis=0), 1 - rows.mean(axis=0))
+            likelihood.append(share.prod() * (y[kept] == label).mean())
+        if sum(likelihood) > 0:
+            assert_allclose(found[i], np.array(likelihood) / sum(likelihood), rtol=1e-9)
+    assert_allclose(found[[2, 3]], [[1.0, 0.0], [0.0, 1.0]])

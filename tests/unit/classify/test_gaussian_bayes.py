@@ -243,3 +243,29 @@ def test_a_table_of_columns_with_holes_is_the_array_with_holes():
     columns = {f"x{j}": [None if np.isnan(cell) else cell for cell in table[:, j]] for j in range(table.shape[1])}
     by_column, by_array = GaussianBayes().fit(columns, Y), GaussianBayes().fit(table, Y)
     assert_allclose(by_column.covariances_, by_array.covariances_, rtol=1e-12)
+
+
+def test_diagonal_variances_of_columns_with_holes_are_those_of_the_known_cells():
+    table = with_holes() + 1e6
+    model = GaussianBayes(covariance="diagonal").fit(table, Y)
+    for c in range(3):
+        assert_allclose(np.diag(model.covariances_[c]), np.nanvar(table[c == Y], axis=0), rtol=1e-6)
+        assert_allclose(model.means_[c], np.nanmean(table[c == Y], axis=0), rtol=1e-12)
+
+
+def test_shrinkage_leaves_the_variance_of_a_single_column_as_it_is():
+    plain, shrunken = (GaussianBayes(shrinkage=s).fit(X[:, :1], Y).covariances_ for s in (0.0, 0.7))
+    assert_allclose(shrunken, plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied"])
+def test_an_unbiased_covariance_of_as_many_rows_as_classes_is_the_least_that_is_allowed(covariance):
+    model = GaussianBayes(covariance=covariance, variance="unbiased").fit(np.array([[0.0], [2.0]]), ["a", "b"])
+    assert_allclose(model.covariances_.ravel(), 1e-6, rtol=1e-9)  # of the whole column's variance, which is 1
+    assert model.predict([[0.1], [1.9]]).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("covariance", KINDS)
+def test_score_samples_is_the_sum_over_the_classes_of_the_joint_density(covariance):
+    model = GaussianBayes(covariance=covariance).fit(X, Y)
+    assert_allclose(model.score_samples(X), np.logaddexp.reduce(model.predict_joint_log_proba(X), axis=1), rtol=1e-9)

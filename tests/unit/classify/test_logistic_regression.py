@@ -234,3 +234,22 @@ def test_an_input_that_separates_alone_is_named_alone():
     with pytest.warns(ConvergenceWarning, match="completely separated by 'a': "):
         model = LogisticRegression().fit({"a": a, "b": b}, [0, 0, 0, 1, 1, 1])
     assert model.separation_.inputs == (0,)
+
+
+def test_the_history_begins_where_all_classes_are_as_likely():
+    rows = np.random.default_rng(0).normal(size=(30_000, 3))
+    for n_classes in (2, 4):
+        y = np.minimum((rows[:, 0] + 2).astype(int).clip(0), n_classes - 1)
+        model = LogisticRegression(l2=1.0).fit(rows, y)
+        assert_allclose(model.history_.objective[0], -np.log(len(model.classes_)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [{0: 3.0}, "balanced"])
+def test_the_weight_of_a_class_is_the_weight_of_its_rows(weight):
+    rng = np.random.default_rng(1)
+    y = (rng.random(200) < 0.2).astype(int)
+    rows = rng.normal(size=(200, 2)) + y[:, None]
+    factor = {0: 3.0, 1: 1.0} if isinstance(weight, dict) else {c: 100 / (y == c).sum() for c in (0, 1)}
+    by_class = LogisticRegression(class_weight=weight, tol=1e-10).fit(rows, y)
+    by_row = LogisticRegression(tol=1e-10).fit(rows, y, np.vectorize(factor.get)(y))
+    assert_allclose(by_class.predict_proba(rows), by_row.predict_proba(rows), rtol=1e-7)

@@ -134,3 +134,17 @@ def test_an_m_estimate_adds_m_tokens_to_each_class(tmp_path):
     )
     m.save(tmp_path / "m.bayes")
     assert_array_equal(load(tmp_path / "m.bayes").predict_proba(TEXTS), m.predict_proba(TEXTS))
+
+
+@pytest.mark.parametrize("model", ["multinomial", "complement"])
+def test_tokens_outside_a_hashed_vocabulary_are_counted_when_a_document_is_left_out(model):
+    fitted = TextClassifier(model=model, hashing=1 << 12, drop_frequent=2).fit(TEXTS, Y)
+    left_out = np.exp(fitted.leave_one_out(TEXTS, Y).log_posterior)
+    n_checked = 0
+    for i in range(len(Y)):
+        rest = fitted.counts_ - fitted.count(TEXTS[i : i + 1], Y[i : i + 1])
+        again = TextClassifier.from_counts(rest.declare(fitted.classes_), **fitted.get_params())
+        if set(again.vocabulary_) >= set(fitted.vocabulary_):
+            n_checked += 1
+            assert_allclose(left_out[i], again.predict_proba(TEXTS[i : i + 1])[0], rtol=1e-9)
+    assert n_checked > 0

@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bayeskit.counts.families import FamilyCounts
-from bayeskit.counts.memory import readable, table_cells
+from bayeskit.counts.memory import MemoryLimit, readable, table_bytes, table_cells
 from bayeskit.counts.table import TableCounts
-from bayeskit.errors import BayeskitError, MergeError, ModelFileError
+from bayeskit.errors import BayeskitError, MergeError, ModelFileError, TooLargeError
 from bayeskit.learn.counting import learn_counts
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels
@@ -188,3 +188,20 @@ def test_files_from_before_the_class_was_optional_have_one():
     meta, arrays = count(range(4)).to_parts()
     del meta["has_class"]
     assert FamilyCounts.from_parts(meta, arrays).classes.tolist() == count(range(4)).classes.tolist()
+
+
+def test_weights_that_add_up_to_a_rounded_sum_leave_nothing_when_they_are_taken_away():
+    weight = np.array([0.1, 0.2, 0.3, 0.7])
+    whole = count(range(4), "pairs", weight) + count([0, 1], "pairs", weight[:2])
+    rest = whole - count([0, 1], "pairs", weight[:2]) - count(range(4), "pairs", weight)
+    assert not rest.cells.any()
+    assert (count(range(4)) - count([0])).cells.dtype.kind == "i"
+
+
+def test_memory_that_is_in_use_beside_the_counts_counts_too():
+    counts = count(range(4))
+    sizes, known = [3, 2, 2], (2, "pairs", counts.schema)
+    need = table_bytes(table_cells(sizes, "pairs")[1], 2, weighted=False)
+    MemoryLimit(need + 100).refuse_too_large(sizes, *known, beside=100)
+    with pytest.raises(TooLargeError, match="in use at once"):
+        MemoryLimit(need + 99).refuse_too_large(sizes, *known, beside=100)

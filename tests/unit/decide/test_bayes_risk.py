@@ -135,3 +135,8 @@ def test_a_column_that_is_missing_throughout_leaves_the_risk_as_it_is(model):
 def test_at_least_one_row_is_drawn(n_samples):
     with pytest.raises(BayeskitError, match="n_samples must be a whole number of at least 1"):
         bayes_risk(NaiveBayes().fit([[0.0], [1.0]], [0, 1]), n_samples=n_samples)
+
+
+def test_one_sample_is_a_number_of_samples():
+    model = NaiveBayes().fit(datasets.load_tennis(), target="play")
+    assert 0.0 <= bayes_risk(model, method="monte carlo", n_samples=1).risk <= 1.0

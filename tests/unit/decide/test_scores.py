@@ -73,3 +73,15 @@ def test_a_class_said_to_be_impossible_costs_a_finite_log_loss():
 def test_a_posterior_of_another_shape_is_refused():
     with pytest.raises(BayeskitError, match=r"must have shape \(300, 2\)"):
         Scores.of(P, Y, ["a", "b"])
+
+
+def test_a_bin_of_calibration_sums_rows_confidence_hits_and_squared_differences():
+    posterior = np.array([[0.92, 0.08], [0.96, 0.04], [0.55, 0.45]])
+    scores = Scores.of(posterior, np.array([0, 1, 0]), ["a", "b"])
+    used = scores.bins[scores.bins[:, 0] > 0]
+    assert_allclose(used, [[1, 0.55, 1, 0.45**2], [2, 1.88, 1, 0.08**2 + 0.96**2]], rtol=1e-12)
+
+
+def test_right_decisions_are_no_errors():
+    scores = Scores.of(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), ["a", "b"])
+    assert scores.most_frequent_errors() == []

@@ -94,3 +94,14 @@ def test_a_column_without_any_event_does_not_rule_one_out_once_smoothed():
     counts = moments([0, 0, 0, 0, 0])
     assert_array_equal(poisson(counts, 0.0), [[0, 0]])
     assert_allclose(poisson(counts, 1.0), [[(1 / 6) / 4, (1 / 6) / 3]], rtol=1e-14)
+
+
+def test_a_constant_far_from_zero_has_a_variance_in_its_units():
+    moments = Moments.of([np.full(4, 1000.0)], np.array([0, 0, 1, 1], dtype=np.uint8), 2, None)
+    assert_allclose(gaussian(moments, "ml")[1], VARIANCE_FLOOR * 1000.0**2, rtol=1e-12)
+
+
+def test_without_smoothing_a_class_without_rows_has_the_rate_of_the_whole_column():
+    moments = Moments.of([np.zeros(3)], np.zeros(3, dtype=np.uint8), 2, None)
+    assert poisson(moments, 0.0).tolist() == [[0.0, 0.0]]
+    assert_allclose(poisson(moments, 1.0), [[(0 + 0.25) / 4, 0.25]])

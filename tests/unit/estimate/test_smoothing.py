@@ -189,3 +189,7 @@ def test_losses_of_prefixes_are_those_of_counting_again(smoothing):
         joint = chain(smoothing, np.delete(table, i, axis=0), np.delete(y, i), x)
         expected += (1 - joint[y[i]] / joint.sum()) ** 2
     assert_allclose(prefix_losses(counts, [-1, 0, 1], smoothing, columns, y, None)[-1], expected, rtol=CLOSE)
+
+
+def test_an_m_estimate_of_zero_is_maximum_likelihood():
+    assert_array_equal(MEstimate(0).probabilities([3, 1]), [0.75, 0.25])

@@ -11,6 +11,8 @@ import bayeskit
 from bayeskit import NaiveBayes, bayes_risk, feature_relevance, value_of_information
 from bayeskit.counts import numbers
 from bayeskit.errors import BayeskitWarning, MergeError, TableError
+from bayeskit.kinds import kind_of
+from bayeskit.kinds.kde import GRID_BANDWIDTHS, GRID_POINTS
 
 RNG = np.random.default_rng(0)
 # Two peaks in class 0, one between them in class 1: no bell curve tells them apart.
@@ -206,3 +208,14 @@ def test_the_table_of_a_column_has_the_mean_of_each_class():
     table = fit([1.0, 2.0, 6.0, 4.0, 4.0], ["a", "a", "a", "b", "b"]).tables_["x"]
     assert table.rows == ("kernels", "mean", "bandwidth")
     assert_allclose(table.values[:2], [[3, 1], [3.0, 4.0]], rtol=1e-12)
+
+
+def test_the_grid_begins_as_far_below_the_least_number_as_it_ends_above_the_largest():
+    model = NaiveBayes(numeric="kde").fit({"x": [1.0, 2.0, 3.0, 2.5]}, ["a", "b", "b", "b"])
+    variable, parameters = model.schema_["x"], model._beliefs.parameters[0]
+    points = np.array(kind_of(variable).grid(variable, parameters).values)
+    reach = GRID_BANDWIDTHS * parameters.bandwidth
+    low, high = (1.0 - reach[0], 2.0 - reach[1]), (1.0 + reach[0], 3.0 + reach[1])
+    step = parameters.bandwidth.max() / GRID_POINTS
+    assert_allclose([points[0], points[-1]], [min(low), max(high)], atol=step)
+    assert points[0] <= min(low) + step

@@ -12,7 +12,6 @@ from bayeskit import (
     LogisticRegression,
     NaiveBayes,
     SemiSupervised,
-    datasets,
     scan,
 )
 from bayeskit.progress import CancelledError, Step
@@ -75,11 +74,11 @@ def test_auto_bayes_tells_each_part_of_its_work_and_can_be_stopped():
 
 def test_auto_bayes_tells_the_rows_of_a_scan():
     pa = pytest.importorskip("pyarrow")
-    tennis = pa.table(datasets.load_tennis())
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": Y})
     steps: list[Step] = []
-    scanned = AutoBayes(effort="fast").fit(scan(tennis), target="play", progress=steps.append)
-    assert steps[-1].done == steps[-1].total == 14
-    assert scanned.n_features_in_ == 4
+    scanned = AutoBayes(effort="fast").fit(scan(table), target="y", progress=steps.append)
+    assert steps[-1].done == steps[-1].total == len(Y)
+    assert scanned.n_features_in_ == 2
 
 
 def test_the_name_of_a_step_of_a_mixture_says_how_many_components_are_tried():
