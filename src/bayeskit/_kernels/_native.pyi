@@ -752,7 +752,6 @@ def pool_log_posterior(scores: NDArray[np.float32], w: Doubles, b: Doubles, n_th
 def fit_class_matrix(
     z: Doubles, y: NDArray[np.uint32], weight: Doubles, penalty: float, tolerance: float, n_threads: int
 ) -> Doubles: ...
-
 def forward_backward(
     log_density: NDArray[np.float64],
     starts: NDArray[np.int64],
