@@ -11,6 +11,7 @@ import typer
 from bayeskit.cli import screen
 from bayeskit.cli.network_files import write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
+from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
     from bayeskit.network.learn.search import LearnedStructure
@@ -83,9 +84,9 @@ def learn(
     test: Test = None,
     missing: Missing = "complete-rows",
     numeric: Numeric = None,
-    bins: Bins = 5,
+    bins: Bins = NETWORK_BINS,
     ignore: Ignored = None,
-    smoothing: Pseudocount = 1.0,
+    smoothing: Pseudocount = SMOOTHING,
     drawing: DrawingFile = None,
     random_state: RandomState = 0,
     encoding: Encoding = "utf-8",

@@ -12,6 +12,7 @@ from bayeskit.cli.network_cases import answer_cases
 from bayeskit.cli.network_files import read_network
 from bayeskit.cli.options import Json, Network, RandomState
 from bayeskit.cli.screen import say_json
+from bayeskit.defaults import MAX_MEMORY
 
 if TYPE_CHECKING:
     from bayeskit.cli.question import ParsedQuestion
@@ -30,7 +31,7 @@ def query(
     ] = None,
     memory: Annotated[
         str, typer.Option("--memory", help="Memory that the tables of an exact answer may take, such as 8GiB.")
-    ] = "4 GiB",
+    ] = MAX_MEMORY,
     cases: Annotated[
         str | None,
         typer.Option(

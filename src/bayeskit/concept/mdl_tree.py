@@ -17,6 +17,7 @@ from bayeskit.concept.mdl.reading import render, steps_to
 from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
 from bayeskit.counts.table import read_classes
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.explain.row_cells import read_row
@@ -126,7 +127,7 @@ class MDLTree(TableClassifier):
     splits_ = learned("splits", "How the tree splits categorical columns.")
 
     def __init__(
-        self, *, splits: str = "auto", average: bool = True, smoothing: float = 1.0, kinds: Any = None
+        self, *, splits: str = "auto", average: bool = True, smoothing: float = SMOOTHING, kinds: Any = None
     ) -> None:
         self.splits = splits
         self.average = average

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bayeskit.defaults import STUDIO_MEMORY
 from bayeskit.network import BayesianNetwork
 from bayeskit.network.infer.evidence import Marginal
 
 Report = Callable[[dict[str, Any]], None]
-# The most memory that the tables of one answer may take.
-MEMORY = "2 GiB"
 MOST_MOVED, MOST_QUESTIONS, MOST_NUMBERS = 8, 12, 14
 # A number of a table is moved by this much to either side in a tornado.
 SWING = 0.1
@@ -52,7 +51,7 @@ class _Changed:
 
     def prior(self, net: BayesianNetwork) -> Any:
         if self._prior is None or self._prior[0] is not net:
-            self._prior = (net, net.posterior(max_memory=MEMORY))
+            self._prior = (net, net.posterior(max_memory=STUDIO_MEMORY))
         return self._prior[1]
 
 
@@ -64,7 +63,7 @@ def posterior(
 ) -> bytes:
     """Return the distribution of every variable, what changed most, and what is independent of the target."""
     prior, acted, known = _changed.prior(net), _changed.network(net, do), _given(given)
-    answer = acted.posterior(given=known, max_memory=MEMORY) if known or do else prior
+    answer = acted.posterior(given=known, max_memory=STUDIO_MEMORY) if known or do else prior
     moved = answer.moved_from(prior)
     aside = {*given, *do}
     result: dict[str, Any] = {
@@ -87,13 +86,13 @@ def posterior(
 
 def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the most probable states of all variables together."""
-    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=MEMORY)
+    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=STUDIO_MEMORY)
     return _json({"states": dict(best.items()), "probability": best.probability})
 
 
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return how far pieces of evidence contradict each other."""
-    conflict = _changed.network(net, do).conflict(_given(given), max_memory=MEMORY)
+    conflict = _changed.network(net, do).conflict(_given(given), max_memory=STUDIO_MEMORY)
     return _json({"conflict": conflict.value, "pieces": conflict.pieces, "words": conflict.words})
 
 
@@ -101,7 +100,9 @@ def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str
     """Return which variables to ask about next."""
     acted = _changed.network(net, do)
     asked = [
-        each for each in acted.questions(target, given=_given(given), max_memory=MEMORY) if each.variable not in do
+        each
+        for each in acted.questions(target, given=_given(given), max_memory=STUDIO_MEMORY)
+        if each.variable not in do
     ]
     shown = [each for each in asked if each.information > 1e-12][:MOST_QUESTIONS]
     return _json(
@@ -111,7 +112,7 @@ def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str
 
 def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the numbers that a target's most probable state is most sensitive to, each changed up and down."""
-    numbers = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=MEMORY)
+    numbers = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=STUDIO_MEMORY)
     bars: list[dict[str, Any]] = []
     for number in numbers:
         low, high = max(number.value - SWING, 0.0), min(number.value + SWING, 1.0)

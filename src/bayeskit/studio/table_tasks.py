@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from bayeskit.defaults import NETWORK_BINS
 from bayeskit.progress import Step
 from bayeskit.studio.network_tasks import Report, _json
 
@@ -114,7 +115,7 @@ def learn(
     blacklist: list[list[str]] | None = None,
     ignore: list[str] | None = None,
     max_parents: int | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
 ) -> bytes:
     """Learn a network; the answer goes to the server, which opens it as a document."""
     from bayeskit.network.learn.search import learn_structure

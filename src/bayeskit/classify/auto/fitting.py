@@ -29,6 +29,7 @@ from bayeskit.classify.auto.training_rows import (
     log_softmax,
 )
 from bayeskit.classify.auto.trees import MOST_STRUCTURE_ROWS, MOST_TESTS, TreePlan, learn_trees
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.schema import Schema
 
 # Rows that are left out to weigh members, and the most numbers that they may have together.
@@ -54,15 +55,21 @@ EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 28), "thorough": Effort(1
 
 
 class Clock:
-    """Tells when the time limit is reached, and which members were left out."""
+    """Tells when the time limit is reached and which members were left out, and reports how far the work has come."""
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, progress: Progress | None = None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self.left_out: list[str] = []
+        self._progress, self._n_done = progress, 0
 
     def is_over(self) -> bool:
         """Whether the time limit is reached."""
         return self._end is not None and time.monotonic() > self._end
+
+    def report(self, what: str) -> None:
+        """Say that a part of the work is done: networks, Gaussians, trees, pool."""
+        self._n_done += 1
+        report_step(self._progress, f"AutoBayes: {what}", self._n_done, 4)
 
 
 @dataclass(frozen=True)
@@ -107,11 +114,15 @@ def learn_plan(
     n_class = class_counts(levels, n_level)
     spread = _spread(plain, n_level)
     column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
+    clock.report("networks")
     members = _Members([], [], [], [], [by_networks], [by_networks])
     if k > 1:
         _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
+        clock.report("Gaussians")
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
+        clock.report("trees")
     weighed = weigh_members(members.log_posteriors, members.by_half, sample)
+    clock.report("pool")
     plan = PoolPlan(
         schema,
         levels,

@@ -14,11 +14,12 @@ import numpy as np
 
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Posteriors
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
 from bayeskit.network.infer.row_queries import RowQueries
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network.infer.evidence import describe, read_hard_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.result import Result
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import PLANNABLE, SMALL_TREE, InferenceEngine, InferencePlan
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.impossible_evidence import refuse_impossible
 from bayeskit.network.infer.tree_size import TreeSize, refuse_large
@@ -30,8 +31,6 @@ SEARCH_SEED = 0
 # nanoseconds for each cell of the first tree. So the total is at most about twice the cost of the better choice.
 LEAST_SEARCH = 2e6
 SEARCH_PER_CELL = 100.0
-# Tables may take this much memory unless the caller says otherwise.
-MAX_MEMORY = "4 GiB"
 _MAX_BYTES = read_memory(MAX_MEMORY)
 # A tree of at most SMALL_TREE cells answers about one variable faster than a shrunk network can be planned for it, and
 # the first tree is paid back after about this many questions.

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import ImpossibleEvidenceError
 from bayeskit.network.infer.evidence import Evidence, read_hard_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.tree_size import advise
 from bayeskit.result import Result
 

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import RowPosterior, n_threads
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError, TooLargeError
 from bayeskit.network.cases import read_cases
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, ExactEngine, memory_in_bytes
+from bayeskit.network.infer.exact import ExactEngine, memory_in_bytes
 from bayeskit.table.column import missing_code
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class RowQueries:
         variables: str,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64]: ...
 
@@ -48,7 +49,7 @@ class RowQueries:
         variables: list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> dict[str, NDArray[np.float64]]: ...
 
@@ -58,7 +59,7 @@ class RowQueries:
         variables: str | list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64] | dict[str, NDArray[np.float64]]:
         """Return P(variable | the row's known cells) for each row of a table of cases.
@@ -101,7 +102,7 @@ class RowQueries:
         target: str | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64]:
         """Return P(target | the other cells) for each row of a table; the target's own column is not read.

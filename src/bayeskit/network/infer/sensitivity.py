@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network import dag
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.infer.evidence import Evidence, read_hard_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.tree_size import advise
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.result import Result

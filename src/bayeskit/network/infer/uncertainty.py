@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import read_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
 from bayeskit.network.infer.tree_size import advise, refuse_large
 

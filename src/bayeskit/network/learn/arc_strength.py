@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_BINS
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.learn.climber import closure
@@ -116,7 +117,7 @@ def arc_strength(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
     whitelist: Arcs = (),
     blacklist: Arcs = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -124,7 +125,7 @@ def arc_strength(
     missing: Literal["complete-rows", "node-average"] = "complete-rows",
     random_state: int = 0,
     progress: Progress | None = None,
-    max_memory: Memory = "4 GiB",
+    max_memory: Memory = MAX_MEMORY,
 ) -> ArcStrength:
     """Learn a network from each of many bootstrap samples of the rows, and count arcs.
 

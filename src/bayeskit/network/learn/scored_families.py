@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import FamilyScores, n_threads
+from bayeskit.defaults import NETWORK_BINS
 from bayeskit.errors import NetworkError
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
@@ -152,7 +153,7 @@ def network_score(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
 ) -> float:
     """Return the score of a network's structure on a table; its tables are not read.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_BINS, SMOOTHING
 from bayeskit.errors import NetworkError, TooLargeError, warn_caller
 from bayeskit.estimate.history import History
 from bayeskit.learn.column_kinds import Kinds
@@ -83,17 +84,17 @@ def learn_structure(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
     whitelist: Arcs = (),
     blacklist: Arcs = (),
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int | None = None,
     missing: Missing = "complete-rows",
-    smoothing: Any = 1.0,
+    smoothing: Any = SMOOTHING,
     random_state: int = 0,
     progress: Progress | None = None,
     on_graph: OnGraph | None = None,
-    max_memory: Memory = "4 GiB",
+    max_memory: Memory = MAX_MEMORY,
 ) -> LearnedStructure:
     """Find the structure of a Bayesian network in a table, and estimate its tables.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.defaults import SMOOTHING
 from bayeskit.estimate.history import History
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.discrete_rows import DiscreteRows
@@ -25,7 +26,9 @@ Search = Callable[[DiscreteRows, Marks], Marks]
 COMPLETIONS = 10
 
 
-def structural_em(task: SearchTask, search: Search, *, smoothing: Any = 1.0, max_rounds: int = 10) -> SearchResult:
+def structural_em(
+    task: SearchTask, search: Search, *, smoothing: Any = SMOOTHING, max_rounds: int = 10
+) -> SearchResult:
     """Return a graph for rows with hidden cells.
 
     A round estimates the tables of the graph by EM, samples the hidden cells of each row ten times from their posterior

@@ -15,6 +15,7 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
+from bayeskit.defaults import MAX_MEMORY, NETWORK_UNSEEN, SMOOTHING
 from bayeskit.errors import MergeError, NetworkError, TableError
 from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
@@ -65,9 +66,9 @@ class LearnsTables:
         table: Any,
         sample_weight: Any = None,
         *,
-        smoothing: Any = 1.0,
+        smoothing: Any = SMOOTHING,
         missing: Missing = "available-case",
-        unseen: Literal["error", "ignore"] = "error",
+        unseen: Literal["error", "ignore"] = NETWORK_UNSEEN,
         start: Literal["data", "tables"] = "data",
         n_init: int = 1,
         random_state: int = 0,
@@ -75,7 +76,7 @@ class LearnsTables:
         max_iter: int = 500,
         progress: Progress | None = None,
         record: bool = False,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> BayesianNetwork:
         r"""Return this network with tables estimated from data; this one does not change.
 
@@ -140,7 +141,7 @@ class LearnsTables:
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
     def updated(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
 
@@ -152,7 +153,7 @@ class LearnsTables:
         array([0.25, 0.75])
         """
         net, learned = cast("BayesianNetwork", self), self._with_counts("updated")
-        more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        more = count_families_of(net, table, sample_weight, unseen, read_memory(MAX_MEMORY))
         return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
 
     def merged(self, other: BayesianNetwork) -> BayesianNetwork:
@@ -165,11 +166,11 @@ class LearnsTables:
         )
 
     def unlearned(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
         net, learned = cast("BayesianNetwork", self), self._with_counts("unlearned")
-        less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        less = count_families_of(net, table, sample_weight, unseen, read_memory(MAX_MEMORY))
         return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
 
     def _with_counts(self, what: str) -> Learned:
