@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,25 +100,17 @@ class TextPredictions:
         return n
 
 
-def explain(
-    model: Any, data: str, text: str | None, encoding: str, row: int | None, doubtful: int, *, as_json: bool
-) -> None:
-    """Explain a text from standard input, one document of a file, or the least certain ones."""
+def explained(
+    model: Any, data: str, text: str | None, encoding: str, row: int | None, doubtful: int
+) -> list[tuple[int, TextExplanation]]:
+    """Explain a text from standard input, one document of a file, or the least certain ones; with their numbers."""
     from bayeskit.table.corpus_files import decode, read_texts
 
     if data == "-":
         rows = [(1, decode(sys.stdin.buffer.read(), encoding, "strict", "standard input"))]
     else:
         rows = _chosen(model, read_texts(data, text=text, encoding=encoding), row, doubtful)
-    explained = [(number, model.explain(document)) for number, document in rows]
-    if as_json:
-        screen.say_json([{"row": number, **_as_json(each)} for number, each in explained])
-        return
-    show: Callable[[Any], str] = repr if sys.stdout.isatty() else str  # colours for a person
-    for number, each in explained:
-        screen.say(f"document {number}")
-        screen.say(show(each))
-        screen.say()
+    return [(number, model.explain(document)) for number, document in rows]
 
 
 def _chosen(model: Any, source: TextSource, row: int | None, doubtful: int) -> list[tuple[int, str]]:
@@ -137,13 +129,3 @@ def _chosen(model: Any, source: TextSource, row: int | None, doubtful: int) -> l
     if row is not None:
         raise TableError(f"there is no document {row}; {source.shown} has {number}.")
     return [(n, text) for _, n, text in least]
-
-
-def _as_json(explanation: TextExplanation) -> dict[str, Any]:
-    return {
-        "classes": explanation.classes,
-        "probability": explanation.probability,
-        "prior_log_odds": explanation.prior,
-        "log_odds": explanation.log_odds,
-        "words": [word._asdict() for word in explanation.words],
-    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -45,41 +47,37 @@ def explain(
     if row is not None and doubtful is not None:
         raise typer.BadParameter("give --row or --doubtful, not both.")
     classifier = options.load_predictor(model, target)
-    if texts.is_text_model(classifier.model):
-        texts.explain(classifier.model, data, text, encoding, row, doubtful or DOUBTFUL, as_json=json)
-        return
-    file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
-    columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)
-    if row is not None:
-        rows = [(row, row_of_file(columns, row))]
+    is_text = texts.is_text_model(classifier.model)
+    if is_text:
+        explained: list[Any] = texts.explained(classifier.model, data, text, encoding, row, doubtful or DOUBTFUL)
     else:
-        rows = least_certain_rows(columns, doubtful or DOUBTFUL)
-    columns.warn()
-    explained = [(number, classifier.explain(cells)) for number, cells in rows]
+        file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
+        columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)
+        if row is not None:
+            rows = [(row, row_of_file(columns, row))]
+        else:
+            rows = least_certain_rows(columns, doubtful or DOUBTFUL)
+        columns.warn()
+        explained = [(number, classifier.explain(cells)) for number, cells in rows]
     if json:
         screen.say_json([{"row": number, **_as_json(explanation)} for number, explanation in explained])
         return
+    show: Callable[[Any], str] = repr if is_text and sys.stdout.isatty() else str  # colours for a person
     for number, explanation in explained:
-        screen.say(f"row {number}")
-        screen.say(str(explanation))
-        screen.say()
+        screen.say(f"{'document' if is_text else 'row'} {number}\n{show(explanation)}\n")
 
 
 def _as_json(explanation: Any) -> dict[str, Any]:
-    return {
+    facts = {
         "classes": explanation.classes,
         "probability": explanation.probability,
         "prior_log_odds": explanation.prior,
         "log_odds": explanation.log_odds,
-        **({"floor_log_odds": explanation.floor} if explanation.floor else {}),
-        "evidence": [
-            {"feature": name, "value": value, "log_odds": term, "used": used}
-            for name, value, term, used in zip(
-                explanation.features,
-                explanation.values,
-                explanation.terms.tolist(),
-                explanation.used.tolist(),
-                strict=True,
-            )
-        ],
     }
+    if hasattr(explanation, "words"):  # of a text
+        return {**facts, "words": [word._asdict() for word in explanation.words]}
+    if explanation.floor:
+        facts["floor_log_odds"] = explanation.floor
+    columns = zip(explanation.features, explanation.values, explanation.terms, explanation.used, strict=True)
+    names = ("feature", "value", "log_odds", "used")
+    return {**facts, "evidence": [dict(zip(names, column, strict=True)) for column in columns]}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from bayeskit.concept.attributes import EMPTY, Codes
 from bayeskit.concept.beam import ScoredHypotheses, beam_search
@@ -155,11 +156,10 @@ class BruteForceMAP(ConceptLearner):
             errors, log_p, constraints = scored.errors, scored.log_prior, scored.constraints
         log_likelihood = self._log_likelihood(errors, n_examples)
         log_joint = log_p + log_likelihood
-        peak = float(log_joint.max())
-        if np.isneginf(peak):
+        if np.isneginf(log_joint.max()):
             best = int(np.argmin(np.where(np.isneginf(log_p), np.iinfo(np.int64).max, errors)))
             raise _nothing_left(errors, _hypothesis(space, constraints, best), int(errors[best]), n_examples)
-        log_evidence = peak + float(np.log(np.exp(log_joint - peak).sum()))
+        log_evidence = float(logsumexp(log_joint))
         self._state = PosteriorState(
             **vars(concept),
             n_examples=n_examples,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
 
 from bayeskit.concept.outcomes import OutcomeModel, read_outcomes
-from bayeskit.concept.probabilities import as_numbers, check_probabilities, read_prior
+from bayeskit.concept.probabilities import as_numbers, check_probabilities, log_of, read_prior
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.explain.explanation import Explanation
 from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
@@ -147,8 +148,7 @@ class Hypotheses(Result):
         values = as_numbers(likelihood, "likelihood")
         if values.shape != self.prior.shape:
             raise BayeskitError(f"likelihood must have {len(self.names)} numbers, one per hypothesis; got {values!r}.")
-        with np.errstate(divide="ignore"):
-            return "likelihood", np.log(check_probabilities(values, "P(d | h)", self.names))
+        return "likelihood", log_of(check_probabilities(values, "P(d | h)", self.names))
 
     def _log_likelihood(self, example: Any) -> NDArray[np.float64]:
         if self._likelihood is None:
@@ -162,8 +162,7 @@ class Hypotheses(Result):
                     f"the likelihood of {example!r} under {self.names[worst]!r} must be a number of at least 0; "
                     f"got {values[worst]}."
                 )
-        with np.errstate(divide="ignore"):
-            return np.log(values)
+        return log_of(values)
 
     def _impossible(self, number: int, example: Any, log_likelihood: NDArray[np.float64]) -> ImpossibleEvidenceError:
         shown = "" if example == "likelihood" else f", {example!r:.80},"
@@ -197,24 +196,18 @@ class Hypotheses(Result):
     @property
     def log_joint(self) -> NDArray[np.float64]:
         """Log P(D, h) of each hypothesis, shape (n_hypotheses,)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.prior) + self.log_likelihood)
+        return log_of(self.prior) + self.log_likelihood
 
     @property
     def log_evidence(self) -> float:
         """Log P(D) = log Σ_h P(D | h) P(h)."""
-        log_joint = self.log_joint
-        peak = float(log_joint.max())
-        return peak + float(np.log(np.exp(log_joint - peak).sum()))
+        return float(logsumexp(self.log_joint))
 
     @property
     def posteriors(self) -> NDArray[np.float64]:
         """P(h | the first k examples) for k = 0, 1, …; shape (n_examples + 1, n_hypotheses)."""
-        with np.errstate(divide="ignore"):
-            start = np.log(self.prior)
-        log_joint = np.cumsum([start, *(step.log_likelihood for step in self._steps)], axis=0)
-        share = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
-        return np.asarray(share / share.sum(axis=1, keepdims=True))
+        log_joint = np.cumsum([log_of(self.prior), *(step.log_likelihood for step in self._steps)], axis=0)
+        return np.asarray(softmax(log_joint, axis=1))
 
     def posterior(self) -> dict[Any, float]:
         """Return P(h | D) by name."""
@@ -240,8 +233,7 @@ class Hypotheses(Result):
         >>> coins.update(*"HHH").description_lengths()["two heads"]
         (2.0, 0.0)
         """
-        with np.errstate(divide="ignore"):
-            h, d = -np.log2(self.prior), -self.log_likelihood / np.log(2.0)
+        h, d = -log_of(self.prior) / np.log(2.0), -self.log_likelihood / np.log(2.0)
         return {name: (float(a), float(b) + 0.0) for name, a, b in zip(self.names, h, d, strict=True)}
 
     def sample(self, random_state: Any = None) -> Any:
@@ -310,8 +302,7 @@ class Hypotheses(Result):
                     f"neither {self.names[i]!r} nor {self.names[j]!r} allows {step.evidence!r:.60}; they have no odds."
                 )
             terms.append(float(for_a - for_b))
-        with np.errstate(divide="ignore"):
-            prior = np.log(self.prior)
+        prior = log_of(self.prior)
         return Explanation(
             (self.names[i], self.names[j]),
             float(prior[i] - prior[j]),

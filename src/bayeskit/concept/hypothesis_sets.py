@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.conjunctions import plain_cells
 from bayeskit.concept.folds import rows_of, stratified_folds
 from bayeskit.concept.hypotheses import Hypotheses
-from bayeskit.concept.probabilities import read_prior
+from bayeskit.concept.probabilities import log_of, read_prior
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.result import Result, pad, text_width
 from bayeskit.table.labels import read_labels
@@ -66,18 +67,15 @@ class HypothesisSet(Protocol):
         ...
 
 
+@dataclass(eq=False)
 class ClassifierSet:
     """Fitted classifiers, weighted by their prior and the likelihood of held-out labels."""
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        members: list[Any],
-        posterior: NDArray[np.float64],
-        classes: NDArray[Any],
-        noise: float,
-    ) -> None:
-        self.names, self.members, self.posterior, self.classes, self.noise = names, members, posterior, classes, noise
+    names: tuple[str, ...]
+    members: list[Any]
+    posterior: NDArray[np.float64]
+    classes: NDArray[Any]
+    noise: float
 
     @classmethod
     def fit(
@@ -117,15 +115,13 @@ class ClassifierSet:
                     fitted = clone(model).fit(some, labels[train])
                     log_likelihood[k] += _log_labels(fitted, others, labels[test], len(classes), names[k], noise)
             members = [clone(model).fit(X, y) for model in models]
-        with np.errstate(divide="ignore"):
-            log_joint = np.log(weights) + log_likelihood
+        log_joint = log_of(weights) + log_likelihood
         if np.isneginf(log_joint.max()):
             raise ImpossibleEvidenceError(
                 f"no hypothesis is left: each of {', '.join(map(repr, names))} gives "
                 "probability 0 to a label that occurs. Pass noise=0.01, the probability that a label is wrong."
             )
-        share = np.exp(log_joint - log_joint.max())
-        return cls(names, members, share / share.sum(), classes, noise), log_likelihood
+        return cls(names, members, softmax(log_joint), classes, noise), log_likelihood
 
     def proba_of(self, number: int, X: Any) -> Proba:
         """Return P(v | h, x) of one classifier, with the noise of the labels."""
@@ -234,12 +230,12 @@ def _log_labels(model: Any, X: Any, labels: NDArray[Any], n_classes: int, name: 
     place = {label: k for k, label in enumerate(known.tolist())}
     column = np.array([place.get(label, -1) for label in labels.tolist()])
     rows = np.arange(len(labels))
-    with np.errstate(divide="ignore"):
-        if noise == 0.0 and hasattr(model, "predict_log_proba"):
+    if noise == 0.0 and hasattr(model, "predict_log_proba"):
+        with np.errstate(divide="ignore"):  # of another library, which may take the log of 0
             log_p = np.where(column >= 0, model.predict_log_proba(X)[rows, column], -np.inf)
-        else:
-            p = np.where(column >= 0, model.predict_proba(X)[rows, column], 0.0)
-            log_p = np.log((1.0 - noise) * p + noise / n_classes)
+    else:
+        p = np.where(column >= 0, model.predict_proba(X)[rows, column], 0.0)
+        log_p = log_of((1.0 - noise) * p + noise / n_classes)
     if np.isnan(log_p).any():
         raise BayeskitError(f"the hypothesis {name!r} gives row {int(np.isnan(log_p).argmax())} a probability of NaN.")
     return float(log_p.sum())

@@ -14,6 +14,7 @@ from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.folds import without_column
 from bayeskit.concept.hypotheses import Hypotheses
 from bayeskit.concept.hypothesis_sets import ClassifierSet, ConjunctionSet, FunctionSet, HypothesisSet, Votes
+from bayeskit.concept.probabilities import log_of
 from bayeskit.counts.features import FeatureNames
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import ModelFileError
@@ -168,8 +169,7 @@ class PosteriorClassifier(SavedModel):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(v | x), of shape (n_rows, n_classes)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return log_of(self.predict_proba(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return the accuracy."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.concept.conjunctions import Conjunction, ConjunctionSpace
-from bayeskit.concept.probabilities import read_prior
+from bayeskit.concept.probabilities import log_of, read_prior
 
 NAMED = ("uniform", "specific", "simple")
 Prior = str | Callable[[Conjunction], float] | Any
@@ -58,17 +58,16 @@ def conjunction_bits(hypothesis: Conjunction) -> float:
 
 def log_prior(prior: Prior, space: ConjunctionSpace) -> NDArray[np.float64]:
     """Return log P(h) of every hypothesis of a space, in its order."""
-    with np.errstate(divide="ignore"):
-        if isinstance(prior, str):
-            weights, empty = log_weights(prior, space)
-            log_p = np.zeros(1)
-            for w in weights:
-                log_p = (log_p[:, None] + w[None, :]).ravel()
-            return np.append(log_p, empty)
-        if callable(prior):
-            given = [prior(hypothesis) for hypothesis in space]
-            return np.log(read_prior(given, range(space.size), normalize=True))
-        return np.log(read_prior(prior, range(space.size)))
+    if isinstance(prior, str):
+        weights, empty = log_weights(prior, space)
+        log_p = np.zeros(1)
+        for w in weights:
+            log_p = (log_p[:, None] + w[None, :]).ravel()
+        return np.append(log_p, empty)
+    if callable(prior):
+        given = [prior(hypothesis) for hypothesis in space]
+        return log_of(read_prior(given, range(space.size), normalize=True))
+    return log_of(read_prior(prior, range(space.size)))
 
 
 def is_prior(prior: Prior) -> bool:

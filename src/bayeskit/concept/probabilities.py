@@ -22,6 +22,12 @@ def as_numbers(values: Any, what: str) -> NDArray[np.float64]:
         raise BayeskitError(f"{what} must hold numbers; got {values!r:.80}.") from None
 
 
+def log_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log p, which is −∞ for 0, without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
 def check_probabilities(values: NDArray[np.float64], what: str, names: Sequence[Any] = ()) -> NDArray[np.float64]:
     """Return the numbers if each is a probability; otherwise the error names the first that is not."""
     bad = ~((values >= 0.0) & (values <= 1.0 + SUM_TOLERANCE))  # NaN fails both comparisons

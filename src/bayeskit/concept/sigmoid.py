@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, softmax
 
 from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
 from bayeskit.concept.least_squares import read_numbers
@@ -275,9 +275,7 @@ class SigmoidUnit(TableClassifier):
         if len(model.classes_) == 2:
             return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
         # In logarithms, since all units may say nearly 0.
-        log_output = log_expit(scores)
-        output = np.exp(log_output - log_output.max(axis=1, keepdims=True))
-        return np.asarray(output / output.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(log_expit(scores), axis=1))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return log P(c | x), of shape (n_rows, n_classes)."""

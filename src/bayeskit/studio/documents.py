@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import re
 import secrets
 import shutil
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeskit.errors import BayeskitError, ModelFileError
+from bayeskit.studio.changes import write
 from bayeskit.studio.workers import Lane
 
 if TYPE_CHECKING:
@@ -25,6 +28,14 @@ MOST_STEPS = 200  # of undo
 
 class NotOpenError(BayeskitError):
     """A document that is not open, or is of another kind."""
+
+
+class StaleError(BayeskitError):
+    """A change or save of a version that is no longer the newest one."""
+
+
+class ChangedFileError(BayeskitError):
+    """A save to a file that somebody else has written since it was opened or saved here."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,10 @@ class Document:
     savable: bool = False
     history: list[Version] = field(default_factory=list)
     place: int = 0
-    saved: int = 0  # the place in the history that the file has; below 0 where the history has let go of it
+    saved: int = 0  # the number of the version that the file has
     made: int = 0  # versions so far
+    on_disk: str | None = None  # the digest of the file as it was read or written last
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one change or save at a time
     used: float = field(default_factory=time.monotonic)
     quick: Lane = field(default_factory=Lane)
     slow: Lane = field(default_factory=Lane)
@@ -61,26 +74,52 @@ class Document:
     results: dict[str, Path] = field(default_factory=dict)
 
     @property
+    def version(self) -> Version:
+        """The network as it is now, and its number."""
+        return self.history[self.place]
+
+    @property
     def net(self) -> BayesianNetwork:
         """The network as it is now."""
-        return self.history[self.place].net
+        return self.version.net
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is work here that the file does not have."""
+        return self.kind == "network" and self.version.number != self.saved
 
     @property
     def subject(self) -> tuple[object, Any]:
         """The object that a worker must hold, with a key that changes when it does."""
         if self.kind == "network":
-            return (self.id, self.history[self.place].number), self.net
+            return (self.id, self.version.number), self.net
         return (self.id, str(self.file)), self.file
 
     def change(self, net: BayesianNetwork) -> None:
         """Set a changed network; the redo history is cleared."""
-        if self.saved > self.place:
-            self.saved = -1
         self.made += 1
-        kept = self.history[: self.place + 1][-(MOST_STEPS - 1) :]
-        self.saved -= self.place + 1 - len(kept)
-        self.history = [*kept, Version(self.made, net)]
+        self.history = [*self.history[: self.place + 1][-(MOST_STEPS - 1) :], Version(self.made, net)]
         self.place = len(self.history) - 1
+
+    def refuse_stale(self, seen: int) -> None:
+        """Raise an error for a request of somebody who has not seen the newest version."""
+        if seen != self.version.number:
+            raise StaleError(
+                f"{self.name!r} was changed meanwhile: this asks for version {seen}, and it has {self.version.number}. "
+                "Look at it as it is now, and try again."
+            )
+
+    def save(self, *, overwrite: bool = False) -> None:
+        """Write the network as it is now to its file; one that somebody else wrote is replaced only when told to."""
+        version, target = self.version, self.file.resolve()  # a link stays a link
+        on_disk = digest(target)
+        if on_disk not in (None, self.on_disk) and not overwrite:
+            raise ChangedFileError(
+                f"{self.name!r} was written by another program since it was opened or saved here. Download this "
+                "network under another name, or say that the file may be replaced."
+            )
+        write(version.net, target if target.suffix == self.file.suffix else self.file)
+        self.on_disk, self.saved = digest(self.file), version.number
 
     def close(self) -> None:
         """End its workers and remove its files."""
@@ -96,9 +135,9 @@ class Document:
             shown |= {
                 "undo": self.place > 0,
                 "redo": self.place < len(self.history) - 1,
-                "changed": self.place != self.saved,
+                "changed": self.changed,
                 "savable": self.savable,
-                "version": self.history[self.place].number,
+                "version": self.version.number,
             }
         return shown
 
@@ -131,10 +170,11 @@ class Documents:
         self, path: Path, *, name: str | None = None, folder: Path | None = None, savable: bool = False
     ) -> Document:
         """Open a file: a network, a model or a table; its extension and its bytes decide."""
+        on_disk = digest(path)  # before it is read: what is written in between is then seen as another's
         kind, net = recognise(path)
         document = Document(secrets.token_urlsafe(9), kind, name or path.name, path, folder, savable)
         if net is not None:
-            document.history = [Version(0, net)]
+            document.history, document.on_disk = [Version(0, net)], on_disk
         return self.add(document)
 
     def open_network(self, net: BayesianNetwork, name: str, source: str | None = None) -> Document:
@@ -144,10 +184,12 @@ class Documents:
         return self.add(made)
 
     def add(self, document: Document) -> Document:
-        """Keep a document, and close the least recently used one when there are too many."""
+        """Keep a document, and close the least recently used one without unsaved changes when there are too many."""
         while len(self._open) >= MOST_OPEN:
-            oldest = min(self._open.values(), key=lambda each: each.used)
-            self.close(oldest.id)
+            idle = [each for each in self._open.values() if not each.changed]
+            if not idle:
+                raise BayeskitError(f"{MOST_OPEN} networks with unsaved changes are open; save or close one of them.")
+            self.close(min(idle, key=lambda each: each.used).id)
         self._open[document.id] = document
         return document
 
@@ -186,6 +228,15 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
 
     TableFile.open(path)
     return "table", None
+
+
+def digest(path: Path) -> str | None:
+    """Return what tells the bytes of a file from others; None where there is no file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
 
 
 def safe_name(name: str) -> str:

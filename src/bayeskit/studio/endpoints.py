@@ -11,6 +11,8 @@ VERSION = "/api/v1"
 # Seconds that a question of each lane may take.
 SECONDS = {"quick": 60.0, "slow": 300.0, "long": 4 * 3600.0}
 WHOLE: Shape = {"type": "integer"}
+# The version that a change or save was asked for; an older one than the newest is refused with 409.
+SEEN: dict[str, Shape] = {"version": WHOLE}
 CASE: dict[str, Shape] = {"given": EVIDENCE, "do": DO}
 CLASSIFIED: dict[str, Shape] = {
     "loss": {"anyOf": [MATRIX, {"type": "null"}]},
@@ -69,13 +71,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     _ask("network", "table", "The conditional table of a variable.", fields({"variable": TEXT})),
     Endpoint("POST", "/networks/{id}/change", "change", "Change a table, an arc or a variable; can be undone.",
              "network", fields(
-                 {"change": {"type": "string", "enum": ["table", "add-arc", "remove-arc", "add-variable",
+                 {**SEEN, "change": {"type": "string", "enum": ["table", "add-arc", "remove-arc", "add-variable",
                                                         "remove-variable", "rename"]}},
                  variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, name=TEXT)),
-    Endpoint("POST", "/networks/{id}/undo", "undo", "Undo the last change.", "network", fields()),
-    Endpoint("POST", "/networks/{id}/redo", "redo", "Redo a change that was undone.", "network", fields()),
-    Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given.",
-             "network", fields()),
+    Endpoint("POST", "/networks/{id}/undo", "undo", "Undo the last change.", "network", fields(SEEN)),
+    Endpoint("POST", "/networks/{id}/redo", "redo", "Redo a change that was undone.", "network", fields(SEEN)),
+    Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given; one "
+             "that somebody else wrote meanwhile only with `overwrite`.", "network",
+             fields(SEEN, overwrite={"type": "boolean"})),
     Endpoint("GET", "/networks/{id}/file", "network_file", "The network as a file.", "network", query=("format",),
              gives="application/octet-stream"),
     _ask("classifier", "schema", "The columns of a classifier, and its classes.", fields(), task="classifier"),

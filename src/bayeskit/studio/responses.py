@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from bayeskit.errors import BayeskitError
-from bayeskit.studio.documents import NotOpenError
+from bayeskit.studio.documents import ChangedFileError, NotOpenError, StaleError
 from bayeskit.studio.endpoints import Endpoint
 from bayeskit.studio.shapes import Shape, check
 from bayeskit.studio.workers import WorkError
@@ -22,6 +22,14 @@ MOST_JSON = 8 << 20
 
 class TooMuchError(BayeskitError):
     """A request with too many bytes."""
+
+
+STATUS: dict[type[Exception], int] = {
+    NotOpenError: 404,
+    StaleError: 409,
+    ChangedFileError: 409,
+    TooMuchError: 413,
+}
 
 
 class GoneError(Exception):
@@ -44,11 +52,7 @@ def answer(value: Any, status: int = 200) -> Response:
 
 def sentence(error: Exception, where: str, folder: Path) -> Response:
     """Return an error as a place and a message."""
-    status = 422
-    if isinstance(error, NotOpenError):
-        status = 404
-    elif isinstance(error, TooMuchError):
-        status = 413
+    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
     kind = error.kind if isinstance(error, WorkError) else type(error).__name__
     # The path of an upload on the server is not shown.
     text = " ".join(str(error).split())

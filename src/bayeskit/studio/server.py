@@ -156,27 +156,37 @@ class Studio:
         path = await asyncio.to_thread(example_file, name, folder)
         return answer(self.documents.open(path, folder=folder).to_json())
 
+    @asynccontextmanager
+    async def _newest(self, document: Document, body: dict[str, Any]) -> AsyncIterator[None]:
+        """Hold a document while its newest version, which the client has seen, is changed or saved."""
+        async with document.turn:
+            document.refuse_stale(body["version"])
+            yield
+
     async def change(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Change a network."""
-        document.change(await asyncio.to_thread(changes.changed, document.net, body))
+        async with self._newest(document, body):
+            document.change(await asyncio.to_thread(changes.changed, document.net, body))
         return answer(document.to_json())
 
-    async def undo(self, request: Request, document: Document, body: Any) -> Response:
+    async def undo(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Take back a change."""
-        document.place = max(document.place - 1, 0)
+        async with self._newest(document, body):
+            document.place = max(document.place - 1, 0)
         return answer(document.to_json())
 
-    async def redo(self, request: Request, document: Document, body: Any) -> Response:
+    async def redo(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Make a change again."""
-        document.place = min(document.place + 1, len(document.history) - 1)
+        async with self._newest(document, body):
+            document.place = min(document.place + 1, len(document.history) - 1)
         return answer(document.to_json())
 
-    async def save(self, request: Request, document: Document, body: Any) -> Response:
+    async def save(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Write a network to the file that the command was given, and to no other."""
         if not document.savable:
             raise BayeskitError(f"{document.name!r} was not opened from a file of this machine; download it instead.")
-        await asyncio.to_thread(changes.write, document.net, document.file)
-        document.saved = document.place
+        async with self._newest(document, body):
+            await asyncio.to_thread(document.save, overwrite=body.get("overwrite", False))
         return answer(document.to_json())
 
     async def network_file(self, request: Request, document: Document, body: Any) -> Response:

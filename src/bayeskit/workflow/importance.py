@@ -95,7 +95,6 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
     if len(present) < 2:
         return {}
     try:
-        assert board.best.model is not None
         rows = Labelled(source.take(others), y.astype(np.uint32), present, None, result.table.target)
         model = fit_candidate(board.best.model, rows)
         held_out = source.take(here[np.isin(labels.y[here], present)])

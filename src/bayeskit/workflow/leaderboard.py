@@ -34,6 +34,13 @@ class Trial(Result):
     # Of a table of any size: True where the model needs the rows, and learned from the sample alone.
     from_sample: bool = False
 
+    @property
+    def held_out(self) -> tuple[Scores, NDArray[np.float64]]:
+        """The scores and the posterior of every row, of a classifier that could be fitted."""
+        assert self.scores is not None
+        assert self.posterior is not None
+        return self.scores, self.posterior
+
 
 @dataclass(frozen=True, repr=False)
 class Leaderboard(Sequence[Trial], Result):
@@ -71,9 +78,7 @@ class Leaderboard(Sequence[Trial], Result):
     @property
     def beats_majority(self) -> bool:
         """Whether the best classifier has a lower value of the measure than the majority class, in the digits shown."""
-        best, majority = self.best.scores, self.majority.scores
-        assert best is not None
-        assert majority is not None
+        best, majority = self.best.held_out[0], self.majority.held_out[0]
         # A classifier that learned nothing but P(c), with another smoothing, differs in digits that nobody sees.
         lower: bool = round(getattr(best, self.by).value, DIGITS) < round(getattr(majority, self.by).value, DIGITS)
         return lower

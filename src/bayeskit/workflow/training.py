@@ -64,9 +64,7 @@ class Training(Result):
     def no_better_than_majority(self) -> str:
         """The warning where no classifier beats the majority class: what follows from that, and what does not."""
         board = self.board
-        best, majority = (trial.scores for trial in (board.best, board.majority))
-        assert best is not None
-        assert majority is not None
+        best, majority = board.best.held_out[0], board.majority.held_out[0]
         said = (
             f"no classifier beats the majority class by {self.measures[board.by]}: {getattr(best, board.by)} for "
             f"{board.best.name}, {getattr(majority, board.by)} for predicting the class frequencies in every row. "
@@ -93,8 +91,7 @@ class Training(Result):
         y, place = self.table.labels.y[rows], list(MEASURES).index(by)
         costs = []
         for trial in (board.majority, board.best):
-            assert trial.posterior is not None
-            posterior = trial.posterior[rows]
+            posterior = trial.held_out[1][rows]
             if board.loss is not None and by == "mean_loss":
                 costs.append(realised_loss(y, bayes_action(posterior, board.loss), board.loss))
             else:
@@ -160,7 +157,6 @@ def train(
     if calibrate:
         board = _calibrated(board, labels.y)
     best = board.best
-    assert best.model is not None
     model = compared.fit(best, progress)
     temperature = 1.0
     if calibrate and (posterior := raw[best.name]) is not None:

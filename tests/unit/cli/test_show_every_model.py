@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bayeskit import BernoulliNB, ComplementNB, MultinomialNB, TextClassifier
+from bayeskit import BayesDecision, BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, TextClassifier, datasets
 from bayeskit.cli.app import run
+from bayeskit.io.registry import MODELS, estimator_named
 
 NUMBERS = np.array([[1, 0, 2], [0, 1, 0], [1, 1, 3], [0, 2, 1]])
 
@@ -33,3 +34,30 @@ def test_a_table_is_refused_with_what_is_taken(tmp_path, capsys):
     (tmp_path / "days.csv").write_text("a,b\n1,2\n")
     assert run(["show", str(tmp_path / "days.csv")]) != 0
     assert "show takes a model (.bayes) or a network file" in " ".join(capsys.readouterr().err.split())
+
+
+def fitted(name):
+    rng = np.random.default_rng(0)
+    rows = rng.poisson(3, (60, 3))
+    labels = np.where(rows[:, 0] + rng.normal(size=60) > 3, "yes", "no")
+    loss = {"no": {"no": 0, "yes": 1}, "yes": {"no": 5, "yes": 0}}
+    special = {
+        "BayesianNetwork": datasets.load_asia,
+        "BayesDecision": lambda: BayesDecision(NaiveBayes(), loss=loss).fit(rows, labels),
+        **dict.fromkeys(
+            ("TextClassifier", "AutoText"), lambda: estimator_named(name)().fit(["a b", "c d"] * 5, ["x", "y"] * 5)
+        ),
+        "LeastSquares": lambda: estimator_named(name)().fit(rows, rows[:, 1] + 0.5),
+        **dict.fromkeys(("KMeans", "GaussianMixture", "LatentClass"), lambda: estimator_named(name)(2).fit(rows * 1.0)),
+    }
+    return special.get(name, lambda: estimator_named(name)().fit(rows, labels))()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("json", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_model_of_every_class_that_a_file_may_hold_is_shown(name, json, tmp_path, capsys):
+    fitted(name).save(tmp_path / "model.bayes")
+    capsys.readouterr()
+    assert run(["show", str(tmp_path / "model.bayes"), *json]) == 0
+    assert len(capsys.readouterr().out) > 50

@@ -101,21 +101,21 @@ def test_changes_are_made_undone_and_saved_only_when_asked(tmp_path):
     try:
         (document,) = own.client.get("/documents").json()
         base = f"/networks/{document['id']}"
-        changed = own.ask(f"{base}/change", change="table", variable="smoke", rows=[[0.25, 0.75]]).json()
+        changed = own.edit(base, "change", change="table", variable="smoke", rows=[[0.25, 0.75]]).json()
         assert (changed["undo"], changed["redo"], changed["changed"]) == (True, False, True)
         assert own.ask(f"{base}/posterior").json()["p"]["smoke"] == pytest.approx([0.25, 0.75], rel=1e-12)
-        own.ask(f"{base}/change", change="add-variable", variable="cough", states=["no", "yes"])
-        own.ask(f"{base}/change", change="add-arc", arc=["bronc", "cough"])
-        loop = own.ask(f"{base}/change", change="add-arc", arc=["cough", "smoke"])
+        own.edit(base, "change", change="add-variable", variable="cough", states=["no", "yes"])
+        own.edit(base, "change", change="add-arc", arc=["bronc", "cough"])
+        loop = own.edit(base, "change", change="add-arc", arc=["cough", "smoke"])
         assert loop.status_code == 422
         assert "cycle" in loop.json()["error"]["what"]
-        own.ask(f"{base}/change", change="remove-variable", variable="asia")
+        own.edit(base, "change", change="remove-variable", variable="asia")
         assert file.read_bytes() == before
         for _ in range(4):
-            last = own.ask(f"{base}/undo").json()
+            last = own.edit(base, "undo").json()
         assert (last["undo"], last["redo"], last["changed"]) == (False, True, False)
-        own.ask(f"{base}/redo")
-        assert own.ask(f"{base}/save").json()["changed"] is False
+        own.edit(base, "redo")
+        assert own.edit(base, "save").json()["changed"] is False
         assert bayeskit.BayesianNetwork.read(file).posterior("smoke")["yes"] == pytest.approx(0.25, rel=1e-12)
         copy = own.client.get(f"{base}/file", params={"format": "xmlbif"}).content
         (tmp_path / "copy.xmlbif").write_bytes(copy)
@@ -129,16 +129,16 @@ def test_changes_are_made_undone_and_saved_only_when_asked(tmp_path):
 def test_each_version_of_a_network_is_answered_for_itself(served):
     base = f"/networks/{served.client.post('/examples/asia').json()['id']}"
     for share in (0.1, 0.2, 0.3, 0.4):
-        served.ask(f"{base}/change", change="table", variable="smoke", rows=[[share, 1 - share]])
+        served.edit(base, "change", change="table", variable="smoke", rows=[[share, 1 - share]])
         assert served.ask(f"{base}/posterior").json()["p"]["smoke"][0] == pytest.approx(share, rel=1e-12)
         acted = served.ask(f"{base}/posterior", do={"lung": "yes"}).json()["p"]["smoke"][0]
         assert acted == pytest.approx(share, rel=1e-12)
-        served.ask(f"{base}/undo")
+        served.edit(base, "undo")
         assert served.ask(f"{base}/posterior").json()["p"]["smoke"][0] == pytest.approx(0.5, rel=1e-12)
 
 
 def test_an_uploaded_network_cannot_be_saved_over_a_file_of_the_machine(served, asia):
-    answer = served.ask(f"{asia}/save")
+    answer = served.edit(asia, "save")
     assert answer.status_code == 422
     assert "download" in answer.json()["error"]["what"]
 

@@ -149,7 +149,7 @@ def test_numbers_are_written_as_people_write_them(value, text):
 
 def test_a_recall_of_zero_is_a_number_and_a_precision_without_predictions_is_a_dash():
     scores = SimpleNamespace(confusion=np.array([[3, 0], [2, 0]]), classes=("a", "b"))
-    shown = _per_class(SimpleNamespace(board=SimpleNamespace(best=SimpleNamespace(scores=scores))))
+    shown = _per_class(scores)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", shown.split(">b<")[1])
     assert [re.sub("<.*", "", cell) for cell in cells] == ["2", "0", "–", "0 %"]
 

@@ -11,6 +11,7 @@ export class Editing {
   constructor(document, onChange) {
     this.document = document;
     this.onChange = onChange;
+    this.last = Promise.resolve();
   }
 
   get base() {
@@ -22,9 +23,23 @@ export class Editing {
     this.onChange(document);
   }
 
-  async change(body) {
-    const question = body.change === "undo" || body.change === "redo" ? post(`${this.base}/${body.change}`) : post(`${this.base}/change`, body);
-    this.take(await question);
+  // Requests go one after the other, each for the version that the one before gave. One that somebody else was
+  // quicker than is refused; the page then shows the network as it is now.
+  send(path, body = {}) {
+    const request = this.last.then(async () => {
+      try {
+        this.take(await post(`${this.base}/${path}`, { ...body, version: this.document.version }));
+      } catch (error) {
+        if (error.kind === "StaleError") this.take(await fresh(this.document.id));
+        throw error;
+      }
+    });
+    this.last = request.catch(() => {});
+    return request;
+  }
+
+  change(body) {
+    return body.change === "undo" || body.change === "redo" ? this.send(body.change) : this.send("change", body);
   }
 
   card(view) {
@@ -36,12 +51,13 @@ export class Editing {
     const name = h("input", { type: "text", placeholder: t("newName"), "aria-label": t("newName") });
     const states = h("input", { type: "text", placeholder: t("newStates"), "aria-label": t("newStates") });
     const step = (what, able) => h("button", { class: "tool", title: t(what), "aria-label": t(what), disabled: !able, onclick: () => view.change({ change: what }, wrong) }, icon(what));
-    const save = async () => {
+    const save = async (more = {}) => {
       try {
-        this.take(await post(`${this.base}/save`));
+        await this.send("save", more);
         put(wrong, h("p", { class: "note good", role: "status" }, t("saved")));
       } catch (error) {
-        put(wrong, problem(error));
+        const replace = h("button", { class: "small danger", onclick: () => save({ overwrite: true }) }, t("replaceFile"));
+        put(wrong, problem(error), error.kind === "ChangedFileError" && replace);
       }
     };
     const format = h("select", { "aria-label": t("download") }, FORMATS.map((each) => h("option", { value: each }, `.${each}`)));
@@ -49,7 +65,7 @@ export class Editing {
     format.addEventListener("change", () => link.setAttribute("href", `/api/v1${this.base}/file?format=${format.value}`));
     return card(t("edit"),
       h("div", { class: "buttons" }, step("undo", this.document.undo), step("redo", this.document.redo),
-        this.document.savable && h("button", { class: "small primary", disabled: !this.document.changed, onclick: save }, t("save", this.document.name)), format, link),
+        this.document.savable && h("button", { class: "small primary", disabled: !this.document.changed, onclick: () => save() }, t("save", this.document.name)), format, link),
       h("details", {}, h("summary", {}, t("addArc")), h("div", { class: "fields" }, from, to, h("div", { class: "buttons" },
         h("button", { class: "small", onclick: () => view.change({ change: "add-arc", arc: arc() }, wrong) }, t("addArc")),
         h("button", { class: "small", onclick: () => view.change({ change: "remove-arc", arc: arc() }, wrong) }, t("removeArc"))))),

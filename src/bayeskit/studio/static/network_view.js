@@ -262,7 +262,9 @@ export class NetworkView {
       await this.ask();
       this.showEditing();
     } catch (error) {
-      if (!isStopped(error)) put(host, problem(error));
+      const stale = error.kind === "StaleError"; // somebody else was quicker: show what there is now
+      if (stale) await this.layOut().then(() => this.ask()).catch(() => {});
+      if (!isStopped(error)) put(stale ? this.parts.wrong : host, problem(error));
     }
   }
 

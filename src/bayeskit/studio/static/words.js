@@ -76,6 +76,7 @@ const WORDS = {
   addVariable: ["Add variable", "添加变量"],
   save: ["Save to {0}", "保存到 {0}"],
   saved: ["Saved", "已保存"],
+  replaceFile: ["Replace the file", "替换该文件"],
   download: ["Download", "下载"],
   thinking: ["Thinking…", "计算中…"],
   layingOut: ["Laying out {0} …", "正在布局 {0} …"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeskit.decide.curves import curves
-from bayeskit.decide.scores import MOST_IN_MATRIX
+from bayeskit.decide.scores import MOST_IN_MATRIX, Scores
 from bayeskit.workflow.report.curve_svg import curve_svg
 from bayeskit.workflow.report.html import bar, e, grid, section, short
 from bayeskit.workflow.report.pictures import can_plot, picture
@@ -56,10 +56,10 @@ def reliability(result: Training) -> str:
     """Show how well the probabilities are calibrated."""
     from bayeskit.plot.reliability import reliability_curve
 
-    best, rows = result.board.best, result.board.scored_rows
-    assert best.posterior is not None
-    confidence = np.clip(best.posterior[rows].max(axis=1), 0.0, 1.0)
-    right = best.posterior[rows].argmax(axis=1) == result.table.labels.y[rows]
+    rows = result.board.scored_rows
+    posterior = result.board.best.held_out[1][rows]
+    confidence = np.clip(posterior.max(axis=1), 0.0, 1.0)
+    right = posterior.argmax(axis=1) == result.table.labels.y[rows]
     shown = _plot(lambda ax: reliability_curve(right, confidence, ax=ax), (5.2, 5.0), "reliability")
     calibrated = f" They were calibrated by the temperature {result.temperature:.3g}." * (result.temperature != 1.0)
     return section(
@@ -73,12 +73,11 @@ def reliability(result: Training) -> str:
 
 def two_class_curves(result: Training) -> str:
     """Draw ROC, precision and recall, and lift where there are two classes."""
-    best, rows, classes = result.board.best, result.board.scored_rows, result.table.labels.classes
-    assert best.posterior is not None
+    rows, classes = result.board.scored_rows, result.table.labels.classes
     y = result.table.labels.y[rows]
     if len(classes) != 2 or len(np.unique(y)) != 2:
         return ""
-    ranking = curves(best.posterior[rows, 1], y == 1)
+    ranking = curves(result.board.best.held_out[1][rows, 1], y == 1)
     label, base = e(short(classes[1], 24)), float((y == 1).mean())
     top = ranking.share >= 0.01
     lift = ranking.recall[top] / ranking.share[top]
@@ -113,8 +112,7 @@ def two_class_curves(result: Training) -> str:
 
 def confusion(result: Training) -> str:
     """Show which classes are confused with which, and the losses where they were given."""
-    scores, loss = result.board.best.scores, result.board.loss
-    assert scores is not None
+    scores, loss = result.board.best.held_out[0], result.board.loss
     share = scores.decided / np.maximum(scores.decided.sum(axis=1, keepdims=True), 1)
     words = "Number of rows by true class and decision."
     if len(scores.classes) > MOST_IN_MATRIX:
@@ -139,12 +137,10 @@ def confusion(result: Training) -> str:
                 f"{_matrix('loss, as given', scores.classes, scores.actions, costs)}</div>"
             )
             words += f" The mean loss is {e(scores.mean_loss)}."
-    return section("confusion", "Confusion matrix", words, shown, _per_class(result))
+    return section("confusion", "Confusion matrix", words, shown, _per_class(scores))
 
 
-def _per_class(result: Training) -> str:
-    scores = result.board.best.scores
-    assert scores is not None
+def _per_class(scores: Scores) -> str:
     right, truth, guess = np.diag(scores.confusion), scores.confusion.sum(axis=1), scores.confusion.sum(axis=0)
     rows = []
     for k in np.argsort(-truth, kind="stable")[:100]:

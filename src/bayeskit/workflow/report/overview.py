@@ -20,19 +20,17 @@ MOST_CLASSES = 30
 
 def header(result: Training) -> str:
     """Return the title, what was learned from what, and the most important numbers."""
-    table, best = result.table, result.board.best
-    majority = result.board.majority
-    assert best.scores is not None
-    assert majority.scores is not None
+    table, board = result.table, result.board
+    best, majority = board.best.held_out[0], board.majority.held_out[0]
     used = len(table.features.source.names)
     figures = [
-        (percent(best.scores.error.value), f"of rows are predicted wrong (± {100 * best.scores.error.se:.1f} %)"),
-        (percent(majority.scores.error.value), "would be wrong if the largest class were always predicted"),
-        (f"{best.scores.log_loss.value:.3f}", f"log-loss (± {best.scores.log_loss.se:.3f})"),
-        (percent(best.scores.calibration_error.value), "calibration error: how far confidence is from accuracy"),
+        (percent(best.error.value), f"of rows are predicted wrong (± {100 * best.error.se:.1f} %)"),
+        (percent(majority.error.value), "would be wrong if the largest class were always predicted"),
+        (f"{best.log_loss.value:.3f}", f"log-loss (± {best.log_loss.se:.3f})"),
+        (percent(best.calibration_error.value), "calibration error: how far confidence is from accuracy"),
     ]
     if result.board.loss is not None:
-        loss = best.scores.mean_loss
+        loss = best.mean_loss
         figures.append((f"{loss.value:.3f}", f"mean loss (± {loss.se:.3f})"))
     if result.test is not None:
         held_out = result.test.scores
@@ -44,8 +42,8 @@ def header(result: Training) -> str:
     )
     return (
         f"<header><h1>Predicting {e(table.target)}</h1>"
-        f'<p class="lead">{e(best.name)} learned from {count(table.n_rows, "row")} and {count(used, "column")} of '
-        f"{e(table.file.name)}. All numbers come from {e(result.folds.described)}: each row was predicted by "
+        f'<p class="lead">{e(board.best.name)} learned from {count(table.n_rows, "row")} and {count(used, "column")} '
+        f"of {e(table.file.name)}. All numbers come from {e(result.folds.described)}: each row was predicted by "
         f'a model that had not seen it.</p>{alarm}<div class="figures">{cards}</div></header>'
     )
 
