@@ -33,6 +33,7 @@ _MODELS = {
     "NetworkClassifier": "bayeskit.classify.network_classifier",
     "KNeighbors": "bayeskit.classify.k_neighbors",
     "ODE": "bayeskit.classify.ode",
+    "SequenceClassifier": "bayeskit.sequence.sequence_classifier",
     "SPODE": "bayeskit.classify.spode",
     "SigmoidUnit": "bayeskit.concept.sigmoid",
     "TAN": "bayeskit.classify.tan",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,14 @@ class Sequences:
         result[self.rows[there]] = values[there]
         return result
 
-    def sequence_of(self, place: int) -> Any:
-        """Return the name of the sequence that holds a time."""
-        return self.names[int(np.searchsorted(self.offsets, place, side="right")) - 1]
+    def take(self, sequences: NDArray[np.int64]) -> Sequences:
+        """Return some of the sequences, over the same table."""
+        lengths = np.diff(self.offsets)[sequences]
+        offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[sequences] - offsets[:-1], lengths)
+        states = None if self.states is None else self.states[places]
+        names = [self.names[int(s)] for s in sequences]
+        return replace(self, rows=self.rows[places], offsets=offsets, names=names, states=states)
 
     def shown(self, place: int) -> str:
         """Return where a time is, for a message."""
@@ -366,6 +371,4 @@ def matched(read: Sequences, schema: Schema, X: Any, who: str) -> Sequences:
     if isinstance(X, Mapping) or is_records(X) or (read.as_list and source.named):
         source = in_order(X if not read.as_list else {}, source, schema.names)
     check_columns(source, schema.names, schema.named, who)
-    return read if source is read.source else Sequences(
-        source, read.rows, read.offsets, read.names, read.states, read.classes, read.as_list, read.target
-    )  # fmt: skip
+    return replace(read, source=source)
