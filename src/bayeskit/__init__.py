@@ -17,6 +17,7 @@ _MODELS = {
     "BernoulliNB": "bayeskit.classify.bernoulli_nb",
     "CategoricalNB": "bayeskit.classify.categorical_nb",
     "ComplementNB": "bayeskit.classify.complement_nb",
+    "DynamicNetwork": "bayeskit.sequence.dynamic_network",
     "GaussianBayes": "bayeskit.classify.gaussian_bayes",
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "GaussianMixture": "bayeskit.mixture.gaussian_mixture",
