@@ -54,6 +54,7 @@ NB_MODULE(_native, m) {
     bayeskit::sequence::bind_viterbi(m);
     bayeskit::sequence::bind_expected_cells(m);
     bayeskit::automatic::bind_group_rows(m);
+    bayeskit::automatic::bind_content_hashes(m);
     bayeskit::automatic::bind_cut_numbers(m);
     bayeskit::automatic::bind_scale_numbers(m);
     bayeskit::automatic::bind_encode_levels(m);

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _MODELS = {
     "AODE": "bayeskit.classify.aode",
     "AutoBayes": "bayeskit.classify.auto.model",
+    "AutoText": "bayeskit.classify.auto_text.model",
     "BayesDecision": "bayeskit.decide.bayes_decision",
     "BayesOptimalClassifier": "bayeskit.concept.optimal",
     "BayesianNetwork": "bayeskit.network.network",
@@ -70,6 +71,7 @@ _PUBLIC = {
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
+    "to_c": "bayeskit.export.c.score",
     "to_onnx": "bayeskit.export.onnx.score",
     "to_sql": "bayeskit.export.sql.score",
     "value_of_information": "bayeskit.explain.relevance",

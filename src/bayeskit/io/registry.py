@@ -14,6 +14,7 @@ MODELS: dict[str, str] = {name: f"{module}:{name}" for name, module in _MODELS.i
 # Counts that were made in one place and are added in another.
 STATISTICS: dict[str, str] = {
     "AutoCounts": "bayeskit.classify.auto.counts:AutoCounts",
+    "AutoTextCounts": "bayeskit.classify.auto_text.counts:AutoTextCounts",
     "FamilyCounts": "bayeskit.counts.families:FamilyCounts",
     "FeatureCounts": "bayeskit.counts.features:FeatureCounts",
     "GaussianCounts": "bayeskit.counts.gaussian:GaussianCounts",
