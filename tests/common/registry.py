@@ -33,9 +33,9 @@ def mixtures():
 
 def chains():
     """Models of sequences."""
-    from bayeskit import HiddenMarkov
+    from bayeskit import HiddenMarkov, SequenceClassifier
 
-    return [HiddenMarkov(2, n_init=1)]
+    return [HiddenMarkov(2, n_init=1), SequenceClassifier(2, n_init=1)]
 
 
 def semi_supervised():

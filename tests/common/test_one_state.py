@@ -18,6 +18,7 @@ from bayeskit import (
     LogisticRegression,
     MultinomialNB,
     NaiveBayes,
+    SequenceClassifier,
     SigmoidUnit,
     TextClassifier,
 )
@@ -54,6 +55,8 @@ def rows(model, seed):
         return [" ".join(words[row]) for row in X], np.where(X[:, 0] > 1, "spam", "ham")
     if isinstance(model, ConceptLearner):
         return {f"a{j}": [f"v{v}" for v in X[:, j].tolist()] for j in range(3)}, np.where(X[:, 0] == 1, "yes", "no")
+    if isinstance(model, SequenceClassifier):
+        return [part.astype(float) for part in np.array_split(X, 8)], np.array([0, 1] * 4)
     return X.astype(float), np.where(X[:, 0] + rng.integers(0, 3, size=len(X)) > 2, 1, 0)
 
 

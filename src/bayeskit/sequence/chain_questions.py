@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import read_memory
+from bayeskit.decide.loss import read_loss
+from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TableError
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.explain.model_summary import ModelSummary
@@ -15,6 +18,7 @@ from bayeskit.learn.model import Model
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.learn.parameters import at_least
 from bayeskit.mixture.start import as_generator
+from bayeskit.sequence.alarm import Alarm, reach_probability
 from bayeskit.sequence.beliefs import ChainBeliefs
 from bayeskit.sequence.chain_draws import draw_chain
 from bayeskit.sequence.chain_network import chain_network
@@ -237,6 +241,50 @@ class ChainQuestions(Model):
         columns = forecast_columns(model._chain, states)
         return Forecast(tuple(read.names), tuple(model.states_.tolist()), states, columns)
 
+    def alarm(
+        self,
+        X: Any,
+        states: Any,
+        within: int = 5,
+        loss: Any = ((0.0, 1.0), (1.0, 0.0)),
+        *,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+    ) -> Alarm:
+        """Return for each row how probable one of some states is in the next rows, given the rows so far.
+
+        Parameters
+        ----------
+        X : sequences
+            As in :meth:`fit`.
+        states : state or list of states
+            What to watch for, such as "failure".
+        within : int, default 5
+            How many rows ahead.
+        loss : 2 × 2 array
+            What each action costs: rows are the truth (not reached, reached), columns the action (wait, alarm). By
+            default an alarm is raised where the probability is above one half.
+        group, time, lengths
+            As in :meth:`fit`.
+        """
+        if not at_least(1, whole=True)[1](within):
+            raise BayeskitError(f"within must be a whole number of at least 1; got {within!r}.")
+        model = self._now()
+        names = model.states_.tolist()
+        wanted = list(states) if isinstance(states, list | tuple | set | np.ndarray) else [states]
+        for each in wanted:
+            if each not in names:
+                raise BayeskitError(not_found("state", str(each), map(str, names)))
+        costs = read_loss(loss, (False, True))
+        read, passes = model._asked(X, group, time, lengths)
+        filtered = _guarded(read, lambda: _stacked(passes, model.n_states_)[0])
+        watched = np.isin(np.arange(len(names)), [names.index(each) for each in wanted])
+        reach = reach_probability(model.transitions_, watched, within)
+        p = np.minimum(filtered @ reach, 1.0)
+        raised = bayes_action(np.column_stack([1.0 - p, p]), costs) == 1
+        return Alarm(tuple(wanted), within, read.as_came(p), read.as_came(raised))
+
     def sample(
         self, n_rows: int = 1, n_sequences: int = 1, random_state: Any = None
     ) -> tuple[list[dict[str, Any]], list[NDArray[Any]]]:
@@ -326,7 +374,9 @@ class ChainQuestions(Model):
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _asked(self, X: Any, group: Any, time: Any, lengths: Any) -> tuple[Sequences, Passes]:
+    def _asked(
+        self, X: Any, group: Any, time: Any, lengths: Any, target: str | None = None
+    ) -> tuple[Sequences, Passes]:
         """Return sequences in terms of the columns of the fit, and the passes over them; called on a plain model."""
         state, chain = self._fitted, self._chain
         layout = Layout(
@@ -335,7 +385,7 @@ class ChainQuestions(Model):
             lengths,
             self.step,
         )
-        read = read_sequences(X, None, layout, state.target, fitting=False)
+        read = read_sequences(X, None, layout, target or state.target, fitting=False)
         for name, given in (("group", group), ("time", time)):
             if isinstance(given, str) and given in chain.schema.names:
                 raise TableError(f"{name}={given!r} is a column that the model was fitted on.")
@@ -378,6 +428,23 @@ def _smoothed(passes: Passes, k: int) -> Matrix:
     for block in passes.smoothed():
         smoothed[block.begin : block.end] = block.states
     return smoothed
+
+
+def evidence_of(passes: Passes) -> Matrix:
+    """Return log P(row | rows before) of each time; −inf from the first row on that a sequence cannot have."""
+    try:
+        return _stacked(passes, passes.k, states=False)[1]
+    except ImpossibleRow:
+        evidence = np.empty(passes.n_rows)
+    for begin, end in pairwise(passes.offsets.tolist()):
+        try:
+            evidence[begin:end] = _stacked(passes.part(begin, end), passes.k, states=False)[1]
+        except ImpossibleRow as row:
+            known = begin + int(row.args[0])
+            evidence[known:end] = -np.inf
+            if known > begin:
+                evidence[begin:known] = _stacked(passes.part(begin, known), passes.k, states=False)[1]
+    return evidence
 
 
 def _last_states(passes: Passes) -> Matrix:

@@ -233,7 +233,11 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         return self
 
     def _learned_from(
-        self, read: Sequences, names: tuple[str | None, str | None], progress: Progress | None
+        self,
+        read: Sequences,
+        names: tuple[str | None, str | None],
+        progress: Progress | None,
+        schema: Schema | None = None,
     ) -> ChainState:
         if read.classes is not None and self.n_states not in ("auto", len(read.classes)):
             raise BayeskitError(
@@ -243,7 +247,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
             counts = self._counted(read, None)
             state = ChainState(self, counts, read.target, names)
         else:
-            counts, record = self._climbed(read, progress)
+            counts, record = self._climbed(read, progress, schema)
             state = ChainState(self, counts, read.target, names, record)
         state.beliefs  # noqa: B018 - what cannot be believed is refused here, before the state is assigned
         empty = np.flatnonzero(counts.n_class < 1e-6)
@@ -253,12 +257,18 @@ class HiddenMarkov(ChainQuestions, SavedModel):
             )
         return state
 
-    def _climbed(self, read: Sequences, progress: Progress | None) -> tuple[SequenceCounts, Record]:
-        """Fit hidden states by EM."""
+    def _schema_of(self, read: Sequences) -> Schema:
         schema = learn_schema(read.source, self.kinds, self.numeric, self.bins)
         warn_of_empty_columns(schema)
         if all(variable.kind == "unknown" for variable in schema):
             raise TableError("every cell is missing, so there is nothing to learn from.")
+        return schema
+
+    def _climbed(
+        self, read: Sequences, progress: Progress | None, schema: Schema | None
+    ) -> tuple[SequenceCounts, Record]:
+        """Fit hidden states by EM, under a schema or the one of the rows."""
+        schema = self._schema_of(read) if schema is None else schema
         rows = HiddenRows(schema, read.encoded(schema), self._together(schema))
         k = None if read.classes is None else len(read.classes)
         k = k if k is not None or self.n_states == "auto" else int(self.n_states)

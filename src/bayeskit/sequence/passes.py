@@ -56,12 +56,21 @@ class Passes:
         self, log_start: Matrix, log_step: Matrix, density: Density, offsets: NDArray[np.int64], limit: float
     ) -> None:
         self.log_start, self.log_step, self.density = log_start, np.ascontiguousarray(log_step), density
+        self.limit = limit
         self.offsets, self.n_rows, self.k = offsets, int(offsets[-1]), len(log_start)
         # Densities, states and the path, and as much again for what makes them.
         row_bytes = 8.0 * (4 * self.k + 4)
         fits = self.n_rows if np.isinf(limit) else int(min(limit / row_bytes, self.n_rows))
         size = max(fits, isqrt(self.n_rows), 1)
         self.blocks = [(a, min(a + size, self.n_rows)) for a in range(0, self.n_rows, size)]
+
+    def part(self, begin: int, end: int) -> Passes:
+        """Return the passes over one of the sequences alone."""
+
+        def density(a: int, b: int) -> Matrix:
+            return self.density(begin + a, begin + b)
+
+        return Passes(self.log_start, self.log_step, density, np.array([0, end - begin]), self.limit)
 
     def _starts(self, begin: int, end: int) -> tuple[NDArray[np.int64], bool, bool]:
         """Return where sequences begin in a block, and whether one goes on from before or goes on after it."""

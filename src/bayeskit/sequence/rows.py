@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,14 @@ class Sequences:
         result[self.rows[there]] = values[there]
         return result
 
-    def sequence_of(self, place: int) -> Any:
-        """Return the name of the sequence that holds a time."""
-        return self.names[int(np.searchsorted(self.offsets, place, side="right")) - 1]
+    def take(self, sequences: NDArray[np.int64]) -> Sequences:
+        """Return some of the sequences, over the same table."""
+        lengths = np.diff(self.offsets)[sequences]
+        offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[sequences] - offsets[:-1], lengths)
+        states = None if self.states is None else self.states[places]
+        names = [self.names[int(s)] for s in sequences]
+        return replace(self, rows=self.rows[places], offsets=offsets, names=names, states=states)
 
     def shown(self, place: int) -> str:
         """Return where a time is, for a message."""
@@ -102,13 +107,20 @@ class Sequences:
 
 
 def read_sequences(
-    X: Any, y: Any = None, layout: Layout | None = None, target: str | None = None, *, fitting: bool = True
+    X: Any,
+    y: Any = None,
+    layout: Layout | None = None,
+    target: str | None = None,
+    *,
+    fitting: bool = True,
+    warn: bool | None = None,
 ) -> Sequences:
     """Read the arguments of ``fit`` and of every question.
 
     A list of arrays, of frames or of dicts of columns is a list of sequences; a 1-D array is one sequence of one
     column. Otherwise ``X`` is a table, in which ``group`` and ``time`` say where each row belongs. Without ``fitting``
-    a table may lack the columns that the layout and ``target`` name.
+    a table may lack the columns that the layout and ``target`` name. Rows that are not in the order of time are said,
+    by default in fitting only.
 
     Examples
     --------
@@ -136,7 +148,7 @@ def read_sequences(
             raise TableError(f"give the states once: either y or target='{target}'.")
         y = labels if y is None else y
     codes, names = _groups(group, layout, source.n_rows)
-    order, offsets, read = _in_order(codes, len(names), time, layout, fitting)
+    order, offsets, read = _in_order(codes, len(names), time, layout, fitting if warn is None else warn)
     if read is not None:
         order, offsets = place_in_time(read, order, offsets, names, layout.step)
     states, classes = _states(y, source.n_rows, order)
@@ -239,7 +251,7 @@ def _groups(group: Any, layout: Layout, n_rows: int) -> tuple[NDArray[np.int64],
 
 
 def _in_order(
-    codes: NDArray[np.int64], n_groups: int, time: Any, layout: Layout, fitting: bool
+    codes: NDArray[np.int64], n_groups: int, time: Any, layout: Layout, warn: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Times | None]:
     offsets = np.append(0, np.cumsum(np.bincount(codes, minlength=n_groups))).astype(np.int64)
     if time is None:
@@ -250,7 +262,7 @@ def _in_order(
     if len(times.values) != len(codes):
         raise TableError(f"time has {len(times.values)} values for {len(codes)} rows; it needs one per row.")
     order = np.lexsort([times.values, codes])
-    if fitting:
+    if warn:
         grouped = np.argsort(codes, kind="stable")
         late = np.flatnonzero(order != grouped)
         if len(late):
@@ -366,6 +378,4 @@ def matched(read: Sequences, schema: Schema, X: Any, who: str) -> Sequences:
     if isinstance(X, Mapping) or is_records(X) or (read.as_list and source.named):
         source = in_order(X if not read.as_list else {}, source, schema.names)
     check_columns(source, schema.names, schema.named, who)
-    return read if source is read.source else Sequences(
-        source, read.rows, read.offsets, read.names, read.states, read.classes, read.as_list, read.target
-    )  # fmt: skip
+    return replace(read, source=source)

@@ -1,0 +1,404 @@
+"""Dynamic Bayesian networks: a network that repeats from slice to slice, asked without unrolling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.errors import BayeskitError, NetworkError, TableError
+from bayeskit.estimate.em import expectation_maximisation
+from bayeskit.estimate.history import History
+from bayeskit.io.expect import expect_array, expect_field
+from bayeskit.io.model_files import save
+from bayeskit.learn.parameters import at_least
+from bayeskit.network.cases import read_cases
+from bayeskit.network.learn.pseudo_counts import as_prior, estimate
+from bayeskit.network.network import BayesianNetwork
+from bayeskit.network.states import schema_of
+from bayeskit.progress import Progress
+from bayeskit.result import Result
+from bayeskit.sequence.interface import Actions, Interface
+from bayeskit.sequence.rows import Layout, Sequences, read_sequences
+from bayeskit.sequence.slice_counts import SliceCounts, count_slices, expected_slices
+from bayeskit.sequence.slices import Template, read_template
+from bayeskit.table.names import not_found
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class SlicePosteriors(Result):
+    """P(x) of each variable in each row.
+
+    Attributes
+    ----------
+    states : dict of variable to tuple of str
+        The states of each variable.
+    values : dict of variable to float array of shape (n_rows, n_states)
+        Their probabilities, in the order of the rows of the table.
+    """
+
+    states: dict[str, tuple[str, ...]]
+    values: dict[str, Matrix]
+
+    def __getitem__(self, name: str) -> Matrix:
+        if name not in self.values:
+            raise BayeskitError(not_found("variable", name, self.values))
+        return self.values[name]
+
+    def of(self, name: str, state: str) -> Matrix:
+        """Return P(variable = state) of each row."""
+        values = self[name]
+        if state not in self.states[name]:
+            raise BayeskitError(not_found(f"state of {name!r}", state, self.states[name]))
+        return np.asarray(values[:, self.states[name].index(state)])
+
+
+class DynamicNetwork:
+    r"""A Bayesian network over time: each slice depends on itself and on the slices before it.
+
+    .. math:: P(x_{0:T}) = P(x_{0:k-1}) \prod_{t \ge k} \prod_i P(x_{i,t} \mid \mathrm{parents}_i),
+              \qquad \text{parents in the slices } t - k, \ldots, t
+
+    Questions are answered exactly by the interface algorithm on the engine of :class:`~bayeskit.BayesianNetwork`: the
+    network of one slice is compiled once, and a message over the variables that the next slice depends on goes from
+    slice to slice. Evidence is a table: rows are times, cells may be missing, a variable without a column is hidden.
+    A dynamic network is a value: ``fitted`` returns another one.
+
+    Parameters
+    ----------
+    structure : str or list of arcs
+        Such as ``"weather[t-1]->weather[t]; weather[t]->umbrella[t]"``.
+    states : dict of variable to states, optional
+        By default as the tables show them, or "no" and "yes".
+    tables : dict, optional
+        ``"weather[0]"`` for the first slice and ``"weather[t]"`` for later ones, parents first, in the order of the
+        arcs. A variable whose parents all exist in a first slice needs no table there. Without any, all are uniform.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables of a slice.
+    states : dict of variable to tuple of str
+        Their states.
+    order : int
+        How many slices back parents reach.
+
+    References
+    ----------
+    Murphy (2002), Dynamic Bayesian Networks: Representation, Inference and Learning, PhD thesis, UC Berkeley, section
+    3.2.
+
+    Examples
+    --------
+    >>> from bayeskit import DynamicNetwork
+    >>> net = DynamicNetwork(
+    ...     "rain[t-1]->rain[t]; rain[t]->umbrella[t]",
+    ...     tables={
+    ...         "rain[0]": [0.5, 0.5],
+    ...         "rain[t]": [[0.7, 0.3], [0.3, 0.7]],
+    ...         "umbrella[t]": [[0.8, 0.2], [0.1, 0.9]],
+    ...     },
+    ... )
+    >>> net.filter({"umbrella": ["yes", "yes"]}).of("rain", "yes").round(3)
+    array([0.818, 0.883])
+    """
+
+    def __init__(
+        self, structure: Any, *, states: Mapping[str, Any] | None = None, tables: Mapping[str, Any] | None = None
+    ) -> None:
+        self._template = read_template(structure, states, tables)
+        self._history: History | None = None
+        _refuse_structure(self._template)
+
+    @classmethod
+    def _of(cls, template: Template, history: History | None = None) -> DynamicNetwork:
+        net = cls.__new__(cls)
+        net._template, net._history = template, history
+        _refuse_structure(template)
+        return net
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of a slice."""
+        return self._template.names
+
+    @property
+    def states(self) -> dict[str, tuple[str, ...]]:
+        """The states of each variable."""
+        return dict(self._template.states)
+
+    @property
+    def order(self) -> int:
+        """How many slices back parents reach."""
+        return self._template.order
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The parents of each variable, as they are written: ``weather[t-1]``."""
+        return {
+            name: tuple(f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in own)
+            for name, own in self._template.parents.items()
+        }
+
+    @property
+    def tables(self) -> dict[str, Matrix]:
+        """The tables: ``weather[0]`` for first slices, ``weather[t]`` for later ones; parents first."""
+        found = {f"{name}[{s}]": own[name] for s, own in enumerate(self._template.first) for name in self.names}
+        return {**found, **{f"{name}[t]": self._template.later[name] for name in self.names}}
+
+    @property
+    def history(self) -> History | None:
+        """The objective of EM, where the network was fitted to rows with missing cells."""
+        return self._history
+
+    def __repr__(self) -> str:
+        return f"DynamicNetwork({len(self.names)} variables per slice, order {self.order})"
+
+    def unrolled(self, n: int) -> BayesianNetwork:
+        """Return the Bayesian network of n slices; its variables are ``weather[0]``, ``weather[1]`` and so on."""
+        if not at_least(1, whole=True)[1](n):
+            raise BayeskitError(f"n must be a whole number of at least 1; got {n!r}.")
+        return self._template.unrolled(n)
+
+    # -- questions --------------------------------------------------------------------------------------------------
+
+    def filter(
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+    ) -> SlicePosteriors:
+        """Return P(x | rows so far) of each variable and row; memory for messages does not grow with the rows.
+
+        Parameters
+        ----------
+        X : table, or list of tables
+            Evidence: rows are times, columns are variables, cells may be missing; a variable may have no column.
+        do : dict of (variable, time) to state, optional
+            Interventions: at that row (counted from 0 in each sequence) the variable is set, whatever its parents.
+        group, time, lengths
+            Where the table holds several sequences, as in :meth:`HiddenMarkov.fit`.
+        """
+
+        def ask(one: Interface) -> list[dict[str, Matrix]]:
+            return [own for message in one.forward() for own in message.slices]
+
+        return self._ask(X, do, group, time, lengths, ask)
+
+    def smooth(
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+    ) -> SlicePosteriors:
+        """Return P(x | all rows) of each variable and row. Parameters are those of :meth:`filter`."""
+        return self._ask(X, do, group, time, lengths, Interface.smoothed)
+
+    def fixed_lag(
+        self, X: Any, lag: int, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+    ) -> SlicePosteriors:
+        """Return P(x[t] | rows up to t + lag) of each variable and row. Parameters are those of :meth:`filter`."""
+        if not at_least(0, whole=True)[1](lag):
+            raise BayeskitError(f"lag must be a whole number of at least 0; got {lag!r}.")
+        return self._ask(X, do, group, time, lengths, lambda one: one.lagged(lag))
+
+    def forecast(self, X: Any, steps: int = 1, *, do: Any = None, time: Any = None) -> SlicePosteriors:
+        """Return P(x) of the next slices after the rows of one sequence; ``do`` may set variables in them."""
+        if not at_least(1, whole=True)[1](steps):
+            raise BayeskitError(f"steps must be a whole number of at least 1; got {steps!r}.")
+        read, codes = self._read(X, None, time, None)
+        if read.n_sequences != 1:
+            raise TableError(f"forecast takes one sequence; X has {read.n_sequences}.")
+        if read.n_rows < self.order:
+            raise TableError(f"forecast needs at least {self.order} rows, the order of the network; got {read.n_rows}.")
+        one = Interface(self._template, codes, self._actions(do, read.n_rows + steps))
+        *_, last = one.forward()
+        slices = []
+        for t in range(read.n_rows, read.n_rows + steps):
+            last = one.step(last.interface, t)
+            slices += last.slices
+        return SlicePosteriors(self.states, {name: np.stack([own[name] for own in slices]) for name in self.names})
+
+    def most_probable(
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+    ) -> dict[str, NDArray[Any]]:
+        """Return the most probable states of all variables and rows together, given the known cells."""
+        read, codes = self._read(X, group, time, lengths)
+        paths = np.empty_like(codes)
+        for (a, b), one in self._sequences(read, codes, do):
+            paths[a:b] = one.best_path()[0]
+        return {
+            name: read.as_came(np.array(self._template.states[name], dtype=object)[paths[:, j]])
+            for j, name in enumerate(self.names)
+        }
+
+    def log_likelihood(
+        self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
+    ) -> Matrix:
+        """Return log P(known cells) of each sequence."""
+        read, codes = self._read(X, group, time, lengths)
+        found = [
+            float(np.sum([message.log_evidence for message in one.forward()]))
+            for _, one in self._sequences(read, codes, do)
+        ]
+        return np.array(found)
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def fitted(
+        self,
+        X: Any,
+        *,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        smoothing: Any = 1.0,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        random_state: int | None = None,
+        progress: Progress | None = None,
+    ) -> DynamicNetwork:
+        """Return the network with tables learned from long tables: one table per variable for all later slices.
+
+        Where all cells are known, rows are counted; otherwise the counts are expected ones, by EM from the tables that
+        are there.
+
+        Parameters
+        ----------
+        X : table, or list of tables
+            Rows are times, columns are variables; cells may be missing, and a variable without a column is hidden.
+        group, time, lengths
+            As in :meth:`filter`.
+        smoothing : float or prior, default 1.0
+            λ, added to each count; or BDeu or Dirichlet.
+        tol, max_iter : float, int
+            When EM stops, per row.
+        random_state : int, optional
+            Begin EM at random tables with this seed instead of those that are there: needed where a hidden variable has
+            uniform tables, between whose states nothing could choose.
+        progress : callable, optional
+            Called with a :class:`bayeskit.progress.Step` after each step of EM.
+        """
+        prior = as_prior(smoothing)
+        read, codes = self._read(X, group, time, lengths, warn=True)
+        parts = [codes[a:b] for a, b in pairwise(read.offsets.tolist())]
+        template = self._template
+
+        def believed(counts: SliceCounts) -> Template:
+            return counts.tables(template, lambda name, n: estimate(n, prior.pseudo_counts(name, n.shape)))
+
+        if (codes >= 0).all():
+            return DynamicNetwork._of(believed(count_slices(template, parts)))
+        if random_state is not None:
+            rng = np.random.default_rng(random_state)
+            template = SliceCounts.random(template, rng).tables(
+                template, lambda _, n: n / n.sum(axis=-1, keepdims=True)
+            )
+
+        def expect(now: Template) -> tuple[SliceCounts, float]:
+            counts, log = expected_slices(now, parts)
+            return counts, log + counts.log_penalty(now, lambda name, n: prior.pseudo_counts(name, n.shape))
+
+        result = expectation_maximisation(
+            template, expect, believed, tol=tol * len(codes), max_iter=max_iter, progress=progress
+        )
+        return DynamicNetwork._of(result.parameters, result.history)
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the network to a file that :func:`bayeskit.load` reads."""
+        save(self, path)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what goes into a model file: fields for JSON, and arrays."""
+        meta = {
+            "names": list(self.names),
+            "states": [list(self._template.states[name]) for name in self.names],
+            "parents": [[list(each) for each in self._template.parents[name]] for name in self.names],
+            "history": None if self._history is None else self._history.to_json(),
+        }
+        return meta, {f"table_{i}": table for i, table in enumerate(self.tables.values())}
+
+    @classmethod
+    def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DynamicNetwork:
+        """Read what :meth:`to_parts` gave; everything is checked."""
+        names = expect_field(meta, "names", list)
+        states = dict(zip(names, (tuple(map(str, own)) for own in expect_field(meta, "states", list)), strict=True))
+        parents = {
+            name: tuple((str(p), int(lag)) for p, lag in own)
+            for name, own in zip(names, expect_field(meta, "parents", list), strict=True)
+        }
+        if len(set(names)) < len(names) or any(
+            p not in states or lag < 0 for own in parents.values() for p, lag in own
+        ):
+            raise ValueError("a parent is not a variable of the network")
+        empty = Template(tuple(names), states, parents, {}, ())
+
+        numbers = iter(range(len(arrays)))  # tables are in the order of :attr:`tables`
+
+        def table(name: str, own: Sequence[tuple[str, int]]) -> Matrix:
+            values = expect_array(arrays, f"table_{next(numbers)}", np.float64, (*empty.cards(own), len(states[name])))
+            if (values < 0).any() or not np.allclose(values.sum(axis=-1), 1.0, atol=1e-5):
+                raise ValueError("a table does not hold probabilities")
+            return values
+
+        first = tuple({name: table(name, empty.first_parents(name, s)) for name in names} for s in range(empty.order))
+        later = {name: table(name, parents[name]) for name in names}
+        history = None if meta["history"] is None else History.from_json(meta["history"])
+        return cls._of(Template(empty.names, states, parents, later, first), history)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def _read(
+        self, X: Any, group: Any, time: Any, lengths: Any, *, warn: bool = False
+    ) -> tuple[Sequences, NDArray[np.int64]]:
+        """Return the sequences of a table, and the state codes of all times, of shape (n, n_variables)."""
+        read = read_sequences(X, None, Layout(group, time, lengths), warn=warn)
+        strange = [name for name in read.source.names if name not in self.names] if read.source.named else []
+        if strange:
+            raise TableError(not_found("variable", strange[0], self.names))
+        states = [self._template.states[name] for name in self.names]
+        cases = read_cases(schema_of(self.names, states), states, read.source, absent="none")
+        codes = np.full((read.n_rows, len(self.names)), -1, dtype=np.int64)
+        there = read.rows >= 0
+        for j, column in enumerate(cases.columns):
+            if column is not None:
+                cells = column.astype(np.int64)[read.rows[there]]
+                codes[there, j] = np.where(cells < len(states[j]), cells, -1)
+        return read, codes
+
+    def _sequences(self, read: Sequences, codes: NDArray[np.int64], do: Any) -> list[tuple[tuple[int, int], Interface]]:
+        longest = int(np.diff(read.offsets).max())
+        actions = self._actions(do, longest)
+        return [((a, b), Interface(self._template, codes[a:b], actions)) for a, b in pairwise(read.offsets.tolist())]
+
+    def _ask(
+        self, X: Any, do: Any, group: Any, time: Any, lengths: Any, ask: Callable[[Interface], list[dict[str, Matrix]]]
+    ) -> SlicePosteriors:
+        read, codes = self._read(X, group, time, lengths)
+        slices = [own for _, one in self._sequences(read, codes, do) for own in ask(one)]
+        values = {name: read.as_came(np.stack([own[name] for own in slices])) for name in self.names}
+        return SlicePosteriors(self.states, values)
+
+    def _actions(self, do: Any, n_rows: int) -> Actions:
+        actions: dict[int, dict[str, int]] = {}
+        for key, state in dict(do or {}).items():
+            if not (isinstance(key, tuple) and len(key) == 2 and key[0] in self._template.states):
+                raise NetworkError(f"do must map (variable, time) to a state, as {{('rain', 3): 'yes'}}; got {key!r}.")
+            name, t = key
+            if not at_least(0, whole=True)[1](t) or t >= n_rows:
+                raise NetworkError(f"do: time {t!r} of {name!r} must lie within the {n_rows} rows, counted from 0.")
+            if str(state) not in self._template.states[name]:
+                raise NetworkError(not_found(f"state of {name!r}", str(state), self._template.states[name]))
+            actions.setdefault(int(t), {})[name] = self._template.states[name].index(str(state))
+        return actions
+
+
+def _refuse_structure(template: Template) -> None:
+    template._in_order(template.parents)  # refuses a circle within a slice
+    if not template.interface:
+        raise NetworkError(
+            "no arc goes from one slice to the next, such as weather[t-1]->weather[t]; a BayesianNetwork is enough."
+        )

@@ -1,0 +1,247 @@
+"""Dynamic networks: every question is what the unrolled network answers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import bayeskit
+from bayeskit import DynamicNetwork, HiddenMarkov
+from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, NetworkError, TableError
+
+STRUCTURES = [
+    "a[t-1]->a[t]; a[t]->b[t]",
+    "a[t-1]->a[t]; c[t-1]->c[t]; a[t]->c[t]; c[t]->b[t]",
+    "a[t-1]->a[t]; a[t-2]->a[t]; a[t]->b[t]",
+    "a[t-1]->b[t]; b[t-2]->a[t]; a[t]->b[t]",
+    "a[t-1]->a[t]; b[t-1]->a[t]; a[t]->b[t]; c[t]->b[t]",
+]
+
+
+def random_network(structure, rng):
+    """A network with random tables of two and three states."""
+    cards = {"a": 2, "b": 3, "c": 2}
+    shape = DynamicNetwork(structure, states={name: cards[name] for name in "abc" if f"{name}[" in structure})
+    tables = {}
+    for key, table in shape.tables.items():
+        tables[key] = rng.dirichlet(np.ones(table.shape[-1]), size=table.shape[:-1])
+    first = {key for key in tables if not key.endswith("[t]")}
+    # Where all parents exist the table of later slices is taken; half of the time a first slice has one of its own.
+    for key in sorted(first):
+        if tables[key].shape == tables[key.split("[")[0] + "[t]"].shape and rng.random() < 0.5:
+            del tables[key]
+    return DynamicNetwork(structure, states=shape.states, tables=tables)
+
+
+def random_rows(net, n, rng, known=0.6):
+    return {
+        name: [str(rng.choice(net.states[name])) if rng.random() < known else None for _ in range(n)]
+        for name in net.names
+    }
+
+
+@st.composite
+def cases(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    net = random_network(draw(st.sampled_from(STRUCTURES)), rng)
+    return net, random_rows(net, draw(st.integers(1, 6)), rng), rng
+
+
+def evidence_of(rows, upto=None):
+    return {
+        f"{name}[{t}]": cell
+        for name, cells in rows.items()
+        for t, cell in enumerate(cells)
+        if cell is not None and (upto is None or t <= upto)
+    }
+
+
+def asked(net, name, evidence):
+    """The posterior of an unrolled network; of an observed variable it is certain."""
+    return net.posterior(name, given=evidence).array
+
+
+@settings(deadline=None, max_examples=40)
+@given(cases())
+def test_filtering_smoothing_and_fixed_lag_are_those_of_the_unrolled_network(case):
+    net, rows, _ = case
+    n = len(rows["a"])
+    whole = net.unrolled(n)
+    filtered, smoothed, lagged = net.filter(rows), net.smooth(rows), net.fixed_lag(rows, 1)
+    for name in net.names:
+        for t in range(n):
+            at = f"{name}[{t}]"
+            assert_allclose(filtered[name][t], asked(whole, at, evidence_of(rows, t)), atol=1e-10)
+            assert_allclose(smoothed[name][t], asked(whole, at, evidence_of(rows)), atol=1e-10)
+            assert_allclose(lagged[name][t], asked(whole, at, evidence_of(rows, t + 1)), atol=1e-10)
+    expected = whole.probability(evidence_of(rows)) if evidence_of(rows) else 1.0
+    assert_allclose(np.exp(net.log_likelihood(rows)), expected, rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(cases())
+def test_the_most_probable_path_is_that_of_the_unrolled_network(case):
+    net, rows, _ = case
+    n = len(rows["a"])
+    whole, path = net.unrolled(n), net.most_probable(rows)
+    states = {f"{name}[{t}]": path[name][t] for name in net.names for t in range(n)}
+    for name, state in evidence_of(rows).items():
+        assert states[name] == state
+    best = whole.most_probable(given=evidence_of(rows))
+    assert_allclose(whole.probability(states), whole.probability({**evidence_of(rows), **dict(best)}), rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=25)
+@given(cases())
+def test_an_intervention_is_that_of_the_unrolled_network(case):
+    net, rows, rng = case
+    n = len(rows["a"])
+    t = int(rng.integers(0, n))
+    state = str(rng.choice(net.states["a"]))
+    rows = {
+        name: [None if name == "a" and u == t else cell for u, cell in enumerate(cells)] for name, cells in rows.items()
+    }
+    whole = net.unrolled(n).do({f"a[{t}]": state})
+    smoothed = net.smooth(rows, do={("a", t): state})
+    for name in net.names:
+        for u in range(n):
+            assert_allclose(smoothed[name][u], asked(whole, f"{name}[{u}]", evidence_of(rows)), atol=1e-10)
+
+
+@settings(deadline=None, max_examples=25)
+@given(cases())
+def test_a_forecast_is_that_of_the_unrolled_network(case):
+    net, rows, _ = case
+    n = len(rows["a"])
+    if n < net.order:
+        return
+    whole, ahead = net.unrolled(n + 3), net.forecast(rows, 3)
+    for name in net.names:
+        for h in range(3):
+            assert_allclose(ahead[name][h], asked(whole, f"{name}[{n + h}]", evidence_of(rows)), atol=1e-10)
+
+
+def test_a_hidden_markov_model_is_a_dynamic_network():
+    rng = np.random.default_rng(0)
+    chain = HiddenMarkov().fit({"x": [f"v{v}" for v in rng.integers(0, 3, 40)]}, rng.integers(0, 2, 40))
+    net = DynamicNetwork(
+        "s[t-1]->s[t]; s[t]->x[t]",
+        states={"s": ["0", "1"], "x": ["v0", "v1", "v2"]},
+        tables={"s[0]": chain.start_, "s[t]": chain.transitions_, "x[t]": chain.tables_["x"].values.T},
+    )
+    rows = {"x": ["v0", None, "v2", "v1", "v1"]}
+    assert_allclose(net.smooth(rows)["s"], chain.smooth(rows), atol=1e-12)
+    assert_allclose(net.filter(rows)["s"], chain.filter(rows), atol=1e-12)
+    assert_allclose(net.log_likelihood(rows), chain.log_likelihood(rows), rtol=1e-12)
+
+
+def test_complete_rows_are_counted_with_tied_tables():
+    rng = np.random.default_rng(0)
+    rows = {"a": rng.choice(["no", "yes"], 60), "b": rng.choice(["no", "yes"], 60), "g": np.repeat([0, 1, 2], 20)}
+    net = DynamicNetwork("a[t-1]->a[t]; a[t]->b[t]").fitted(rows, group="g", smoothing=0)
+    a = (rows["a"] == "yes").astype(int).reshape(3, 20)
+    n = np.zeros((2, 2))
+    np.add.at(n, (a[:, :-1].ravel(), a[:, 1:].ravel()), 1)
+    assert_allclose(net.tables["a[t]"], n / n.sum(axis=1, keepdims=True))
+    assert_allclose(net.tables["a[0]"][1], a[:, 0].mean())
+    both = np.zeros((2, 2))
+    np.add.at(both, (a.ravel(), (rows["b"] == "yes").astype(int)), 1)
+    assert_allclose(net.tables["b[t]"], both / both.sum(axis=1, keepdims=True))
+    assert_array_equal(net.tables["b[0]"], net.tables["b[t]"])
+
+
+@pytest.mark.parametrize("structure", STRUCTURES[:4])
+def test_em_with_missing_cells_never_lowers_its_objective(structure):
+    rng = np.random.default_rng(1)
+    truth = random_network(structure, rng)
+    drawn = truth.unrolled(40).sample(1, random_state=0)
+    rows = {name: [str(drawn[f"{name}[{t}]"][0]) for t in range(40)] for name in truth.names}
+    for cells in rows.values():
+        for t in rng.choice(40, 8, replace=False):
+            cells[t] = None
+    start = DynamicNetwork(structure, states=truth.states)
+    net = start.fitted(rows, lengths=[20, 20], random_state=0, tol=1e-4)
+    path = np.array(net.history.objective)
+    assert len(path) > 2
+    assert (np.diff(path) >= -1e-8 * np.abs(path[:-1])).all()
+
+
+def test_em_of_a_hidden_variable_is_baum_welch():
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 3, 80)
+    rows = {"x": [f"v{v}" for v in x]}
+    start = DynamicNetwork(
+        "s[t-1]->s[t]; s[t]->x[t]",
+        states={"s": 2, "x": ["v0", "v1", "v2"]},
+        tables={"s[0]": [0.6, 0.4], "s[t]": [[0.8, 0.2], [0.3, 0.7]], "x[t]": [[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]},
+    )
+    with pytest.warns(bayeskit.errors.BayeskitWarning, match="EM stopped after 1 steps"):
+        one = start.fitted(rows, smoothing=0, max_iter=1, tol=0)
+    # One step by the definition: expected steps from the smoothed pairs of the unrolled network.
+    whole, evidence = start.unrolled(80), {f"x[{t}]": f"v{v}" for t, v in enumerate(x)}
+    n = np.zeros((2, 2))
+    for t in range(79):
+        n += whole.joint([f"s[{t}]", f"s[{t + 1}]"], given=evidence).array.reshape(2, 2)
+    assert_allclose(one.tables["s[t]"], n / n.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+def test_it_comes_back_from_a_file(tmp_path):
+    net = random_network(STRUCTURES[2], np.random.default_rng(0))
+    net.save(tmp_path / "net.bayes")
+    again = bayeskit.load(tmp_path / "net.bayes")
+    rows = {"b": ["0", None, "1"]}
+    assert_array_equal(again.smooth(rows)["a"], net.smooth(rows)["a"])
+    assert again.parents == net.parents
+
+
+def test_several_sequences_and_times_are_read_as_in_other_models():
+    net = random_network(STRUCTURES[0], np.random.default_rng(0))
+    table = {"who": [1, 0, 1, 0], "day": [1, 2, 2, 1], "b": ["0", "1", "2", "0"]}
+    whole = net.filter(table, group="who", time="day")
+    alone = net.filter({"b": ["0", "1"]})
+    assert_allclose(whole["a"][[3, 1]], alone["a"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DynamicNetwork("a->b[t]"), "'a' must say its time"),
+        (lambda: DynamicNetwork("a[t]->b[t-1]"), "leads to an earlier slice"),
+        (lambda: DynamicNetwork("a[t]->b[t]"), "no arc goes from one slice to the next"),
+        (lambda: DynamicNetwork("a[t-1]->a[t]; a[t]->b[t]; b[t]->a[t]"), "circle"),
+        (lambda: DynamicNetwork("a[t-1]->a[t]", tables={"a[t]": [[1, 0], [0, 1]]}), r"no table for 'a\[0\]'"),
+        (lambda: DynamicNetwork("a[t-1]->a[t]", tables={"a[0]": [1, 0], "a[t]": [1, 0]}), "must have the shape"),
+        (
+            lambda: DynamicNetwork("a[t-1]->a[t]", tables={"a[0]": [1, 0], "a[t]": [[1, 0.5], [0, 1]]}),
+            "sum to 1",
+        ),
+        (
+            lambda: DynamicNetwork("a[t-1]->a[t]", tables={"a[0]": [1, 0], "a[t]": np.eye(2), "z[t]": [1, 0]}),
+            r"'z\[t\]', which is no variable",
+        ),
+    ],
+)
+def test_what_is_no_dynamic_network_is_refused(make, message):
+    with pytest.raises(NetworkError, match=message):
+        make()
+
+
+def test_bad_questions_are_refused():
+    net = random_network(STRUCTURES[0], np.random.default_rng(0))
+    with pytest.raises(TableError, match="variable 'z'"):
+        net.filter({"z": ["0"]})
+    with pytest.raises(NetworkError, match="do must map"):
+        net.filter({"b": ["0"]}, do={"a": "no"})
+    with pytest.raises(NetworkError, match="must lie within the 1 rows"):
+        net.filter({"b": ["0"]}, do={("a", 3): "no"})
+    with pytest.raises(BayeskitError, match="lag must be"):
+        net.fixed_lag({"b": ["0"]}, -1)
+    with pytest.raises(BayeskitError, match="steps must be"):
+        net.forecast({"b": ["0"]}, 0)
+    certain = DynamicNetwork(
+        "a[t-1]->a[t]; a[t]->b[t]",
+        tables={"a[0]": [1, 0], "a[t]": np.eye(2), "b[t]": [[1.0, 0.0], [0.0, 1.0]]},
+    )
+    with pytest.raises(ImpossibleEvidenceError, match="row 1: the evidence up to here has probability 0"):
+        certain.smooth({"b": ["no", "yes", "no"]})
