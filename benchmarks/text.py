@@ -1,7 +1,7 @@
 """Text beside scikit-learn: speed and memory, and the accuracy of every event model on every corpus. Writes TEXT.md.
 
-`python -m benchmarks text` does all of it; `python -m benchmarks.text speed`, `… memory`, `… stream`, `… advice` and
-`… accuracy` do one part and keep the others of TEXT.md as they are.
+`python -m benchmarks text` does all of it; `python -m benchmarks.text speed`, `… memory`, `… stream`, `… automatic`,
+`… advice` and `… accuracy` do one part and keep the others of TEXT.md as they are.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 
 import bayeskit
-from bayeskit import MultinomialNB, TextClassifier, read_texts
+from bayeskit import AutoText, MultinomialNB, TextClassifier, read_texts
 from benchmarks.timing import Row, cpu_seconds
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "text"
 PAGE = Path(__file__).with_name("TEXT.md")
-PARTS = ("speed", "memory", "stream", "advice", "accuracy")
+PARTS = ("speed", "memory", "stream", "automatic", "advice", "accuracy")
 HEAD = """# Text
 
 Written by `python -m benchmarks text`; every ratio is of one run on one machine, by CPU time and with one thread.
@@ -292,6 +292,81 @@ def advice() -> str:
     return "\n".join([*lines, ""])
 
 
+# Documents of each corpus in the comparison with linear models, chosen at random: to learn from, and to test.
+MOST_LEARNED, MOST_TESTED = 4000, 2000
+
+
+def automatic() -> str:
+    """Return the table of AutoText beside linear models over word and pair frequencies."""
+    corpora = {title: CORPORA.get(title) or MORE_CORPORA[title] for title in (*CORPORA, *MORE_CORPORA)}
+    lines = [
+        "## AutoText beside linear models", "",
+        f"By `python -m benchmarks.text automatic`: at most {MOST_LEARNED:,} documents to learn from and "
+        f"{MOST_TESTED:,} to test, of the corpus's own split where it has one. The peers get TF-IDF of words and pairs "
+        "of words (Chinese: characters and pairs), sublinear; LogisticRegression has C = 10. Errors in %, log-loss in "
+        "nats, calibration error over ten bins, CPU seconds of the fit from strings.", "",
+        "| corpus | AutoText | LinearSVC | LogisticRegression | log-loss | its log-loss | calibration | "
+        "its calibration | CPU | its CPU |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]  # fmt: skip
+    rows = []
+    for title, (name, how) in corpora.items():
+        rows.append(_beside_linear(*_some(parts(name, how)), chinese="zh-" in name))
+        lines.append(f"| {title} | " + _shown(rows[-1]))
+        print(lines[-1], flush=True)
+    lines.append("| mean | " + _shown(np.mean(rows, axis=0).tolist()))
+    return "\n".join([*lines, ""])
+
+
+def _shown(row: list[float]) -> str:
+    errors, rest, cpu = row[:3], row[3:7], row[7:]
+    return (
+        " | ".join([*(f"{100 * x:.2f}" for x in errors), *(f"{x:.3f}" for x in rest), *(f"{x:.2f}" for x in cpu)])
+        + " |"
+    )
+
+
+def _some(data: Parts) -> Parts:
+    rng = np.random.default_rng(0)
+    X, y, X_test, y_test = data
+    learned, tested = rng.permutation(len(X))[:MOST_LEARNED], rng.permutation(len(X_test))[:MOST_TESTED]
+    return [X[i] for i in learned], [y[i] for i in learned], [X_test[i] for i in tested], [y_test[i] for i in tested]
+
+
+def _beside_linear(X: list[str], y: list[str], X_test: list[str], y_test: list[str], *, chinese: bool) -> list[float]:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
+
+    # A peer is given hundreds of steps, and is not waited for after that.
+    warnings.filterwarnings("ignore", message="lbfgs failed to converge")
+    analyzer = "char" if chinese else "word"
+    begun = time.process_time()
+    ours = AutoText().fit(X, y)
+    our_time = time.process_time() - begun
+    begun = time.process_time()
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, analyzer=analyzer)
+    rows = vectorizer.fit_transform(X)
+    logistic = LogisticRegression(C=10, max_iter=300).fit(rows, y)
+    their_time = time.process_time() - begun
+    test = vectorizer.transform(X_test)
+    support = LinearSVC().fit(rows, y)
+    a, b = (_quality(p, model.classes_, y_test) for p, model in
+            ((ours.predict_proba(X_test), ours), (logistic.predict_proba(test), logistic)))  # fmt: skip
+    wrong = float(np.mean(support.predict(test) != np.array(y_test)))
+    return [a[0], wrong, b[0], a[1], b[1], a[2], b[2], our_time, their_time]
+
+
+def _quality(p: Any, classes: Any, y: list[str]) -> tuple[float, float, float]:
+    """Return error, log-loss and calibration error; a class that was not learned has the log-loss of 1e-15."""
+    place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    codes = np.array([place.get(label, -1) for label in y])
+    sure, right = p.max(axis=1), p.argmax(axis=1) == codes
+    truth = np.where(codes >= 0, p[np.arange(len(y)), codes], 0.0)
+    bins = np.minimum((sure * 10).astype(int), 9)
+    gap = sum(abs(float((sure - right)[bins == b].sum())) for b in range(10)) / len(y)
+    return float(1 - right.mean()), float(-np.log(np.maximum(truth, 1e-15)).mean()), gap
+
+
 def error_and_loss(model: TextClassifier, X: list[str], y: list[str]) -> tuple[float, float]:
     """Return the error in % and the log-loss; a class that was not learned has probability 0, cut off at 1e-300."""
     log_proba, classes = model.predict_log_proba(X), list(model.classes_)
@@ -428,6 +503,7 @@ TITLES = {
     "speed": "## Speed",
     "memory": "## Memory",
     "stream": "## A file larger",
+    "automatic": "## AutoText",
     "advice": "## Which model",
     "accuracy": "## Accuracy",
 }

@@ -69,9 +69,9 @@ def decisions():
 def everyone():
     """One fresh estimator of each public class, and of each that wraps another."""
     import bayeskit
-    from bayeskit import BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
+    from bayeskit import AutoText, BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
 
-    others = [TextClassifier(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
+    others = [AutoText(), TextClassifier(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
     known = [
         *classifiers(),
         *whole_models(),

@@ -57,7 +57,12 @@ def train(
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
     rows = [(s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}") for s in result.scores]
     screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)
-    screen.say(f"{place}: TextClassifier(model={result.model.model!r}), learned from all documents")
+    screen.say(f"{place}: {_named(result.model)}, learned from all documents")
+
+
+def _named(model: Any) -> str:
+    event = getattr(model, "model", None)
+    return type(model).__name__ + (f"(model={event!r})" if event else "()")
 
 
 class TextPredictions:

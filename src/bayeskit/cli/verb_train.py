@@ -89,9 +89,9 @@ def train(
     and a report. The best has the least log-loss, or with --loss or --reject the least mean loss; --by chooses another
     score.
 
-    With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier: the
-    multinomial, Bernoulli and complement models are compared on every fifth document, and the most accurate one is
-    learned from all of them. Several files, a glob or a folder of files may be larger than memory.
+    With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier:
+    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the most
+    accurate one is learned from all of them. Several files, a glob or a folder of files may be larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which

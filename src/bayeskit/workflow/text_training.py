@@ -1,30 +1,32 @@
-"""Training on texts from a file or a folder: event models compared on every fifth document, in constant memory."""
+"""Training on texts from a file or a folder: classifiers compared on every fifth document, which are held out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto_text.model import AutoText
 from bayeskit.classify.text import TextClassifier
-from bayeskit.counts.tokens import TokenCounts, TokenTally
+from bayeskit.counts.tokens import Batch, TokenCounts, TokenTally
 from bayeskit.errors import TableError
 from bayeskit.result import Result
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels
 
 EVENT_MODELS = ("multinomial", "bernoulli", "complement")
+AUTO = "AutoText"
 # One document in this many is held out.
 HELD_OUT = 5
 
 
 @dataclass(frozen=True, repr=False)
 class TextScore(Result):
-    """The accuracy of an event model on the held-out documents."""
+    """The accuracy of a classifier on the held-out documents."""
 
     model: str
     accuracy: float
@@ -36,40 +38,67 @@ class TextScore(Result):
 class TextTraining(Result):
     """The result of training on texts."""
 
-    model: TextClassifier  # the best one, of all documents
+    model: AutoText | TextClassifier  # the best one, of all documents
     scores: tuple[TextScore, ...]  # the best first
     n_documents: int
     n_held_out: int
 
 
 def train_text(source: TextSource, models: Sequence[str] | None = None, **parameters: Any) -> TextTraining:
-    """Compare event models on every fifth document, and return the most accurate one, learned from all documents.
+    """Compare text classifiers on every fifth document, and return the most accurate one, learned from all documents.
 
-    The file is read twice: once to count, once to predict the documents that were held out. Since counts add, the model
-    of all documents needs no third pass.
+    Since counts add, an event model of all documents needs no further pass over the file; `AutoText`, which chooses
+    weights on documents, is fitted again.
 
     Parameters
     ----------
     source : TextSource
         From `read_texts`.
     models : list of str, optional
-        "multinomial", "bernoulli", "complement"; all of them by default.
+        "AutoText", and the event models "multinomial", "bernoulli" and "complement" of `TextClassifier`; all of them by
+        default.
     **parameters
-        Other parameters of `TextClassifier`, the same for all.
+        Other parameters of `TextClassifier`, the same for all event models.
     """
-    tried = tuple(models or EVENT_MODELS)
-    strange = [name for name in tried if name not in EVENT_MODELS]
+    tried = tuple(models or (AUTO, *EVENT_MODELS))
+    strange = [name for name in tried if name not in (AUTO, *EVENT_MODELS)]
     if strange:
         raise TableError(
-            f"{strange[0]!r} is not an event model of text; there are {', '.join(EVENT_MODELS)}.", "models"
+            f"{strange[0]!r} is not a classifier of text; there are {AUTO} and the event models "
+            f"{', '.join(EVENT_MODELS)}.",
+            "models",
         )
     template = TextClassifier(**parameters)
     learned, held_out = _count(source, template)
-    candidates = [TextClassifier.from_counts(learned, model=name, **parameters) for name in tried]
+    candidates = {
+        name: AutoText.from_counts(AutoText()._count(_NotHeldOut(source), None))
+        if name == AUTO
+        else TextClassifier.from_counts(learned, model=name, **parameters)
+        for name in tried
+    }
     scores = sorted(_score(source, candidates), key=lambda score: (-score.accuracy, score.log_loss))
-    best = TextClassifier.from_counts(learned + held_out, model=scores[0].model, **parameters)
+    best: AutoText | TextClassifier
+    if scores[0].model == AUTO:
+        best = AutoText().fit(source)
+    else:
+        best = TextClassifier.from_counts(learned + held_out, model=scores[0].model, **parameters)
     total = int(learned.n_class.sum()) + int(held_out.n_class.sum())
     return TextTraining(best, tuple(scores), total, int(held_out.n_class.sum()))
+
+
+@dataclass(frozen=True)
+class _NotHeldOut:
+    """The documents to learn from, batch by batch, as `LabelledTexts` gives them."""
+
+    source: TextSource
+    weighted: bool = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        for texts, labels, held in _parts(self.source):
+            rows = np.flatnonzero(~held).tolist()
+            if rows:
+                classes, codes = read_labels([labels[i] for i in rows])
+                yield [texts[i] for i in rows], codes, classes, None
 
 
 def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, TokenCounts]:
@@ -100,7 +129,7 @@ def _parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[n
         yield texts, labels or [None] * len(texts), held
 
 
-def _score(source: TextSource, candidates: Sequence[TextClassifier]) -> list[TextScore]:
+def _score(source: TextSource, candidates: Mapping[str, Any]) -> list[TextScore]:
     truth: list[Any] = []
     predicted: list[list[Any]] = [[] for _ in candidates]
     logs = np.zeros(len(candidates))
@@ -110,7 +139,7 @@ def _score(source: TextSource, candidates: Sequence[TextClassifier]) -> list[Tex
             continue
         documents, classes = [texts[i] for i in rows], [labels[i] for i in rows]
         truth += classes
-        for k, model in enumerate(candidates):
+        for k, model in enumerate(candidates.values()):
             log_proba = model.predict_log_proba(documents)
             names = model.classes_.tolist()
             predicted[k] += [names[c] for c in log_proba.argmax(axis=1).tolist()]
@@ -120,10 +149,7 @@ def _score(source: TextSource, candidates: Sequence[TextClassifier]) -> list[Tex
                 for row, label in zip(log_proba, classes, strict=True)
             ]
             logs[k] -= float(np.sum(log_p))
-    return [
-        TextScore(model.model, *_quality(truth, predicted[k]), logs[k] / len(truth))
-        for k, model in enumerate(candidates)
-    ]
+    return [TextScore(name, *_quality(truth, predicted[k]), logs[k] / len(truth)) for k, name in enumerate(candidates)]
 
 
 def _quality(truth: list[Any], predicted: list[Any]) -> tuple[float, float]:

@@ -10,6 +10,8 @@ pytest.importorskip("typer", reason="the command's extra is not installed")
 from bayeskit.cli.app import run
 from texts import LABELS, TEXTS
 
+EVENT_MODELS = ["-m", "multinomial", "-m", "bernoulli", "-m", "complement"]
+
 
 @pytest.fixture
 def news(tmp_path):
@@ -22,17 +24,17 @@ def news(tmp_path):
 @pytest.fixture
 def model(news, tmp_path, capsys):
     place = tmp_path / "news.bayes"
-    assert run(["train", str(news), "--text", "text", "--target", "label", "-o", str(place)]) == 0
+    assert run(["train", str(news), "--text", "text", "--target", "label", *EVENT_MODELS, "-o", str(place)]) == 0
     assert "20 documents, 2 classes, 18 different words" in capsys.readouterr().out
     return place
 
 
-def test_the_event_models_are_compared_on_documents_held_out(news, tmp_path, capsys):
+def test_the_classifiers_are_compared_on_documents_held_out(news, tmp_path, capsys):
     place = tmp_path / "news.bayes"
     assert run(["train", str(news), "--text", "text", "-o", str(place), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["documents"], found["held_out"], found["words"]) == (20, 4, 18)
-    assert {score["model"] for score in found["scores"]} == {"multinomial", "bernoulli", "complement"}
+    assert {score["model"] for score in found["scores"]} == {"AutoText", "multinomial", "bernoulli", "complement"}
     best = [score["accuracy"] for score in found["scores"]]
     assert best == sorted(best, reverse=True)
     assert best[0] == 1.0
@@ -44,6 +46,20 @@ def test_the_model_is_that_of_all_documents(model):
     found = load(model)
     whole = TextClassifier(model=found.model).fit(TEXTS * 2, LABELS * 2)
     assert abs(found.predict_proba(TEXTS) - whole.predict_proba(TEXTS)).max() < 1e-12
+
+
+def test_the_automatic_classifier_is_fitted_on_all_documents_shown_evaluated_and_explained(news, tmp_path, capsys):
+    from bayeskit import AutoText, load
+
+    place = tmp_path / "auto.bayes"
+    assert run(["train", str(news), "--text", "text", "-m", "AutoText", "-o", str(place)]) == 0
+    assert "AutoText(), learned from all documents" in capsys.readouterr().out
+    whole = AutoText().fit(TEXTS * 2, LABELS * 2)
+    assert abs(load(place).predict_proba(TEXTS) - whole.predict_proba(TEXTS)).max() < 1e-12
+    assert run(["show", str(place)]) == 0
+    assert "politics (12 documents)" in capsys.readouterr().out
+    assert run(["explain", str(place), str(news), "--row", "4"]) == 0
+    assert "log-odds of sport over politics" in capsys.readouterr().out
 
 
 def test_a_folder_of_folders(tmp_path, capsys):
@@ -80,7 +96,7 @@ def test_what_does_not_fit_texts_is_refused(model, news, capsys):
     assert run(["train", str(news)]) == 2
     assert "--target" in capsys.readouterr().err
     assert run(["train", str(news), "--text", "text", "-m", "AODE"]) == 1
-    assert "'AODE' is not an event model of text" in capsys.readouterr().err
+    assert "'AODE' is not a classifier of text" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -103,7 +119,7 @@ def parts(tmp_path):
 def test_several_files_of_texts_are_one(how, parts, model, tmp_path, capsys):
     files = {"folder": [parts], "glob": [parts / "*"], "files": sorted(parts.iterdir())}[how]
     place, out = tmp_path / "many.bayes", tmp_path / "many.jsonl"
-    assert run(["train", *map(str, files), "--text", "text", "--target", "label", "-o", str(place)]) == 0
+    assert run(["train", *map(str, files), "--text", "text", "--target", "label", *EVENT_MODELS, "-o", str(place)]) == 0
     assert "3 files: 20 documents, 2 classes, 18 different words" in capsys.readouterr().out
     assert run(["predict", str(place), *map(str, files), "--text", "text", "-o", str(out)]) == 0
     one = tmp_path / "one.jsonl"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.auto_text.plan import TextPlan
+from bayeskit.classify.auto_text.plan import TextPlan, is_pair
 from bayeskit.counts.tokens import TokenCounts
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_array
@@ -39,6 +39,11 @@ class AutoTextCounts:
     def n_class(self) -> NDArray[Any]:
         """Documents of each class, or their weight."""
         return self.tokens.n_class
+
+    @property
+    def n_words(self) -> int:
+        """The number of distinct words; pairs of them are not counted."""
+        return int(np.count_nonzero(~is_pair(self.tokens)))
 
     def declare(self, classes: NDArray[Any]) -> AutoTextCounts:
         """Return the counts with declared classes, which may have no document yet."""
