@@ -47,7 +47,7 @@ def train(
     refuse_overwriting(place, (source.path, *source.more), force=force)
     with _following(source, not as_json) as followed:
         result = train_text(followed, models or None)
-    result.model.save(place)
+    result.model.save(place, force=force)
     scores = [
         {name: getattr(score, name) for name in ("model", "accuracy", "macro_f1", "log_loss")}
         for score in result.scores

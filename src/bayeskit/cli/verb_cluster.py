@@ -89,7 +89,7 @@ def cluster(
     with atomic_write(output.absolute()) as target, open_writer(output, target) as writer:
         writer.write(found.table)
     if save is not None:
-        found.model.save(save)
+        found.model.save(save, force=force)
     _say(found, output, save, json)
 
 

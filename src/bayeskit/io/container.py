@@ -172,9 +172,11 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
+            error.filename = str(path)  # such as a full disk, whose error names no file
         raise
     if os.name == "posix":  # elsewhere a folder cannot be opened; there the rename is kept by the file system
         folder = os.open(path.parent, os.O_RDONLY)

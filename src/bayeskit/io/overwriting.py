@@ -37,7 +37,7 @@ def refuse_overwriting(
     if not force and output is not None and written.st_size and not is_own(output):
         raise TableError(
             f"{str(output)!r} is there already, and nothing in it says that bayeskit wrote it; give another name, or "
-            "say that it may be replaced.",
+            "say with force that it may be replaced.",
             "force",
         )
 

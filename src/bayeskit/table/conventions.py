@@ -6,6 +6,8 @@ The convention of a column is decided from all of its cells. Where they could me
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -194,6 +196,16 @@ def argument_for(cell: str, decimal: str = ".") -> str:
 
     other = numbers_of(pa.array([cell]), "," if decimal == "." else ".")
     return "decimal" if other.null_count == 0 else "missing"
+
+
+def overflows(cell: str) -> bool:
+    """Return whether a cell is a number beyond the largest float, which would be read as infinity.
+
+    >>> overflows("1e400"), overflows("inf"), overflows("1e4")
+    (True, False, False)
+    """
+    cell = cell.strip()
+    return re.match(_PLAIN, cell) is not None and math.isinf(float(cell))
 
 
 class _Cells:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bayeskit.errors import TableError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats import TableReader, recognise
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
@@ -53,6 +53,14 @@ class Rows(Protocol):
         ...
 
 
+def require_pyarrow(what: str) -> None:
+    """Raise an error that says what to install, where pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise BayeskitError(f"{what} needs pyarrow: pip install pyarrow, or pip install 'bayeskit[frames]'.") from None
+
+
 def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
     """Raise an error, with similar names, for a column that is not in a table but that ``who`` needs."""
     here = set(rows.names)
@@ -64,7 +72,7 @@ def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table in a CSV, JSON Lines or Parquet file, opened as far as its column names.
+    """A table in a CSV, JSON Lines, Parquet, Feather or Excel file, opened as far as its column names.
 
     Examples
     --------
@@ -114,7 +122,7 @@ class TableFile:
         Parameters
         ----------
         path : str or path
-            A CSV, JSON Lines or Parquet file, which may be compressed by gzip, or ``-``.
+            A CSV, JSON Lines, Parquet, Feather or Excel file, which may be compressed by gzip, or ``-``.
         encoding : str
             The encoding of a text file.
         delimiter : str, optional
@@ -124,6 +132,7 @@ class TableFile:
         keep : bool
             Read standard input into memory, so that it can be read twice.
         """
+        require_pyarrow("a table in a file")
         check_encoding(encoding)
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise TableError(f"the delimiter must be one character, such as ';'; got {delimiter!r}.", "delimiter")

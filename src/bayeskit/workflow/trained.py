@@ -87,8 +87,8 @@ class TrainedModel:
             found, prior=found.prior / t, terms=found.terms / t, floor=found.floor / t, probability=probability
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a model file."""
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a model file; a file that bayeskit did not write is replaced only with ``force``."""
         notes: dict[str, Any] = {}
         if self.conventions:
             notes["conventions"] = {name: each.to_json() for name, each in self.conventions.items()}
@@ -96,7 +96,7 @@ class TrainedModel:
             notes["temperature"] = self.temperature
         if self.missing:
             notes["missing"] = list(self.missing)
-        save(self.model, path, notes)
+        save(self.model, path, notes, force=force)
 
     @classmethod
     def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:

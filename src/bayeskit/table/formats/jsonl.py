@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats.encodings import wrong_encoding
@@ -51,6 +51,8 @@ def open_writer(file: IO[bytes]) -> JsonLinesWriter:
 @dataclass(frozen=True)
 class JsonLinesReader:
     """A file of JSON objects whose keys are known; a key that an object lacks is a missing cell, and so is null."""
+
+    types: ClassVar[Types | None] = None
 
     raw: RawFile
     names: tuple[str, ...]

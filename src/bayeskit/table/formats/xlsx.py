@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats.encodings import without_words
@@ -57,6 +57,8 @@ def open_writer(file: IO[bytes]) -> XlsxWriter:
 @dataclass(frozen=True)
 class XlsxReader:
     """The rows of the first sheet of a workbook."""
+
+    types: ClassVar[Types | None] = None
 
     raw: RawFile
     names: tuple[str, ...]

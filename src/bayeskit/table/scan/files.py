@@ -11,13 +11,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from bayeskit.errors import TableError
+from bayeskit.table.formats import feather as feather_format
 from bayeskit.table.formats import parquet as parquet_format
 from bayeskit.table.scan import parquet, text_files
 from bayeskit.table.scan.pieces import Piece, Scan, refuse_other_columns
 from bayeskit.table.scan.table_formats import refuse_table_formats
 
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
-_ENDINGS = (*parquet_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in _TEXTS))
+_ENDINGS = (*parquet_format.EXTENSIONS, *feather_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in _TEXTS))
 
 
 def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **options: Any) -> Scan:
@@ -28,6 +29,7 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     top = _top_folder(source)
     refuse_table_formats(paths, top)
     first, pieces, types = None, list[Piece](), None
+    more: Sequence[Piece]
     keys = _folder_columns(paths, top)
     for path in paths:
         if _is_parquet(path):
@@ -37,8 +39,8 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
                 raise TableError(
                     f"'{path}' lies in folders named key=value, which become columns only for Parquet files."
                 )
-            schema, piece = text_files.open_file(path, types, options)
-            types, more = dict(piece.types), [piece]  # type: ignore[list-item]
+            schema, piece, types = text_files.open_file(path, types, options)
+            more = [piece]
         if first is None:
             first = schema
         else:

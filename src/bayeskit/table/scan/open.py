@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from bayeskit.errors import TableError
+from bayeskit.table.files import require_pyarrow
 from bayeskit.table.scan import database, files
 from bayeskit.table.scan.pieces import Scan
 
@@ -19,8 +20,9 @@ def scan(
     source: Any, query: str | None = None, *, columns: Sequence[str] | None = None, encoding: str | None = None
 ) -> Scan:
     """Describe a table that lies in files, in a database or in this process; see :func:`bayeskit.scan`."""
-    found = source if isinstance(source, Scan) else _open(source, query, encoding)
-    return found if columns is None else found.select(columns)
+    require_pyarrow("scan")
+    table = source if isinstance(source, Scan) else _open(source, query, encoding)
+    return table if columns is None else table.select(columns)
 
 
 def _open(source: Any, query: str | None, encoding: str | None) -> Scan:
@@ -35,9 +37,9 @@ def _open(source: Any, query: str | None, encoding: str | None) -> Scan:
     for kind in type(source).__mro__:
         module = _SOURCES.get(kind.__module__.split(".")[0])
         if module is not None:
-            found: Scan | None = import_module(f"bayeskit.table.scan.{module}").open_scan(source)
-            if found is not None:
-                return found
+            table: Scan | None = import_module(f"bayeskit.table.scan.{module}").open_scan(source)
+            if table is not None:
+                return table
     raise TableError(
         "scan takes a path, a glob, a folder, a list of these, a pyarrow, polars or pandas frame, a DuckDB relation, a "
         f"Dask or Spark frame, or an ADBC connection with a query; got {type(source).__name__} {source!r:.60}."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayeskit.table.files import refuse_absent
 from bayeskit.table.formats.interface import Types
-from bayeskit.table.formats.parquet import cast_column
+from bayeskit.table.formats.typed import cast_column
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import Scan
 
