@@ -177,7 +177,10 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         log_penalty(labelled)  # refuses what EM cannot use before it starts
         # The model of the labelled rows knows only their values and words; the history begins when all are known.
-        start = believed(shared(labelled.predict_proba(hidden)))
+        at_start = shared(labelled.predict_proba(hidden))
+        if hasattr(labelled, "_fixed_in_em"):
+            parameters |= labelled._fixed_in_em(at_start)
+        start = believed(at_start)
         result = expectation_maximisation(
             start,
             expect,

@@ -333,6 +333,9 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
             raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
         return beliefs.score(texts, wanted)
 
+    def _class_scores(self, texts: Any) -> NDArray[np.float64]:
+        return self.predict_joint_log_proba(texts)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; a `TextSource` has its own labels."""
         if isinstance(X, TextSource) and y is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -56,6 +56,7 @@ class Estimation:
     unseen: Unseen = "ignore"
     variance: Variance = "posterior"
     variance_prior: float = VARIANCE_PRIOR
+    variance_target: Mapping[str, float] | None = None  # by column; what is not there comes from the rows
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,8 @@ class Kind(ABC):
     holds: ClassVar[str] = "finite numbers"
     # Whether `estimate` maximizes likelihood times prior (`log_prior`), so that no step of EM lowers the objective.
     maximizes: ClassVar[bool] = False
+    # Whether it estimates a variance in each class, of the column or of a function of it.
+    has_variance: ClassVar[bool] = False
     # What a report says of a column with one value.
     one_value: ClassVar[str] = "It has one value."
 

@@ -125,7 +125,7 @@ def learn(
 
     growth = _Growth(report)
     report({"variables": list(table)})
-    found = learn_structure(
+    learned = learn_structure(
         table,
         cast("Any", method),
         whitelist=[(a, b) for a, b in whitelist or []],
@@ -136,7 +136,7 @@ def learn(
         progress=growth.progress,
         on_graph=growth.on_graph,
     )
-    return pickle.dumps((found.network, found.score, found.history.reason))
+    return pickle.dumps((learned.network, learned.score, learned.history.reason))
 
 
 class _Growth:

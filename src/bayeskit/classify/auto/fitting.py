@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.canonical import canonical_order, in_schema_order
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan, class_counts
 from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
@@ -24,7 +25,6 @@ from bayeskit.classify.auto.pool import weigh_columns
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
     coded_rows,
-    different_rows,
     log_prior_left_out,
     log_softmax,
 )
@@ -89,10 +89,13 @@ def learn_plan(
     clock: Clock,
 ) -> AutoCounts:
     """Choose a plan on a table whose columns were read by the schema, and return it with its counts."""
-    order, codes, weights = different_rows(columns, y, weight)
-    levels = learn_levels(schema, columns, order, weights)
-    rows = coded_rows(levels, columns, order, codes, weights, len(classes))
-    k = len(classes)
+    k, codes = len(classes), np.ascontiguousarray(y, dtype=np.uint32)
+    given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    order = canonical_order(schema, columns, codes, given, k)
+    sorted_columns = [columns[j] for j in order.columns]
+    variables = [schema[int(j)] for j in order.columns]
+    levels = learn_levels(variables, sorted_columns, order.rows, order.weight, order.value_ranks)
+    rows = coded_rows(levels, sorted_columns, order.rows, order.class_codes(codes), order.weight, k)
     sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
     rng = np.random.default_rng(seed)
     most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
@@ -125,7 +128,7 @@ def learn_plan(
         weighed.believed,
     )
     counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
-    return counts if weight is not None else counts.as_integers()
+    return in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
 
 
 def _weigh_networks(

@@ -67,7 +67,8 @@ class AutoBayes(BayesClassifier):
 
     where κ says how far the pool is believed. With nothing known the answer are the class shares π.
 
-    Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows.
+    Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows; the order of
+    the columns, the names of values and classes, and the units of numbers change answers by rounding only.
 
     Parameters
     ----------

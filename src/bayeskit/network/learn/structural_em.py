@@ -62,7 +62,7 @@ def structural_em(task: SearchTask, search: Search, *, smoothing: Any = 1.0, max
 
 
 def _hidden(rows: DiscreteRows, arcs: Marks, smoothing: Any, limit: float) -> HiddenRows:
-    flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(own) for own in parents_of(arcs)))
+    flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(above) for above in parents_of(arcs)))
     return HiddenRows(flat, rows.columns, rows.weight, as_prior(smoothing), limit)
 
 
@@ -82,5 +82,5 @@ def _completed(
     hidden = _hidden(rows, arcs, smoothing, limit)
     sampled = [hidden.kernel.complete_rows(tables, seed + k) for k in range(COMPLETIONS)]
     columns: list[NDArray[Any]] = [np.concatenate([each[j] for each in sampled]) for j in range(len(rows.names))]
-    own = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-    return replace(rows, columns=columns, weight=np.tile(own / COMPLETIONS, COMPLETIONS))
+    row_weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    return replace(rows, columns=columns, weight=np.tile(row_weight / COMPLETIONS, COMPLETIONS))

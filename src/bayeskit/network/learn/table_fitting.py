@@ -131,8 +131,8 @@ class LearnsTables:
         if start not in ("data", "tables") or n_init < 1:
             raise NetworkError(f"start must be 'data' or 'tables' and n_init at least 1; got {start!r}, {n_init}.")
         rows = hidden_rows(net, table, sample_weight, smoothing, unseen, limit)
-        own = rows.flat.join(net.tables) if start == "tables" else None
-        starts = rows.starts(n_init, own, np.random.default_rng(random_state))
+        first = rows.flat.join(net.tables) if start == "tables" else None
+        starts = rows.starts(n_init, first, np.random.default_rng(random_state))
         learn = learn_by_em if missing == "em" else learn_by_gradient
         flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress, record=record)
         kept = tuple(rows.flat.split(each) for each in history.parameters)
@@ -183,7 +183,7 @@ class LearnsTables:
 
 def families_of(parents: tuple[tuple[int, ...], ...]) -> Families:
     """Return the families with parents, the variable last; a variable alone is counted anyway."""
-    return tuple((*own, i) for i, own in enumerate(parents) if own)
+    return tuple((*above, i) for i, above in enumerate(parents) if above)
 
 
 def counting_schema(net: BayesianNetwork) -> Schema:
@@ -274,8 +274,8 @@ def from_counts(net: BayesianNetwork, counts: FamilyCounts, smoothing: Any) -> B
     """Return the network with the tables that its counts give."""
     prior = as_prior(smoothing)
     tables = []
-    for i, own in enumerate(net.parents):
-        n = counts.table((*own, i))
+    for i, above in enumerate(net.parents):
+        n = counts.table((*above, i))
         tables.append(estimate(n, prior.pseudo_counts(net.names[i], n.shape)))
     return with_tables(net, tables, Learned(counts, smoothing))
 
