@@ -41,8 +41,12 @@ class Rows(Protocol):
         ...
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Raise an error for a column that is not in the table."""
-        ...
+        """Raise an error, with similar names, for a column that is not in the table but that ``who`` needs."""
+        here = set(self.names)
+        for name in wanted:
+            if name not in here:
+                misfit = f" does not fit {who}" if who else ""
+                raise TableError(f"{self.shown}{misfit}: {not_found('column', name, self.names)}")
 
     def place(self, row: int) -> str:
         """Return where a row is, for messages; the first row is 0."""
@@ -61,17 +65,8 @@ def require_pyarrow(what: str) -> None:
         raise BayeskitError(f"{what} needs pyarrow: pip install pyarrow, or pip install 'bayeskit[frames]'.") from None
 
 
-def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
-    """Raise an error, with similar names, for a column that is not in a table but that ``who`` needs."""
-    here = set(rows.names)
-    for name in wanted:
-        if name not in here:
-            misfit = f" does not fit {who}" if who else ""
-            raise TableError(f"{rows.shown}{misfit}: {not_found('column', name, rows.names)}")
-
-
 @dataclass(frozen=True)
-class TableFile:
+class TableFile(Rows):
     """A table in a CSV, JSON Lines, Parquet, Feather or Excel file, opened as far as its column names.
 
     Examples
@@ -144,10 +139,6 @@ class TableFile:
                 f"{raw.shown} has {reader.names.count(twice)} columns named {twice!r}; column names must be unique."
             )
         return cls(raw, reader)
-
-    def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Raise an error, with similar names, for a column that is not in the file but that ``who`` needs."""
-        refuse_absent(self, wanted, who)
 
     def read(self, types: Types | None = None) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""

@@ -386,7 +386,8 @@ def test_batches_with_many_levels_are_read_together_and_counted_as_in_memory(mon
         monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches()))
         added.clear()
         found = NaiveBayes().fit(scan(joined), target="play")
-        assert len(added) == 2  # the first batch, and the other 39
+        # A dictionary is seen to be long before it is read; the levels of text only after the first batch.
+        assert len(added) == (2 if form is table else 1)
         assert found.schema_ == NaiveBayes().fit(table, target="play").schema_
         np.testing.assert_array_equal(
             found.counts_.values.n_value, NaiveBayes().fit(table, target="play").counts_.values.n_value

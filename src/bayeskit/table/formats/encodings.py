@@ -62,5 +62,5 @@ def without_words(column: Any, words: Collection[str]) -> Any:
 
     if not words or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    found = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
-    return pc.if_else(found, pa.scalar(None, column.type), column)
+    is_word = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
+    return pc.if_else(is_word, pa.scalar(None, column.type), column)

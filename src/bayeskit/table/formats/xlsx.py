@@ -95,16 +95,16 @@ class XlsxReader:
         import pyarrow.compute as pc
 
         cells = [row[j] if j < len(row) else None for row in rows]
-        found = {_sort(cell) for cell in cells if cell is not None}
+        sorts = {_sort(cell) for cell in cells if cell is not None}
         # A column of both numbers and text is text: what stands among the numbers may mark a missing cell.
-        if len(found) > 1 or found == {"text"}:
+        if len(sorts) > 1 or sorts == {"text"}:
             array = pa.array([None if cell is None else _text(cell) for cell in cells], type=pa.string())
         else:
             array = pa.array(cells)
         array = without_words(array, self.missing)
         if kind is None:
             return array
-        if pa.types.is_string(kind) and found != {"text"}:
+        if pa.types.is_string(kind) and sorts != {"text"}:
             return pa.array([None if cell is None else _text(cell) for cell in cells], type=kind)
         try:
             return pc.cast(array, kind)

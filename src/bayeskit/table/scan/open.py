@@ -12,8 +12,14 @@ from bayeskit.table.files import require_pyarrow
 from bayeskit.table.scan import database, files
 from bayeskit.table.scan.pieces import Scan
 
-# The package that an object comes from → the module here that describes it; imported only when such an object comes.
-_SOURCES = {"pyarrow": "arrow", "polars": "polars", "duckdb": "duckdb", "_duckdb": "duckdb", "pandas": "pandas"}
+# The package that an object comes from → the module and function here that describe it; imported only when one comes.
+_SOURCES = {
+    "pyarrow": ("arrow", "open_scan"),
+    "polars": ("frames", "open_polars"),
+    "pandas": ("frames", "open_pandas"),
+    "duckdb": ("duckdb", "open_scan"),
+    "_duckdb": ("duckdb", "open_scan"),
+}
 
 
 def scan(
@@ -35,9 +41,10 @@ def _open(source: Any, query: str | None, encoding: str | None) -> Scan:
     if isinstance(source, str | os.PathLike) or _is_list_of_paths(source):
         return files.open_scan(source, **({} if encoding is None else {"encoding": encoding}))
     for kind in type(source).__mro__:
-        module = _SOURCES.get(kind.__module__.split(".")[0])
-        if module is not None:
-            table: Scan | None = import_module(f"bayeskit.table.scan.{module}").open_scan(source)
+        package = kind.__module__.split(".")[0]
+        if package in _SOURCES:
+            module, function = _SOURCES[package]
+            table: Scan | None = getattr(import_module(f"bayeskit.table.scan.{module}"), function)(source)
             if table is not None:
                 return table
     raise TableError(
