@@ -57,8 +57,8 @@ struct Reader {
     // Asks the Python function; the lock must be held.
     void tokens_from_python(PyObject* text, Tokens& out) const {
         out.clear();
-        nb::object found = callable(nb::handle(text));
-        for (nb::handle token : found) {
+        nb::object given_tokens = callable(nb::handle(text));
+        for (nb::handle token : given_tokens) {
             if (!PyUnicode_Check(token.ptr()))
                 throw nb::type_error(("the tokenizer must give strings; got " +
                                       std::string(Py_TYPE(token.ptr())->tp_name) + ".").c_str());

@@ -82,14 +82,14 @@ def _picture(code: int, category: str) -> str:
 
 def ranges() -> list[tuple[int, str]]:
     """Return where each run of code points of one class begins, with its class."""
-    found: list[tuple[int, str]] = []
+    ranges: list[tuple[int, str]] = []
     for code in range(0x110000):
         # Surrogates are no signs, and what lies between the ideographs and the tags is not assigned.
         nothing = 0xD800 <= code <= 0xDFFF or 0x40000 <= code <= 0xDFFFF or code >= 0xE1000
         kind = "other" if nothing else classify(code)
-        if not found or found[-1][1] != kind:
-            found.append((code, kind))
-    return found
+        if not ranges or ranges[-1][1] != kind:
+            ranges.append((code, kind))
+    return ranges
 
 
 def header() -> str:

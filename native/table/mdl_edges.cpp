@@ -60,7 +60,7 @@ public:
 
     // mark: class code times two, plus one at the last row of a value. weight may be null.
     std::vector<double> edges(const std::vector<uint64_t>& key, const std::vector<uint32_t>& mark, const double* weight) {
-        std::vector<double> found;
+        std::vector<double> inner_edges;
         std::vector<std::pair<int64_t, int64_t>> open = {{0, static_cast<int64_t>(key.size())}};
         while (!open.empty()) {
             const auto [lo, hi] = open.back();
@@ -69,12 +69,12 @@ public:
             if (cut < 0) continue;
             const double below = from_ordered(key[cut - 1]), above = from_ordered(key[cut]);
             const double middle = below + (above - below) / 2.0;
-            found.push_back(middle > below && middle < above ? middle : above);
+            inner_edges.push_back(middle > below && middle < above ? middle : above);
             open.emplace_back(lo, cut);
             open.emplace_back(cut, hi);
         }
-        std::sort(found.begin(), found.end());
-        return found;
+        std::sort(inner_edges.begin(), inner_edges.end());
+        return inner_edges;
     }
 
 private:
@@ -210,19 +210,19 @@ nb::list mdl_edges(nb::object source, Array classes, std::optional<Array> weight
         }
         whole = whole && total < 1e12;
     }
-    std::vector<std::vector<double>> found(d);
+    std::vector<std::vector<double>> all_edges(d);
     {
         nb::gil_scoped_release release;
         const WholeEntropy counts(whole ? total : 0.0, n_threads);
         std::vector<Sorter> sorters(threads_used(d, n_threads));
         parallel_chunks(d, n_threads, [&](int64_t j, int thread) {
             Sorter& sorter = sorters[thread];
-            found[j] = whole ? column_edges(table.columns[j], y, weight, n, n_classes, counts, sorter)
+            all_edges[j] = whole ? column_edges(table.columns[j], y, weight, n, n_classes, counts, sorter)
                              : column_edges(table.columns[j], y, weight, n, n_classes, RealEntropy{}, sorter);
         });
     }
     nb::list out;
-    for (const auto& edges : found) {
+    for (const auto& edges : all_edges) {
         Owned<double> array({edges.size()});
         std::copy(edges.begin(), edges.end(), array.data);
         out.append(array.to_numpy());

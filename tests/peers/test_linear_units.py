@@ -218,7 +218,7 @@ def test_classes_that_can_be_parted_have_no_maximum():
         (lambda: SigmoidUnit().fit_frequencies([[0.0]], [1.5]), "frequency, row 0: a share lies between 0 and 1"),
         (lambda: LeastSquares().fit([[0.0]], ["a"]), "y must be a numeric column"),
         (lambda: LeastSquares().fit([[1e200], [2e200]], [1.0, 2.0]), "numbers so large that their squares overflow"),
-        (lambda: LeastSquares().fit([[0.0], [1.0]], [1.0, np.nan]), "Input y contains NaN or infinity: row 1"),
+        (lambda: LeastSquares().fit([[0.0], [1.0]], [1.0, np.nan]), "Input y contains NaN: row 1 has no label"),
         (
             lambda: LeastSquares().fit([[0.0], [1.0]], [1.0, 2.0]).log_likelihood([[0.0]], [0.0], noise=0.0),
             "noise above 0",

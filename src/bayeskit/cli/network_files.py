@@ -27,7 +27,7 @@ def read_network(path: Path, normalize: bool = False) -> BayesianNetwork:
 def write_network(net: BayesianNetwork, path: Path) -> None:
     """Write a network in the format of the path's extension."""
     if path.suffix == ".bayes":
-        net.save(path)
+        net.save(path, force=True)  # each command has asked before
     else:
         net.write(path)
 

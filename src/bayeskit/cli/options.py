@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Data = Annotated[
     str,
     typer.Argument(
-        help="CSV, JSON Lines, Parquet or Excel file, may be gzipped; - is standard input.", show_default=False
+        help="CSV, JSON Lines, Parquet, Feather or Excel file, may be gzipped; - is standard input.", show_default=False
     ),
 ]
 Tables = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, JSON Lines, Parquet or Excel file, may be gzipped; - is standard input. Several files, a glob in "
-        "quotes or a folder are one table, which is read piece by piece.",
+        help="CSV, JSON Lines, Parquet, Feather or Excel file, may be gzipped; - is standard input. Several files, a "
+        "glob in quotes or a folder are one table, which is read piece by piece.",
         show_default=False,
     ),
 ]

@@ -46,7 +46,7 @@ def train(
     refuse_overwriting(place, (source.path, *source.more), force=force)
     with screen.progress(not as_json) as progress:
         result = train_text(source.following(progress), models or None)
-    result.model.save(place)
+    result.model.save(place, force=force)
     n_words, classes = result.model.counts_.n_words, result.model.classes_
     if as_json:
         facts = {"model": str(place), "documents": result.n_documents, "held_out": result.n_held_out}

@@ -76,7 +76,7 @@ def cluster(
     with atomic_write(output.absolute()) as target, open_writer(output, target) as writer:
         writer.write(clustering.table)
     if save is not None:
-        clustering.model.save(save)
+        clustering.model.save(save, force=force)
     _say(clustering, output, save, json)
 
 

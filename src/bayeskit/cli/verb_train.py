@@ -138,7 +138,7 @@ def train(
     with screen.progress(not json) as progress:
         measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
-    replace(result.trained, missing=words).save(place)
+    replace(result.trained, missing=words).save(place, force=force)
     _show(result, held_out, place, page, sources[0], json)
 
 

@@ -13,7 +13,7 @@ from dask.delayed import delayed
 from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
-from bayeskit.table.scan.pandas import open_scan as scan_pandas
+from bayeskit.table.scan.frames import open_pandas as scan_pandas
 from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
 
 T = TypeVar("T")

@@ -9,8 +9,6 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.read import Source
-
 Rows = NDArray[np.int64]
 
 
@@ -33,25 +31,6 @@ def stratified_folds(y: NDArray[Any], n_folds: int, rng: np.random.RandomState |
     for k in range(n_folds):
         if (fold == k).any():
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-
-
-def rows_of(X: Any, rows: Rows) -> Any:
-    """Return some rows of a table, as the same type of table."""
-    if isinstance(X, Source):
-        return X.take(rows)
-    if isinstance(X, Mapping):
-        return {name: _cells_of(column, rows) for name, column in X.items()}
-    if nw.dependencies.is_into_dataframe(X):
-        return nw.to_native(nw.from_native(X, eager_only=True)[rows.tolist()])
-    return _cells_of(X, rows)
-
-
-def _cells_of(column: Any, rows: Rows) -> Any:
-    if isinstance(column, list | tuple):
-        return [column[i] for i in rows]
-    if nw.dependencies.is_into_series(column):
-        return nw.to_native(nw.from_native(column, series_only=True)[rows.tolist()])
-    return np.asarray(column)[rows]
 
 
 def without_column(X: Any, name: str) -> Any:

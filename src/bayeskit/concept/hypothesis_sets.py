@@ -12,13 +12,14 @@ from scipy.special import softmax
 
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.conjunctions import plain_cells
-from bayeskit.concept.folds import rows_of, stratified_folds
+from bayeskit.concept.folds import stratified_folds
 from bayeskit.concept.hypotheses import Hypotheses
 from bayeskit.concept.probabilities import log_of, read_prior
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
 from bayeskit.result import Result, pad, text_width
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
+from bayeskit.table.rows import rows_of
 
 Proba = NDArray[np.float64]  # (n_rows, n_classes)
 

@@ -19,7 +19,7 @@ from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.result import Result, pad, short, text_width
-from bayeskit.table.labels import read_weight
+from bayeskit.table.labels import read_weight, refuse_missing_labels
 from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
 
@@ -245,7 +245,7 @@ def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise TableError(f"y must be a numeric column, one for each row: {error}") from error
     if len(d) != n_rows:
         raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(d)}]")
-    bad = ~np.isfinite(d)
-    if bad.any():
-        raise TableError(f"Input y contains NaN or infinity: row {int(bad.argmax())}; leave such rows out.")
+    refuse_missing_labels(np.isnan(d))
+    if np.isinf(d).any():
+        raise TableError(f"Input y contains infinity: row {int(np.isinf(d).argmax())}; put a finite number there.")
     return d

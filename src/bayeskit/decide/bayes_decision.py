@@ -28,6 +28,7 @@ from bayeskit.errors import BayeskitError, BayeskitWarning
 from bayeskit.io.model_files import save
 from bayeskit.learn.model import not_fitted
 from bayeskit.learn.state import change_of, learned
+from bayeskit.table.labels import read_label_column, refuse_missing_labels
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -225,14 +226,15 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     # -- files ------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the classifier and the loss to a file that :func:`bayeskit.load` reads.
 
         The estimator must be a model of bayeskit; any other cannot be saved in a model file, only with pickle. A loss
-        given as a matrix or a frame is loaded as an equal dict.
+        given as a matrix or a frame is loaded as an equal dict. A file that bayeskit did not write is refused, unless
+        ``force`` says that it may be replaced.
         """
         check_is_fitted(self)
-        save(self, path)
+        save(self, path, force=force)
 
     def _to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
@@ -323,9 +325,9 @@ class BayesDecision(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 def _classes(y: Any) -> NDArray[Any]:
     """Return the classes as scikit-learn orders them; all other checks of y are left to the estimator."""
     labels = column_or_1d(y)
+    refuse_missing_labels(read_label_column(labels)[0].missing())
     check_classification_targets(labels)
-    found: NDArray[Any] = unique_labels(labels)
-    return found
+    return np.asarray(unique_labels(labels))
 
 
 def _warn_of_unknown_classes(classes: NDArray[Any], known: NDArray[Any]) -> None:

@@ -172,9 +172,11 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(temporary)):
+            error.filename = str(path)  # such as a full disk, whose error names no file
         raise
     if os.name == "posix":  # elsewhere a folder cannot be opened; there the rename is kept by the file system
         folder = os.open(path.parent, os.O_RDONLY)
@@ -214,10 +216,10 @@ def _read_archive(archive: zipfile.ZipFile, size: int) -> Contents:
         odd = sorted(set(wanted) ^ set(entries)) or wanted
         raise ModelFileError(f"the arrays that model.json lists are not those in the archive; look at {odd[0]!r}.")
     for member in members:
-        found = entries[f"{member.name}.npy"].file_size
-        if found != len(member.head) + member.n_bytes:
+        n_bytes = entries[f"{member.name}.npy"].file_size
+        if n_bytes != len(member.head) + member.n_bytes:
             raise ModelFileError(
-                f"array {member.name!r} has {found} bytes; {member.dtype} of shape {member.shape} needs "
+                f"array {member.name!r} has {n_bytes} bytes; {member.dtype} of shape {member.shape} needs "
                 f"{len(member.head) + member.n_bytes}."
             )
     arrays = {m.name: _read_array(archive, entries[f"{m.name}.npy"], m) for m in members}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
+from bayeskit.io.overwriting import refuse_overwriting
 from bayeskit.io.registry import MODELS, STATISTICS, estimator_named, model_class
 
 # The field of a model file for what is known beside the model.
@@ -30,11 +32,13 @@ class Stored(Protocol):
         ...
 
 
-def save(model: Any, path: str | PathLike[str], notes: dict[str, Any] | None = None) -> None:
+def save(model: Any, path: str | PathLike[str], notes: dict[str, Any] | None = None, *, force: bool = False) -> None:
     """Write a fitted model, or counts, to a file; an old file at ``path`` stays whole until the new one is complete.
 
-    ``notes``, in terms of JSON, are kept beside the model for :func:`load_with_notes`.
+    ``notes``, in terms of JSON, are kept beside the model for :func:`load_with_notes`. A file that bayeskit did not
+    write is replaced only with ``force``.
     """
+    refuse_overwriting(Path(path), (), force=force)
     name = type(model).__name__
     if name not in {**MODELS, **STATISTICS} or type(model).__dict__.get("_plain", type(model)) is not model_class(name):
         raise ModelFileError(

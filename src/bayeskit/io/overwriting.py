@@ -34,15 +34,15 @@ def refuse_overwriting(
             raise TableError(
                 f"{shown} is the input {str(path)!r}; give the output another name, so that no data is lost."
             )
-    if not force and output is not None and written.st_size and not is_own(output):
+    if not force and output is not None and written.st_size and not is_from_bayeskit(output):
         raise TableError(
             f"{str(output)!r} is there already, and nothing in it says that bayeskit wrote it; give another name, or "
-            "say that it may be replaced.",
+            "say with force that it may be replaced.",
             "force",
         )
 
 
-def is_own(path: Path) -> bool:
+def is_from_bayeskit(path: Path) -> bool:
     """Return whether a file says that bayeskit wrote it: a model file, a report or a drawing."""
     with open(path, "rb") as file:
         head = file.read(4096)

@@ -31,8 +31,7 @@ def model_class(name: str) -> type[Any]:
     if place is None:
         raise ModelFileError(f"{name!r} is not a model that this bayeskit knows; it knows {', '.join(sorted(MODELS))}.")
     module, _, attribute = place.partition(":")
-    found: type[Any] = getattr(import_module(module), attribute)
-    return found
+    return getattr(import_module(module), attribute)  # type: ignore[no-any-return]
 
 
 def estimator_named(name: str) -> type[Any]:
@@ -40,5 +39,4 @@ def estimator_named(name: str) -> type[Any]:
     plain = model_class(name)
     if not hasattr(plain, "_role"):  # a statistic, a network, or a class that scikit-learn's are the base of already
         return plain
-    found: type[Any] = import_module("bayeskit.learn.estimator").estimator_class(plain)
-    return found
+    return import_module("bayeskit.learn.estimator").estimator_class(plain)  # type: ignore[no-any-return]

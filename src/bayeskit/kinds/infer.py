@@ -10,9 +10,9 @@ from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
 from bayeskit.kinds.written import WrittenColumns, described
 from bayeskit.table.frames import as_frame, read_frame_column
+from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
-from bayeskit.table.target import MOST_CODES
 
 if TYPE_CHECKING:
     import pyarrow as pa

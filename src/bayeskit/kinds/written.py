@@ -101,7 +101,7 @@ def read_columns(
             continue
         reading = _read(column, name, wanted.get(name), decimal, date_order, place)
         columns[name] = reading.column
-        _refuse_infinite(reading.column, name, place)
+        _refuse_infinite(reading.column, column, name, place)
         convention = reading.convention
         if wanted.get(name) in words():
             kind = words()[wanted[name]]
@@ -230,7 +230,7 @@ def refuse_unfit(column: Any, name: str, kind: Kind, place: Callable[[int], str]
         )
 
 
-def _refuse_infinite(column: Any, name: str, place: Callable[[int], str]) -> None:
+def _refuse_infinite(column: Any, written: Any, name: str, place: Callable[[int], str]) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -240,8 +240,8 @@ def _refuse_infinite(column: Any, name: str, place: Callable[[int], str]) -> Non
     if pc.any(infinite).as_py():
         row = int(np.asarray(infinite).argmax())
         raise TableError(
-            f"{place(row)}: column {name!r} holds {column[row].as_py()}; leave the cell empty or put a finite number "
-            "there."
+            f"{place(row)}: column {name!r} holds {written[row].as_py()}, which is infinite or beyond the largest "
+            "number of a computer (1.8e308); leave the cell empty or put a finite number there."
         )
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
-from bayeskit.errors import TableError, warn_caller
+from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
 from bayeskit.table.encode import encode
-from bayeskit.table.labels import labels_of, read_label_column, read_weight, refuse_missing_labels
-from bayeskit.table.read import Source, read_table, read_values
+from bayeskit.table.labels import read_labels, read_weight
+from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
 
 
@@ -46,30 +46,10 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
-def read_labelled(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    target: str | None,
-    schema: Schema | None,
-    who: str,
-    *,
-    leave_out_unlabelled: bool = False,
-) -> Labelled:
+def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
-    A row without a label is an error, or left out with a warning that says how many. Rows that were read already are
-    returned as they are.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as said:
-    ...     warnings.simplefilter("always")
-    ...     table, y = {"wind": ["weak", "strong", "weak"]}, ["no", None, "yes"]
-    ...     rows = read_labelled(table, y, None, None, None, "Model", leave_out_unlabelled=True)
-    >>> rows.source.n_rows, rows.classes.tolist(), str(said[0].message)
-    (2, ['no', 'yes'], '1 of 3 rows has no label and is left out.')
+    A row without a label is an error. Rows that were read already are returned as they are.
     """
     if isinstance(X, Labelled):
         return X
@@ -88,29 +68,9 @@ def read_labelled(
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)
     weight = read_weight(sample_weight, source.n_rows)
-    column, text = read_label_column(y, source.n_rows)
-    missing = column.missing()
-    if leave_out_unlabelled and missing.any():
-        rows = _labelled_rows(missing)
-        source, weight = source.take(rows), None if weight is None else weight[rows]
-        # Read again without the gaps, beside which whole numbers came as floats.
-        column = read_values(np.asarray(y, dtype=object).ravel()[rows].tolist(), "y")
-    else:
-        refuse_missing_labels(missing)
-    classes, codes = labels_of(column, text)
+    classes, codes = read_labels(y, source.n_rows)
     source, classes, codes, weight = keep_weighted(source, classes, codes, weight)
     return Labelled(source, codes, classes, weight, target)
-
-
-def _labelled_rows(missing: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the rows that have a label, with a warning that says how many have none."""
-    if missing.all():
-        raise TableError("Input y contains NaN: no row has a label, so there is nothing to learn from.")
-    n = int(missing.sum())
-    warn_caller(
-        f"{n} of {len(missing)} rows {'has' if n == 1 else 'have'} no label and {'is' if n == 1 else 'are'} left out."
-    )
-    return np.flatnonzero(~missing)
 
 
 def coded_under(rows: Labelled, counts: Statistic) -> tuple[list[NDArray[Any]], NDArray[Any]]:

@@ -133,10 +133,13 @@ class SavedModel(Model):
         """Name, kind and values of each column."""
         return self._fitted.schema  # type: ignore[no-any-return]
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file that :func:`bayeskit.load` reads; an old file is replaced only at the end."""
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the model to a file that :func:`bayeskit.load` reads; an old file is replaced only at the end.
+
+        A file that bayeskit did not write is refused, unless ``force`` says that it may be replaced.
+        """
         self._refuse_unfitted()
-        save(self, path)
+        save(self, path, force=force)
 
     def _to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,12 +122,11 @@ class Plan:
     def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Any, int]]:
         """Read batch after batch: the rows that have a label, as the model counts them, and how many have none."""
         reader = BatchReader()
-        for batches in readers:
-            for batch in reader.joined(batches):
-                if batch.num_rows:
-                    rows, known = self.labelled(batch, reader)
-                    n_unlabelled = int(len(known) - known.sum())
-                    yield None if rows is None else self.model._scanned_rows(rows, self.schema), n_unlabelled
+        for batch in reader.joined(chain.from_iterable(readers)):
+            if batch.num_rows:
+                rows, known = self.labelled(batch, reader)
+                n_unlabelled = int(len(known) - known.sum())
+                yield None if rows is None else self.model._scanned_rows(rows, self.schema), n_unlabelled
 
     def labelled(self, batch: pa.RecordBatch, reader: BatchReader) -> tuple[Labelled | None, NDArray[np.bool_]]:
         """Return the rows of a batch that count, None where there are none, and which rows have a label."""

@@ -84,6 +84,9 @@ class Exchange:
         net._learned = learned_from_parts(meta, arrays, net)
         return net
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit."""
-        save(cast("BayesianNetwork", self), path)
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Save the network to a model file (.bayes); `bayeskit.load` reads it back to the last bit.
+
+        A file that bayeskit did not write is refused, unless ``force`` says that it may be replaced.
+        """
+        save(cast("BayesianNetwork", self), path, force=force)

@@ -16,8 +16,9 @@ from bayeskit.table.strings import read_arrow
 
 # With more levels than this in a batch, reading and merging them costs more than counting its rows.
 _MANY_LEVELS = 1 << 12
-# Rows of the batches that are then joined.
-_ROWS_JOINED = 1 << 20
+# Rows of the batches that are then joined, and cells where the table is wide.
+_ROWS_JOINED = 1 << 22
+_CELLS_JOINED = 1 << 26
 
 
 class BatchReader:
@@ -28,15 +29,16 @@ class BatchReader:
         self._many = False  # whether a column with many levels was met
 
     def joined(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches, joined to larger ones once a column with many levels was read."""
+        """Yield the batches, joined to larger ones once a column with many levels came."""
         waiting, n_rows = [], 0
         for batch in batches:
+            self._many = self._many or any(len(getattr(c, "dictionary", ())) > _MANY_LEVELS for c in batch.columns)
             if not self._many:
                 yield batch
                 continue
             waiting.append(batch)
             n_rows += batch.num_rows
-            if n_rows >= _ROWS_JOINED:
+            if n_rows >= min(_ROWS_JOINED, _CELLS_JOINED // batch.num_columns):
                 yield from _join(waiting)
                 waiting, n_rows = [], 0
         if waiting:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayeskit.defaults import BINS
@@ -33,7 +33,7 @@ class _Columns(BaseEstimator):
 _Columns.__name__ = "Discretizer"  # as its messages say
 
 
-class Discretizer(TransformerMixin, BaseEstimator):
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Put numeric columns into bins, learned on the rows of ``fit`` only.
 
     Bin b of a column holds ``edges_[j][b - 1] <= x < edges_[j][b]``. A missing cell (NaN) stays missing.
@@ -133,22 +133,6 @@ class Discretizer(TransformerMixin, BaseEstimator):
             out[:, j] = np.searchsorted(edges, X[:, j], side="right")
         out[np.isnan(X)] = np.nan
         return np.asarray(out)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns, which do not change."""
-        check_is_fitted(self)
-        if hasattr(self, "feature_names_in_"):
-            if input_features is not None and list(input_features) != list(self.feature_names_in_):
-                raise BayeskitError("input_features is not equal to feature_names_in_")
-            return np.asarray(self.feature_names_in_)
-        if input_features is not None:
-            if len(input_features) != self.n_features_in_:
-                raise BayeskitError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(input_features)}"
-                )
-            return np.asarray(input_features, dtype=object)
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,8 @@ The convention of a column is decided from all of its cells. Where they could me
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +96,6 @@ class Convention:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Convention:
         """Read what :meth:`to_json` gave; the file may be untrusted."""
-        data = {"truth": False, **data}  # older files know no truth values
         known = {field.name for field in fields(cls)}
         if set(data) != known or data["what"] not in ("number", "date") or data["decimal"] not in (".", ","):
             raise ValueError(f"not a convention of a column: {data!r:.100}")
@@ -160,8 +161,8 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
         return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
     if cells.all("^(?i:true|false)$"):
         return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
-    found = _number(column, cells, decimal, number) or _date(column, cells, order)
-    return found or Reading(column)
+    reading = _number(column, cells, decimal, number) or _date(column, cells, order)
+    return reading or Reading(column)
 
 
 def numbers_of(texts: Any, decimal: str) -> pa.Array:
@@ -194,6 +195,16 @@ def argument_for(cell: str, decimal: str = ".") -> str:
 
     other = numbers_of(pa.array([cell]), "," if decimal == "." else ".")
     return "decimal" if other.null_count == 0 else "missing"
+
+
+def overflows(cell: str) -> bool:
+    """Return whether a cell is a number beyond the largest float, which would be read as infinity.
+
+    >>> overflows("1e400"), overflows("inf"), overflows("1e4")
+    (True, False, False)
+    """
+    cell = cell.strip()
+    return re.match(_PLAIN, cell) is not None and math.isinf(float(cell))
 
 
 class _Cells:
@@ -241,22 +252,13 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
     if not forced and cells.any(_PADDED):
         return None
     some = cells.match(_SOME_DIGIT)
-    point, comma = cells.match(_POINT) & some, cells.match(_COMMA) & some
-    able = [sign for sign, fits in ((".", point), (",", comma)) if cells.share(fits) >= ENOUGH]
-    if not able:
+    fits = {".": cells.match(_POINT) & some, ",": cells.match(_COMMA) & some}
+    sign = _decimal_sign(cells, fits, decimal)
+    if sign is None:
         return None
-    if decimal in able:
-        able = [decimal]
-    elif len(able) == 2:
-        only = {".": (point & ~comma).any(), ",": (comma & ~point).any()}
-        if only["."] != only[","]:
-            able = ["." if only["."] else ","]
-        elif only["."] or cells.any(r"^[+-]?[1-9]\d{0,2},\d{3}$"):
-            return Reading(column, said="text: 1,234 could be 1.234 or 1234", settled_by="decimal")
-        else:
-            able = ["."]
-    sign = able[0]
-    known = point if sign == "." else comma
+    if sign == "":
+        return Reading(column, said="text: 1,234 could be 1.234 or 1234", settled_by="decimal")
+    known = fits[sign]
     if not forced and not (known | cells.markers).all() and pc.count_distinct(column).as_py() <= FEW_VALUES:
         return None  # codes such as 1, 2, 3, A: as text they lose nothing
     if cells.counts[known].sum() < 2:
@@ -271,16 +273,29 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
     return Reading(parsed, convention, ", ".join(filter(None, words)))
 
 
+def _decimal_sign(cells: _Cells, fits: dict[str, NDArray[np.bool_]], given: str | None) -> str | None:
+    """Return the decimal separator of a column of numbers; None where it holds none, "" where either would do."""
+    able = [sign for sign, fitting in fits.items() if cells.share(fitting) >= ENOUGH]
+    if given in able:
+        return given
+    if len(able) < 2:
+        return able[0] if able else None
+    only_point, only_comma = (fits["."] & ~fits[","]).any(), (fits[","] & ~fits["."]).any()
+    if only_point != only_comma:
+        return "." if only_point else ","
+    return "" if only_point or cells.any(r"^[+-]?[1-9]\d{0,2},\d{3}$") else "."
+
+
 def _date(column: Any, cells: _Cells, order: str | None) -> Reading | None:
-    found, known = find_order(cells.values, np.where(cells.markers, 0, cells.counts), order, ENOUGH)
-    if found is None:
+    order, known = find_order(cells.values, np.where(cells.markers, 0, cells.counts), order, ENOUGH)
+    if order is None:
         return None
-    if found == "":
+    if order == "":
         return Reading(column, said="text: 2/3/2019 could be in February or in March", settled_by="date_order")
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    parsed, _ = Convention("date", order=found).parse(column)
+    parsed, _ = Convention("date", order=order).parse(column)
     origin = str(np.datetime64(pc.min(parsed).as_py(), "D"))
-    convention = Convention("date", lenient=True, order=found, origin=origin)
+    convention = Convention("date", lenient=True, order=order, origin=origin)
     return Reading(pc.cast(parsed, pa.timestamp("s")), convention, cells.rest(known))

@@ -225,13 +225,25 @@ def read_texts(
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
     if any(os.fspath(each) == STDIN for each in given):
         raise TableError("texts are read from a file or a folder that can be read again, not from standard input.")
+    if len(given) == 1 and text is None and Path(given[0]).is_dir():
+        folder = Path(given[0])
+        _refuse_empty(folder)
+        labelled = any(entry.is_dir() for entry in folder.iterdir())
+        return TextSource(folder, None, "folder" if labelled else None, encoding, errors)
+    return _text_files(_files_of(given), text, target, encoding, errors)
+
+
+def _files_of(given: list[str | os.PathLike[str]]) -> list[Path]:
     one = Path(given[0]) if len(given) == 1 else None
-    if one is not None and one.is_dir() and text is None:
-        _refuse_empty(one)
-        labelled = any(entry.is_dir() for entry in one.iterdir())
-        return TextSource(one, None, "folder" if labelled else None, encoding, errors)
-    is_file = one is not None and not one.is_dir() and (one.exists() or not glob.has_magic(str(one)))
-    first, *more = [one] if one is not None and is_file else list_files(given)
+    # One name that is no glob goes to the reader though there is no such file, which suggests similar names.
+    if one is not None and not one.is_dir() and (one.exists() or not glob.has_magic(str(one))):
+        return [one]
+    return list_files(given)
+
+
+def _text_files(paths: list[Path], text: str | None, target: str | None, encoding: str, errors: str) -> TextSource:
+    """Return the texts of files that all have the columns of the first."""
+    first, *more = paths
     names, shown = _names(first, encoding, errors)
     columns = [_column(name, usual, names, shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
     if columns[0] is None:

@@ -78,16 +78,16 @@ def dates_of(texts: Any, order: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.extract_regex(pc.utf8_trim_whitespace(texts), _YEAR_FIRST if order == "ymd" else _YEAR_LAST)
+    fields = pc.extract_regex(pc.utf8_trim_whitespace(texts), _YEAR_FIRST if order == "ymd" else _YEAR_LAST)
 
     def field(name: str) -> NDArray[np.int64]:
-        part = pc.struct_field(found, name)
+        part = pc.struct_field(fields, name)
         part = pc.if_else(pc.equal(part, ""), "0", part)
         return np.asarray(pc.fill_null(pc.cast(part, pa.int64()), 0))
 
     year, month, day = (field(part) for part in {"ymd": "abc", "dmy": "cba", "mdy": "cab"}[order])
     seconds = 3600 * field("hour") + 60 * field("minute") + field("second")
-    real = np.asarray(pc.is_valid(found)) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year > 0)
+    real = np.asarray(pc.is_valid(fields)) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year > 0)
     real &= (field("hour") < 24) & (field("minute") < 60) & (field("second") < 61)
     months = (np.where(real, year, 1970) - 1970) * 12 + np.where(real, month, 1) - 1
     start = months.astype("datetime64[M]")

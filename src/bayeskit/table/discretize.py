@@ -110,5 +110,5 @@ def learn_mdl_edges(
         return []
     cells = len(y) * len(columns)
     # Sorting a cell costs some ten times as much as counting it, so threads pay earlier.
-    found = mdl_edges(columns, y, weight, n_classes, n_threads(cells * 10))
-    return [tuple(edges.tolist()) for edges in found]
+    column_edges = mdl_edges(columns, y, weight, n_classes, n_threads(cells * 10))
+    return [tuple(edges.tolist()) for edges in column_edges]

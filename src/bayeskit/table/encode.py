@@ -126,12 +126,12 @@ def refuse_infinite(numbers: NDArray[Any], name: str) -> None:
 
 def farthest_number(source: Source, row: int) -> str:
     """Return where the largest number of a row stands, as the end of a message; "" where it is of ordinary size."""
-    found = []
+    far = []
     for j, name in enumerate(source.names):
         values = getattr(source.column(j), "values", None)
         if values is not None and values.dtype.kind == "f" and abs(values[row]) >= _FAR:
-            found.append((abs(float(values[row])), name, float(values[row])))
-    return f" Column '{max(found)[1]}' holds {max(found)[2]:g}." if found else ""
+            far.append((abs(float(values[row])), name, float(values[row])))
+    return f" Column '{max(far)[1]}' holds {max(far)[2]:g}." if far else ""
 
 
 def distinct(column: Column, name: str) -> tuple[Value, ...]:
@@ -145,9 +145,9 @@ def distinct(column: Column, name: str) -> tuple[Value, ...]:
     if whole is not None:
         return tuple(whole.tolist())
     refuse_infinite(values, name)
-    found = np.unique(values)
-    found = found[~np.isnan(found)] if values.dtype.kind == "f" else found
-    return tuple(value if value != int(value) else int(value) for value in found.tolist())
+    numbers = np.unique(values)
+    numbers = numbers[~np.isnan(numbers)] if values.dtype.kind == "f" else numbers
+    return tuple(value if value != int(value) else int(value) for value in numbers.tolist())
 
 
 def as_numbers(column: Column, name: str, kind: str) -> NDArray[Any]:
@@ -194,8 +194,8 @@ def _code_numbers(values: NDArray[Any], levels: tuple[Value, ...]) -> NDArray[An
     position = np.minimum(np.searchsorted(ranked, values), max(len(ranked) - 1, 0))
     codes = np.full(len(values), unseen_code(np.dtype(f"u{width}")), dtype=f"u{width}")
     if levels:
-        found = ranked[position] == values
-        codes[found] = order[position[found]]
+        seen = ranked[position] == values
+        codes[seen] = order[position[seen]]
     if values.dtype.kind == "f":
         codes[np.isnan(values)] = missing_code(codes.dtype)
     return codes

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bayeskit.errors import TableError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats import TableReader, recognise
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
@@ -41,8 +41,12 @@ class Rows(Protocol):
         ...
 
     def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Raise an error for a column that is not in the table."""
-        ...
+        """Raise an error, with similar names, for a column that is not in the table but that ``who`` needs."""
+        here = set(self.names)
+        for name in wanted:
+            if name not in here:
+                misfit = f" does not fit {who}" if who else ""
+                raise TableError(f"{self.shown}{misfit}: {not_found('column', name, self.names)}")
 
     def place(self, row: int) -> str:
         """Return where a row is, for messages; the first row is 0."""
@@ -53,18 +57,17 @@ class Rows(Protocol):
         ...
 
 
-def refuse_absent(rows: Rows, wanted: Iterable[str], who: str = "") -> None:
-    """Raise an error, with similar names, for a column that is not in a table but that ``who`` needs."""
-    here = set(rows.names)
-    for name in wanted:
-        if name not in here:
-            misfit = f" does not fit {who}" if who else ""
-            raise TableError(f"{rows.shown}{misfit}: {not_found('column', name, rows.names)}")
+def require_pyarrow(what: str) -> None:
+    """Raise an error that says what to install, where pyarrow is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise BayeskitError(f"{what} needs pyarrow: pip install pyarrow, or pip install 'bayeskit[frames]'.") from None
 
 
 @dataclass(frozen=True)
-class TableFile:
-    """A table in a CSV, JSON Lines or Parquet file, opened as far as its column names.
+class TableFile(Rows):
+    """A table in a CSV, JSON Lines, Parquet, Feather or Excel file, opened as far as its column names.
 
     Examples
     --------
@@ -114,7 +117,7 @@ class TableFile:
         Parameters
         ----------
         path : str or path
-            A CSV, JSON Lines or Parquet file, which may be compressed by gzip, or ``-``.
+            A CSV, JSON Lines, Parquet, Feather or Excel file, which may be compressed by gzip, or ``-``.
         encoding : str
             The encoding of a text file.
         delimiter : str, optional
@@ -124,6 +127,7 @@ class TableFile:
         keep : bool
             Read standard input into memory, so that it can be read twice.
         """
+        require_pyarrow("a table in a file")
         check_encoding(encoding)
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise TableError(f"the delimiter must be one character, such as ';'; got {delimiter!r}.", "delimiter")
@@ -135,10 +139,6 @@ class TableFile:
                 f"{raw.shown} has {reader.names.count(twice)} columns named {twice!r}; column names must be unique."
             )
         return cls(raw, reader)
-
-    def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Raise an error, with similar names, for a column that is not in the file but that ``who`` needs."""
-        refuse_absent(self, wanted, who)
 
     def read(self, types: Types | None = None) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""

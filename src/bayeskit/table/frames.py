@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import recode
 from bayeskit.table.arrow import BatchReader, as_level
-from bayeskit.table.column import LOOKUP_MISSING, Coded, Column, Numbers, code_bytes, missing_code
-from bayeskit.table.schema import Value
+from bayeskit.table.column import Coded, Column, Numbers, missing_code
 from bayeskit.table.strings import read_arrow, read_objects
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
@@ -118,7 +116,7 @@ def _read_categorical(series: Any) -> Column:
         codes = native.array.codes
         # pandas' -1 for "missing" is our MISSING once the bits are read as an unsigned number.
         unsigned = codes.view(_UNSIGNED[codes.dtype.itemsize]) if codes.dtype.itemsize <= 4 else codes.astype(np.uint32)
-        return Coded(unsigned, _levels(native.cat.categories.tolist()), declared=True)
+        return Coded(unsigned, tuple(map(as_level, native.cat.categories.tolist())), declared=True)
     if series.implementation.is_polars():
         import polars as pl
 
@@ -126,7 +124,7 @@ def _read_categorical(series: Any) -> Column:
             # A polars Categorical shares its list of strings with other columns, so the strings in use are the levels.
             return read_arrow(native.cast(pl.String).__arrow_c_stream__())
         codes = native.to_physical().cast(pl.UInt32).fill_null(missing_code(np.dtype(np.uint32))).to_numpy()
-        return _declared(codes, native.dtype.categories.to_list())
+        return Coded(codes, tuple(native.dtype.categories.to_list()), declared=True)
     return _read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
 
 
@@ -138,17 +136,3 @@ def _read_dictionary(array: Any) -> Column:
         array = unified.combine_chunks() if unified.num_chunks else pa.array([], array.type)
         array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     return BatchReader().column(array, "")
-
-
-def _declared(codes: NDArray[np.uint32], entries: list[Any]) -> Coded:
-    # A dictionary may hold null, or one value twice.
-    known = _levels(list(dict.fromkeys(entry for entry in entries if entry is not None)))
-    code_of = {level: code for code, level in enumerate(known)}
-    lookup = np.array(
-        [LOOKUP_MISSING if entry is None else code_of[as_level(entry)] for entry in entries], dtype=np.int64
-    )
-    return Coded(recode(codes, 0, lookup, code_bytes(len(known)), True), known, declared=True)
-
-
-def _levels(values: list[Any]) -> tuple[Value, ...]:
-    return tuple(map(as_level, values))

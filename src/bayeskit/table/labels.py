@@ -12,6 +12,13 @@ from bayeskit.errors import TableError, warn_caller
 from bayeskit.table.column import Coded, Column, Numbers, code_bytes
 from bayeskit.table.read import read_values
 
+# Integers with at most this many different values are more often labels than amounts.
+MOST_CODES = 20
+AMOUNTS = (
+    "It looks like a number to predict, not a class: LeastSquares predicts numbers. For a classifier cut it into a few "
+    "classes first, such as by pandas.qcut(y, 4)."
+)
+
 
 def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the classes in increasing order, and each row's class as a position among them.
@@ -24,13 +31,26 @@ def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArra
     """
     column, text = read_label_column(y, n_rows)
     refuse_missing_labels(column.missing())
-    return labels_of(column, text)
+    classes, codes = labels_of(column, text)
+    if n_rows is not None and isinstance(column, Numbers) and looks_like_amounts(len(classes), n_rows):
+        warn_caller(f"y has {len(classes)} different numbers in {n_rows} rows. {AMOUNTS}")
+    return classes, codes
 
 
 def refuse_missing_labels(missing: NDArray[np.bool_]) -> None:
-    """Raise an error for the first row without a label."""
-    if missing.any():
-        raise TableError(f"Input y contains NaN: row {int(missing.argmax())} has no label; leave such rows out.")
+    """Raise an error that names the rows without a label."""
+    rows = np.flatnonzero(missing)
+    if len(rows):
+        names = ", ".join(map(str, rows[:5].tolist())) + (", …" if len(rows) > 5 else "")
+        which = f"row {names} has" if len(rows) == 1 else f"rows {names} ({len(rows)} of {len(missing)}) have"
+        raise TableError(
+            f"Input y contains NaN: {which} no label. bayeskit.drop_unlabeled(X, y) returns the rows that have one."
+        )
+
+
+def looks_like_amounts(n_values: int, n_rows: int) -> bool:
+    """Return whether a target of numbers has so many different ones that they are hardly classes."""
+    return n_values > MOST_CODES and n_values > n_rows / 2
 
 
 def read_label_column(y: Any, n_rows: int | None = None) -> tuple[Column, Any]:
@@ -58,8 +78,8 @@ def _number_labels(column: Numbers) -> tuple[NDArray[Any], NDArray[Any]]:
             raise TableError(f"Input y contains infinity: row {int(np.isinf(values).argmax())}.")
         if (np.floor(values) != values).any():
             raise TableError(
-                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete "
-                "classes on a regression target with continuous values."
+                f"Unknown label type: continuous. y holds numbers such as {values[np.floor(values) != values][0]:g}. "
+                + AMOUNTS
             )
     levels = whole_levels(values)
     if levels is None:

@@ -6,8 +6,10 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +19,7 @@ from bayeskit.table.names import nearest
 HEAD = 1 << 16
 STDIN = "-"
 _GZIP = b"\x1f\x8b"
+_PIECE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ def open_raw(path: str | os.PathLike[str], *, keep: bool = False) -> RawFile:
         return _standard_input(keep)
     place = Path(path)
     try:
-        with open(place, "rb") as file:
-            start = file.read(HEAD)
+        with open(place, "rb") as plain:
+            start = plain.read(HEAD)
     except FileNotFoundError:
         raise TableError(_no_file(place)) from None
     except IsADirectoryError:
@@ -59,57 +62,71 @@ def open_raw(path: str | os.PathLike[str], *, keep: bool = False) -> RawFile:
     except OSError as error:
         raise TableError(f"{str(place)!r} cannot be read: {error.strerror or error}.") from error
     if start[:2] == _GZIP:
-        return RawFile(place.name, _decompressed_head(place), lambda: _decompress(place), True)
+
+        def unpacked() -> IO[bytes]:
+            return stream_of(_unzipped(lambda: open(place, "rb"), repr(place.name)))
+
+        with unpacked() as file:
+            return RawFile(place.name, file.read(HEAD), unpacked, True)
     size = place.stat().st_size
     return RawFile(place.name, start, lambda: open(place, "rb"), True, place, size if place.is_file() else 0)
 
 
 def _standard_input(keep: bool) -> RawFile:
-    name, stream = "standard input", sys.stdin.buffer
+    name, stdin = "standard input", sys.stdin.buffer
+    start = stdin.read(HEAD)
+    given = stream_of(chain([start], _pieces(stdin)))
+    stream = stream_of(_unzipped(lambda: given, name)) if start[:2] == _GZIP else given
+    head = stream.read() if keep else stream.read(HEAD)
     if keep:
-        data = stream.read()
-        if data[:2] == _GZIP:
-            data = gzip.decompress(data)
-        return RawFile(name, data[:HEAD], lambda: io.BytesIO(data), True)
-    start = stream.read(HEAD)
-    rest: Any = stream
-    if start[:2] == _GZIP:
-        rest = gzip.GzipFile(fileobj=_Chain(start, stream))
-        start = rest.read(HEAD)
-    chain = io.BufferedReader(_Chain(start, rest), buffer_size=1 << 20)
-    return RawFile(name, start, lambda: chain, False)
+        return RawFile(name, head[:HEAD], lambda: io.BytesIO(head), True)
+    whole = stream_of(chain([head], _pieces(stream)))
+    return RawFile(name, head, lambda: whole, False)
 
 
-def _decompress(path: Path) -> Any:
-    return gzip.open(path, "rb")
+def stream_of(pieces: Iterator[bytes]) -> IO[bytes]:
+    """Return a stream of the bytes that an iterator gives piece by piece.
+
+    >>> stream_of(iter([b"a,b", b"\\n1,2"])).read()
+    b'a,b\\n1,2'
+    """
+    return io.BufferedReader(_Pieces(pieces), buffer_size=_PIECE)
 
 
-def _decompressed_head(path: Path) -> bytes:
-    try:
-        with gzip.open(path, "rb") as file:
-            return file.read(HEAD)
-    except (OSError, EOFError) as error:
-        raise TableError(f"{path.name!r} is a damaged gzip file: {error}.") from error
-
-
-class _Chain(io.RawIOBase):
-    """The bytes that were read already, then the rest of the stream."""
-
-    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
-        self._start, self._rest = memoryview(start), rest
+class _Pieces(io.RawIOBase):
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if len(self._start):
-            n = min(len(buffer), len(self._start))
-            buffer[:n] = self._start[:n]
-            self._start = self._start[n:]
-            return n
-        piece = self._rest.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
+        while not len(self._rest):
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
+
+    def close(self) -> None:
+        if hasattr(self._pieces, "close"):  # a generator, which closes its file
+            self._pieces.close()
+        super().close()
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+def _unzipped(opened: Callable[[], IO[bytes]], shown: str) -> Iterator[bytes]:
+    with opened() as file, gzip.GzipFile(fileobj=file) as unzipped:
+        try:
+            yield from _pieces(unzipped)  # type: ignore[arg-type]
+        except (OSError, EOFError, zlib.error) as error:
+            raise TableError(f"{shown} is a damaged gzip file: {error}.") from error
 
 
 def _no_file(path: Path) -> str:

@@ -78,13 +78,7 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
     elif isinstance(X, Mapping):
         source = _read_mapping(X if without is None else {name: X[name] for name in X if str(name) != without})
     elif (frame := as_frame(X)) is not None:
-        names, named = frame_names(frame)
-        columns = tuple(
-            read_frame_column(series, name)
-            for series, name in zip(frame.iter_columns(), names, strict=True)
-            if name != without
-        )
-        source = Source(tuple(name for name in names if name != without), named, len(frame), columns)
+        source = _read_frame(frame, without)
     else:
         source = _read_array(_as_array(X)) if hasattr(X, "__array__") else _read_rows(X)
     if source.n_rows < min_rows:
@@ -236,6 +230,10 @@ def _read_rows(X: Any) -> Source:
         return _read_mapping(records_to_columns(X))
     if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) for row in X):
         return _read_array(_as_array(X))
+    return _read_sequences(X)
+
+
+def _read_sequences(X: Sequence[Sequence[Any]]) -> Source:
     odd = next((i for i, row in enumerate(X) if len(row) != len(X[0])), None)
     if odd is not None:
         raise TableError(
@@ -257,6 +255,13 @@ def _read_array(array: NDArray[Any]) -> Source:
         return Source(names, False, len(native), None, native)
     columns = tuple(_read_1d(array[:, j], name) for j, name in enumerate(names))
     return Source(names, False, len(array), columns)
+
+
+def _read_frame(frame: Any, without: str | None) -> Source:
+    names, named = frame_names(frame)
+    kept = {name: series for name, series in zip(names, frame.iter_columns(), strict=True) if name != without}
+    columns = tuple(read_frame_column(series, name) for name, series in kept.items())
+    return Source(tuple(kept), named, len(frame), columns)
 
 
 def _read_mapping(table: Mapping[Any, Any]) -> Source:

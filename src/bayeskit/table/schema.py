@@ -73,9 +73,9 @@ class Variable:
         columns, fields, new = [], self.__dict__, object.__new__
         for name in names:
             column = new(Variable)  # without a check of each field, which has been made once
-            own = column.__dict__
-            own.update(fields)
-            own["name"] = name
+            new_fields = column.__dict__
+            new_fields.update(fields)
+            new_fields["name"] = name
             columns.append(column)
         return columns
 

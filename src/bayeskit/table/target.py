@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.table.labels import read_labels
+from bayeskit.table.labels import AMOUNTS, MOST_CODES, looks_like_amounts, read_labels
 from bayeskit.table.names import not_found
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# Integers with at most this many different values are more often labels than amounts.
-MOST_CODES = 20
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,8 @@ def read_target(table: pa.Table, name: str) -> Target:
         column = table[name]
     column = _plain(column, name)
     n_values, n_rows = len(pc.unique(column)), len(column)
+    if _is_number(column) and looks_like_amounts(n_values, n_rows):
+        raise TableError(f"the target {name!r} has {n_values} different numbers in {n_rows} rows. {AMOUNTS}")
     if n_values == n_rows and n_rows > 2:
         raise TableError(
             f"the target {name!r} has as many values as rows, {n_rows}: it is an id. A target names one of a few "
@@ -68,6 +67,12 @@ def read_target(table: pa.Table, name: str) -> Target:
     return Target(table, classes, y.astype(np.uint32) if y.dtype.itemsize > 4 else y, n_missing)
 
 
+def _is_number(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
 def _plain(column: Any, name: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -75,8 +80,5 @@ def _plain(column: Any, name: str) -> Any:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     if pa.types.is_floating(column.type) and pc.any(pc.not_equal(pc.floor(column), column)).as_py():
-        raise TableError(
-            f"the target {name!r} holds amounts such as {column[0].as_py()!r}; a target names one of a few classes in "
-            "each row. Cut it into classes first."
-        )
+        raise TableError(f"the target {name!r} holds amounts such as {column[0].as_py()!r}. {AMOUNTS}")
     return pc.cast(column, pa.string()) if pa.types.is_temporal(column.type) else column

@@ -116,7 +116,7 @@ class Tokenizer:
         text = self.normal(text)
         prepared = self.prepare(text)
         if not isinstance(self.tokens, str):
-            return _found_again(self.reader.tokens(prepared), text)
+            return _spans_by_search(self.reader.tokens(prepared), text)
         spans = self.reader.spans(prepared)
         if text.isascii():
             return spans
@@ -138,15 +138,15 @@ def _places(text: str, tokenizer: Tokenizer) -> list[int]:
     return [*places, len(text)]
 
 
-def _found_again(tokens: list[str], text: str) -> list[tuple[str, int, int]]:
-    found, begin, low = [], 0, text.lower()
+def _spans_by_search(tokens: list[str], text: str) -> list[tuple[str, int, int]]:
+    spans, begin, low = [], 0, text.lower()
     for token in tokens:
         at = text.find(token, begin)
         at = low.find(token, begin) if at < 0 and len(low) == len(text) else at
         if at >= 0:
             begin = at + len(token)
-        found.append((token, at if at >= 0 else begin, begin))
-    return found
+        spans.append((token, at if at >= 0 else begin, begin))
+    return spans
 
 
 def read_documents(texts: Any) -> list[str]:

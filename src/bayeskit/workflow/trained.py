@@ -91,8 +91,8 @@ class TrainedModel:
             probability=probability,
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a model file."""
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a model file; a file that bayeskit did not write is replaced only with ``force``."""
         notes: dict[str, Any] = {}
         if self.conventions:
             notes["conventions"] = {name: each.to_json() for name, each in self.conventions.items()}
@@ -100,7 +100,7 @@ class TrainedModel:
             notes["temperature"] = self.temperature
         if self.missing:
             notes["missing"] = list(self.missing)
-        save(self.model, path, notes)
+        save(self.model, path, notes, force=force)
 
     @classmethod
     def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:

@@ -234,16 +234,6 @@ def test_a_saved_model_answers_with_the_same_bits_and_a_damaged_one_is_refused(t
         AutoBayes._from_parts(meta, {**arrays, "networks_bins": bad})
 
 
-def test_rows_without_a_label_are_left_out_and_said():
-    X, y = mixed(60)
-    gaps = [None if i < 5 else label for i, label in enumerate(y)]
-    with pytest.warns(BayeskitWarning, match="5 of 60 rows have no label and are left out"):
-        model = AutoBayes(**FAST).fit(X, gaps)
-    assert model.counts_.n_class.sum() == 55
-    with pytest.raises(TableError, match="no row has a label"):
-        AutoBayes().fit(X, [None] * 60)
-
-
 def test_a_time_budget_stops_with_what_there_is_and_says_so():
     X, y = mixed(200)
     with pytest.warns(BayeskitWarning, match="max_seconds=1e-06 were over before all Gaussians and trees were learned"):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import bayeskit
 from bayeskit.errors import ModelFileError
 from bayeskit.io import container
 
@@ -95,6 +96,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(small_disk):
     with pytest.raises(OSError) as refusal:
         container.write(path, "Model", {}, {"numbers": np.zeros(1_000_000)})
     assert refusal.value.errno == errno.ENOSPC
+    assert refusal.value.filename == str(path)
     assert list(small_disk.iterdir()) == [path]
     assert_array_equal(container.read(path).arrays["numbers"], OLD["numbers"])
 
@@ -108,6 +110,37 @@ def test_a_failure_at_the_last_moment_leaves_the_old_file_and_nothing_else(path,
         container.write(path, "Model", {}, {"numbers": np.zeros(3)})
     assert list(path.parent.iterdir()) == [path]
     assert_array_equal(container.read(path).arrays["numbers"], OLD["numbers"])
+
+
+def test_a_disk_that_is_full_at_any_write_is_named_by_the_file(path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*model\.bayes'"):
+        container.write(path, "Model", {}, OLD)
+    with (
+        pytest.raises(OSError, match=r"No space left on device: '.*out\.csv'"),
+        container.atomic_write(path.with_name("out.csv")) as file,
+    ):
+        file.write(b"a")
+
+
+@pytest.mark.parametrize("content", [b"my thesis", b"PK\x03\x04 another archive", b"a,b\n1,2\n"])
+def test_a_file_that_bayeskit_did_not_write_is_replaced_only_when_forced(path, content):
+    model = bayeskit.NaiveBayes().fit({"wind": ["weak", "strong"]}, ["yes", "no"])
+    network, decision = model.to_network(), bayeskit.BayesDecision(model)
+    decision.fit({"wind": ["weak", "strong"]}, ["yes", "no"])
+    for each in (model, network, decision):
+        path.write_bytes(content)
+        with pytest.raises(bayeskit.errors.TableError, match="nothing in it says that bayeskit wrote it"):
+            each.save(path)
+        assert path.read_bytes() == content
+        each.save(path, force=True)
+        each.save(path)  # a model file is replaced without a word, and so is an empty file
+        assert type(bayeskit.load(path)) is type(each)
+    path.write_bytes(b"")
+    model.save(path)
 
 
 def test_the_new_file_keeps_the_permissions_of_the_old(path):

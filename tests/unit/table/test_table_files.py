@@ -9,9 +9,12 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="files are read through Arrow, which is not installed")
 import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 
 from bayeskit.errors import TableError
 from bayeskit.table.files import TableFile
+from bayeskit.table.formats import open_writer
 
 
 def written(folder, name, data):
@@ -92,7 +95,10 @@ def test_other_encodings_are_read_when_they_are_named(tmp_path):
         (b'a,b\n"x\ny",2\n1,2,3\n', "'a.csv', line 4: it has 3 cells and the header has 2"),
         (b"a,b,a\n1,2,3\n", "'a.csv' has 2 columns named 'a'"),
         (b"a,b\n1,2\na,b\n3,4\n", "'a.csv', line 3: the header appears a second time"),
-        (b"\x89PNG\r\n\x1a\n\0", "'a.csv' is not a CSV, JSON Lines, Parquet or Excel file: it looks like a picture"),
+        (
+            b"\x89PNG\r\n\x1a\n\0",
+            "'a.csv' is not a CSV, JSON Lines, Parquet, Feather or Excel file: it looks like a",
+        ),
         (b"PK\x03\x04zip", "it looks like a zip archive or a model file"),
         (b"abc\0\0\n", "it holds zero bytes, which no text has"),
         (b"<!doctype html><p>", "it looks like a web page"),
@@ -108,6 +114,55 @@ def test_other_encodings_are_read_when_they_are_named(tmp_path):
 )
 def test_bad_files_are_refused_in_one_sentence(tmp_path, data, message):
     assert message in refusal(written(tmp_path, "a.csv", data))
+
+
+@pytest.mark.parametrize("name", ["cut.csv.gz", "cut.jsonl.gz"])
+def test_a_packed_file_that_ends_early_is_refused_by_name_wherever_it_breaks(tmp_path, name):
+    line = b"1,2\n" if "csv" in name else b'{"a": 1}\n'
+    data = gzip.compress(b"a,b\n" * ("csv" in name) + line * 500_000)[:-50]
+    assert refusal(written(tmp_path, name, data)).startswith(f"'{name}' is a damaged gzip file: ")
+
+
+def test_a_number_beyond_the_largest_is_refused_with_its_text_its_line_and_its_column(tmp_path):
+    path = written(tmp_path, "a.csv", b'a,b\n1,x\n"-1e400",y\ninf,z\n')
+    assert "'a.csv', line 3: column 'a' holds -1e400, which is beyond the largest number" in refusal(path)
+    with pytest.raises(TableError, match="line 3: column 'a' holds -1e400"):
+        list(TableFile.open(path).batches({"a": pa.float64()}))
+    infinite = TableFile.open(written(tmp_path, "b.csv", b"a,b\n1,x\ninf,z\n"))
+    assert infinite.read()["a"].to_pylist() == [1.0, float("inf")]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_feather_is_told_by_its_bytes_and_keeps_its_types(tmp_path, packed):
+    table = pa.table({"a": pa.array([1, None, 3], pa.int16()), "b": ["x", "NA", None]})
+    feather.write_feather(table, tmp_path / "t.feather")
+    data = (tmp_path / "t.feather").read_bytes()
+    path = written(tmp_path, "t.csv", gzip.compress(data) if packed else data)
+    file = TableFile.open(path, missing=["NA"])
+    assert file.read()["b"].to_pylist() == ["x", None, None]
+    assert file.read()["a"].type == pa.int16()
+    batches = pa.Table.from_batches(file.batches({"b": None, "a": pa.float64()}))
+    assert batches.to_pydict() == {"b": ["x", None, None], "a": [1.0, None, 3.0]}
+    assert "is a damaged Feather file" in refusal(written(tmp_path, "cut.feather", data[:-20]))
+
+
+@pytest.mark.parametrize("name", ["t.feather", "t.parquet", "t.arrow.gz"])
+def test_a_table_is_written_part_by_part_and_read_again(tmp_path, name):
+    parts = [pa.table({"a": [1, 2], "b": ["x", None]}), pa.table({"a": pa.array([3], pa.int8()), "b": ["y"]})]
+    with open(tmp_path / name, "wb") as stream, open_writer(tmp_path / name, stream) as writer:
+        for part in parts:
+            writer.write(part)
+    assert TableFile.open(tmp_path / name).read().to_pydict() == {"a": [1, 2, 3], "b": ["x", None, "y"]}
+
+
+def test_a_column_that_went_away_after_the_file_was_opened_is_refused_with_the_files_name(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [1], "b": [2]}), path)
+    file = TableFile.open(path)
+    pq.write_table(pa.table({"b": [2]}), path)
+    for read in (file.read, lambda: list(file.batches({"a": None}))):
+        with pytest.raises(TableError, match=r"'t\.parquet' cannot be read as Parquet: .*a"):
+            read()
 
 
 def test_an_unknown_encoding_is_refused_with_common_ones(tmp_path):

@@ -30,7 +30,7 @@ from bayeskit.explain.row_cells import read_row
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
 from bayeskit.learn.column_kinds import learn_schema
-from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
 from bayeskit.learn.scanned import count_scan
@@ -177,9 +177,6 @@ class AutoBayes(BayesClassifier):
         return None
 
     # -- learning ---------------------------------------------------------------------------------------------------
-
-    def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
-        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, leave_out_unlabelled=True)
 
     def fit(
         self,

@@ -7,16 +7,16 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bayeskit.errors import TableError
-from bayeskit.table.conventions import argument_for
-from bayeskit.table.formats.encodings import Replaced, wrong_encoding
+from bayeskit.table.conventions import argument_for, overflows
+from bayeskit.table.formats.encodings import replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.raw_file import RawFile
+from bayeskit.table.raw_file import RawFile, stream_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +50,8 @@ def open_writer(file: IO[bytes]) -> CsvWriter:
 class CsvReader:
     """A CSV file whose header was read."""
 
+    types: ClassVar[Types | None] = None
+
     raw: RawFile
     names: tuple[str, ...]
     encoding: str
@@ -72,6 +74,7 @@ class CsvReader:
         if any(pa.types.is_binary(field.type) for field in table.schema):
             raise wrong_encoding(self.raw, self.encoding)
         self._refuse_second_header(table)
+        self._refuse_overflow(table)
         return table
 
     def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
@@ -86,7 +89,10 @@ class CsvReader:
         try:
             with pc.open_csv(self._source(end), read, parse, convert) as reader:
                 # The last batch may hold nothing but the line that is left out.
-                yield from (batch for number, batch in enumerate(reader) if batch.num_rows or not number)
+                for number, batch in enumerate(reader):
+                    if batch.num_rows or not number:
+                        self._refuse_overflow(batch)
+                        yield batch
         except (pa.ArrowInvalid, UnicodeError) as error:
             self._explain(error, end)
         self._refuse_open_quote(end)
@@ -114,7 +120,7 @@ class CsvReader:
         import pyarrow as pa
 
         if self.errors == "replace":
-            file: Any = pa.PythonFile(Replaced(self.raw.open(), self.encoding), mode="r")
+            file: Any = pa.PythonFile(stream_of(replaced(self.raw.open(), self.encoding)), mode="r")
         else:
             file = pa.OSFile(str(self.raw.path)) if self.raw.path else pa.PythonFile(self.raw.open(), mode="r")
         line = end.line(self.encoding if self.errors == "strict" else "utf-8")
@@ -146,7 +152,8 @@ class CsvReader:
             self._refuse_open_quote(end)
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", text)
         if ragged:
-            line = self._ragged_line(int(ragged[1])) or _row_of(text)
+            row = re.search(r"Row #(\d+)", text)
+            line = self._ragged_line(int(ragged[1])) or (row[1] if row else "?")
             cells = "1 cell" if ragged[2] == "1" else f"{ragged[2]} cells"
             raise TableError(
                 f"{self.raw.shown}, line {line}: it has {cells} and the header has {ragged[1]}; a cell that holds "
@@ -157,8 +164,8 @@ class CsvReader:
             r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (\w+): invalid value '(.*)'", text
         )
         if bad:
-            name = self._column_name(int(bad[1]))
-            line = bad[2] or self._line_of(name, bad[4])
+            name = self.names[int(bad[1])]
+            line = bad[2] or self._first_cell(name, bad[4].__eq__)[0]
             if bad[4] == name:
                 raise self._second_header(line)
             wanted = "true or false" if bad[3] == "bool" else "a number"
@@ -170,9 +177,6 @@ class CsvReader:
         if isinstance(error, UnicodeError) or "UTF8" in text:
             raise wrong_encoding(self.raw, self.encoding) from None
         raise TableError(f"{self.raw.shown} cannot be read as a CSV file: {text.splitlines()[0]}.") from error
-
-    def _column_name(self, number: int) -> str:
-        return self.names[number] if number < len(self.names) else f"#{number + 1}"
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each row with the line it begins on, by Python's own CSV reader: slow, for messages only."""
@@ -188,11 +192,25 @@ class CsvReader:
             return None
         return next((line for line, row in self._rows() if row and len(row) != n_columns), None)
 
-    def _line_of(self, name: str, value: str) -> int | str:
-        if not self.raw.reopenable:
-            return "?"
+    def _first_cell(self, name: str, wanted: Callable[[str], bool]) -> tuple[int | str, str]:
+        """Return the line and the text of the first cell of a column that is wanted; "?" where it cannot be found."""
         j = self.names.index(name)
-        return next((line for line, row in self._rows() if line > 1 and len(row) > j and row[j] == value), "?")
+        cells = ((line, row[j]) for line, row in self._rows() if line > self.header_lines and len(row) > j)
+        return next((cell for cell in cells if wanted(cell[1])), ("?", "?")) if self.raw.reopenable else ("?", "?")
+
+    def _refuse_overflow(self, rows: pa.Table | pa.RecordBatch) -> None:
+        """Raise an error for the first number beyond the largest float, which pyarrow reads as infinity."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for field, column in zip(rows.schema, rows.columns, strict=True):
+            if pa.types.is_floating(field.type) and pc.any(pc.is_inf(column)).as_py():
+                line, text = self._first_cell(field.name, overflows)
+                if line != "?":
+                    raise TableError(
+                        f"{self.raw.shown}, line {line}: column {field.name!r} holds {text}, which is beyond the "
+                        "largest number of a computer (1.8e308); leave the cell empty or put a finite number there."
+                    )
 
     def _second_header(self, line: int | str) -> TableError:
         return TableError(f"{self.raw.shown}, line {line}: the header appears a second time; delete that line.")
@@ -209,7 +227,7 @@ class CsvReader:
                 return
             rows = pc.and_(rows, pc.equal(table.column(j), self.names[j]))
         if pc.any(rows).as_py():
-            raise self._second_header(self._line_of(self.names[0], self.names[0]))
+            raise self._second_header(self._first_cell(self.names[0], self.names[0].__eq__)[0])
 
 
 class _End:
@@ -321,8 +339,3 @@ def _open_quote(raw: RawFile, line: int | None) -> TableError:
         f"{raw.shown}{where}: a double quote opens a cell here and none closes it before the end of the file. Close "
         "it; a quote that is part of a quoted cell is written twice."
     )
-
-
-def _row_of(text: str) -> str:
-    found = re.search(r"Row #(\d+)", text)
-    return found[1] if found else "?"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import io
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import IO, Any
 
 from bayeskit.errors import TableError
@@ -47,33 +46,13 @@ def _first_bad_byte(raw: RawFile) -> str:
     return ""
 
 
-class Replaced(io.RawIOBase):
-    """The bytes of a text file in UTF-8, with � in place of bytes that are not valid in its encoding."""
-
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._file, self._rest = file, b""
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-
-    def readable(self) -> bool:
-        """Return True: the bytes can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with the next bytes."""
-        while not self._rest:
-            piece = self._file.read(1 << 16)
-            self._rest = self._decoder.decode(piece, final=not piece).encode("utf-8", "surrogatepass")
-            if not piece:
-                break
-        n = min(len(buffer), len(self._rest))
-        buffer[:n] = self._rest[:n]
-        self._rest = self._rest[n:]
-        return n
-
-    def close(self) -> None:
-        """Close the file that is read."""
-        self._file.close()
-        super().close()
+def replaced(file: IO[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the bytes of a text file in UTF-8, with � in place of bytes that are not valid in its encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    with file:
+        while piece := file.read(1 << 16):
+            yield decoder.decode(piece).encode("utf-8", "surrogatepass")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
 
 
 def without_words(column: Any, words: Collection[str]) -> Any:
@@ -83,5 +62,5 @@ def without_words(column: Any, words: Collection[str]) -> Any:
 
     if not words or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    found = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
-    return pc.if_else(found, pa.scalar(None, column.type), column)
+    is_word = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
+    return pc.if_else(is_word, pa.scalar(None, column.type), column)

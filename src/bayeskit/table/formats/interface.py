@@ -33,6 +33,11 @@ class TableReader(Protocol):
         """The columns' names, in the order of the file."""
         ...
 
+    @property
+    def types(self) -> Types | None:
+        """The types of the columns; None where the file holds text, of which types are inferred."""
+        ...
+
     def read(self, types: Types) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns, the others are inferred."""
         ...

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from bayeskit.errors import TableError
 from bayeskit.table.formats.encodings import wrong_encoding
@@ -52,6 +52,8 @@ def open_writer(file: IO[bytes]) -> JsonLinesWriter:
 class JsonLinesReader:
     """A file of JSON objects whose keys are known; a key that an object lacks is a missing cell, and so is null."""
 
+    types: ClassVar[Types | None] = None
+
     raw: RawFile
     names: tuple[str, ...]
     encoding: str
@@ -92,22 +94,22 @@ class JsonLinesReader:
 
         if self.missing:
             cells = [None if type(cell) is str and cell in self.missing else cell for cell in cells]
-        found = set(map(type, cells)) - {type(None)}
-        self._refuse_nested(name, cells, lines, found)
+        cell_types = set(map(type, cells)) - {type(None)}
+        self._refuse_nested(name, cells, lines, cell_types)
         if kind is None:
-            kind = self._infer(name, cells, lines, found)
+            kind = self._infer(name, cells, lines, cell_types)
         if pa.types.is_string(kind):
             return pa.array([_text(cell) for cell in cells], type=kind)
         wanted = {bool} if pa.types.is_boolean(kind) else {int, float}
-        if not found <= wanted:
+        if not cell_types <= wanted:
             row = next(i for i, cell in enumerate(cells) if cell is not None and type(cell) not in wanted)
             self._refuse(lines[row], f"column {name!r} must hold {_WORDS[min(wanted, key=str)]}; got {cells[row]!r}.")
         return pa.array(cells, type=kind)
 
-    def _infer(self, name: str, cells: list[Any], lines: list[int], found: set[type]) -> pa.DataType:
+    def _infer(self, name: str, cells: list[Any], lines: list[int], cell_types: set[type]) -> pa.DataType:
         import pyarrow as pa
 
-        if len({_WORDS[kind] for kind in found}) > 1:
+        if len({_WORDS[kind] for kind in cell_types}) > 1:
             first = next(cell for cell in cells if cell is not None)
             row = next(
                 i for i, cell in enumerate(cells) if cell is not None and _WORDS[type(cell)] != _WORDS[type(first)]
@@ -117,16 +119,16 @@ class JsonLinesReader:
                 f"column {name!r} mixes types: it holds {_WORDS[type(first)]} such as {first!r} before, and "
                 f"{cells[row]!r} here.",
             )
-        if float in found:
+        if float in cell_types:
             return pa.float64()
-        return {str: pa.string(), bool: pa.bool_(), int: pa.int64()}.get(next(iter(found), type(None)), pa.null())
+        return {str: pa.string(), bool: pa.bool_(), int: pa.int64()}.get(next(iter(cell_types), type(None)), pa.null())
 
-    def _refuse_nested(self, name: str, cells: list[Any], lines: list[int], found: set[type]) -> None:
-        if found & {list, dict}:
+    def _refuse_nested(self, name: str, cells: list[Any], lines: list[int], cell_types: set[type]) -> None:
+        if cell_types & {list, dict}:
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, list | dict))
             what = _WORDS[type(cells[row])]
             self._refuse(lines[row], f"column {name!r} holds {what}; a cell is text, a number, true, false or null.")
-        if int in found:
+        if int in cell_types:
             row = next((i for i, cell in enumerate(cells) if type(cell) is int and abs(cell) >= _LARGEST), -1)
             if row >= 0:
                 self._refuse(lines[row], f"column {name!r} holds a whole number that does not fit in 64 bits.")

@@ -14,7 +14,9 @@ from bayeskit.table.formats.interface import Format, TableWriter, TextOptions
 from bayeskit.table.raw_file import RawFile
 
 # The modules of this folder, in the order in which they are asked; CSV comes last, since any text may be one.
-FORMATS = ("parquet", "xlsx", "jsonl", "csv")
+FORMATS = ("parquet", "feather", "xlsx", "jsonl", "csv")
+_BINARY = ("parquet", "feather", "xlsx")
+_TABLES = "a CSV, JSON Lines, Parquet, Feather or Excel file"
 
 _GZIP = ".gz"
 
@@ -26,6 +28,7 @@ _OTHERS = (
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"SQLite format 3", "a database; export the table as CSV"),
+    (b"FEA1", "a Feather file of version 1; write it again by a newer pyarrow or pandas"),
     (b"<!DOCTYPE", "a web page"),
     (b"<html", "a web page"),
     (b"<?xml", "an XML document"),
@@ -41,11 +44,11 @@ def recognise(raw: RawFile, options: TextOptions) -> Format:
     workbook = _module("xlsx").recognises(head)
     for begin, what in () if workbook else _OTHERS:
         if head.lstrip()[: len(begin)].lower() == begin.lower():
-            raise TableError(f"{raw.shown} is not a CSV, JSON Lines, Parquet or Excel file: it looks like {what}.")
-    found: Format = next(module for module in map(_module, FORMATS) if module.recognises(head))
-    if found not in (_module("parquet"), _module("xlsx")):
+            raise TableError(f"{raw.shown} is not {_TABLES}: it looks like {what}.")
+    name = next(name for name in FORMATS if _module(name).recognises(head))
+    if name not in _BINARY:
         _refuse_binary(raw, options.encoding)
-    return found
+    return cast(Format, _module(name))
 
 
 def format_named(path: PurePath) -> Format:
@@ -58,8 +61,7 @@ def format_named(path: PurePath) -> Format:
     modules = list(map(_module, FORMATS))
     for module in modules:
         if name.endswith(module.EXTENSIONS):
-            found: Format = module
-            return found
+            return cast(Format, module)
     known = sorted(extension for module in modules for extension in module.EXTENSIONS)
     raise TableError(
         f"{path.name!r} does not say which format to write; its name must end in {', '.join(known)}, or in one of them "
@@ -102,6 +104,4 @@ def _refuse_binary(raw: RawFile, encoding: str) -> None:
     if raw.head[:2] in (b"\xff\xfe", b"\xfe\xff") and not wide:
         raise TableError(f"{raw.shown} looks like UTF-16 text; its encoding must be given as 'utf-16'.", "encoding")
     if b"\0" in raw.head and not wide:
-        raise TableError(
-            f"{raw.shown} is not a CSV, JSON Lines, Parquet or Excel file: it holds zero bytes, which no text has."
-        )
+        raise TableError(f"{raw.shown} is not {_TABLES}: it holds zero bytes, which no text has.")

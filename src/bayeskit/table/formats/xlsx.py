@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats.encodings import without_words
@@ -58,6 +58,8 @@ def open_writer(file: IO[bytes]) -> XlsxWriter:
 class XlsxReader:
     """The rows of the first sheet of a workbook."""
 
+    types: ClassVar[Types | None] = None
+
     raw: RawFile
     names: tuple[str, ...]
     rows: list[list[Any]]
@@ -93,16 +95,16 @@ class XlsxReader:
         import pyarrow.compute as pc
 
         cells = [row[j] if j < len(row) else None for row in rows]
-        found = {_sort(cell) for cell in cells if cell is not None}
+        sorts = {_sort(cell) for cell in cells if cell is not None}
         # A column of both numbers and text is text: what stands among the numbers may mark a missing cell.
-        if len(found) > 1 or found == {"text"}:
+        if len(sorts) > 1 or sorts == {"text"}:
             array = pa.array([None if cell is None else _text(cell) for cell in cells], type=pa.string())
         else:
             array = pa.array(cells)
         array = without_words(array, self.missing)
         if kind is None:
             return array
-        if pa.types.is_string(kind) and found != {"text"}:
+        if pa.types.is_string(kind) and sorts != {"text"}:
             return pa.array([None if cell is None else _text(cell) for cell in cells], type=kind)
         try:
             return pc.cast(array, kind)

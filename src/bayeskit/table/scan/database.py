@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from bayeskit.table.scan.pieces import Scan, iterate
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# What a query begins with, and no table's name.
+_QUERY = re.compile(r"\s*(?:\(|--|/\*|(?:select|with|values|table)[\s(*\"'])", re.IGNORECASE)
+
 
 def is_connection(source: Any) -> bool:
     """Return whether this is a connection of an ADBC driver."""
@@ -20,10 +24,10 @@ def is_connection(source: Any) -> bool:
 
 
 def open_scan(connection: Any, what: str) -> Scan:
-    """Describe a table by its name, or a query: text that begins with SELECT or WITH and a blank."""
-    words = what.split(None, 1)
-    is_query = len(words) == 2 and words[0].lower() in ("select", "with", "values", "table")
-    query = what.rstrip().rstrip(";") if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
+    """Describe a table by its name, or a query: text that begins with SELECT or WITH, a bracket or a comment."""
+    is_query = _QUERY.match(what.rstrip()) is not None
+    # The line end after it closes a comment in its last line.
+    query = f"{what.rstrip().rstrip(';')}\n" if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
     piece = QueryPiece(connection, query, "the query" if is_query else f"the table {what!r}")
     try:
         with connection.cursor() as cursor:

@@ -11,13 +11,14 @@ from typing import Any
 from urllib.parse import unquote
 
 from bayeskit.errors import TableError
+from bayeskit.table.formats import feather as feather_format
 from bayeskit.table.formats import parquet as parquet_format
 from bayeskit.table.scan import parquet, text_files
 from bayeskit.table.scan.pieces import Piece, Scan, refuse_other_columns
 from bayeskit.table.scan.table_formats import refuse_table_formats
 
 _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson")
-_ENDINGS = (*parquet_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in _TEXTS))
+_ENDINGS = (*parquet_format.EXTENSIONS, *feather_format.EXTENSIONS, *_TEXTS, *(f"{ending}.gz" for ending in _TEXTS))
 
 
 def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **options: Any) -> Scan:
@@ -28,6 +29,7 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     top = _top_folder(source)
     refuse_table_formats(paths, top)
     first, pieces, types = None, list[Piece](), None
+    more: Sequence[Piece]
     keys = _folder_columns(paths, top)
     for path in paths:
         if _is_parquet(path):
@@ -37,8 +39,8 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
                 raise TableError(
                     f"'{path}' lies in folders named key=value, which become columns only for Parquet files."
                 )
-            schema, piece = text_files.open_file(path, types, options)
-            types, more = dict(piece.types), [piece]  # type: ignore[list-item]
+            schema, piece, types = text_files.open_file(path, types, options)
+            more = [piece]
         if first is None:
             first = schema
         else:
@@ -52,25 +54,25 @@ def open_scan(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
 def list_files(source: Any) -> list[Path]:
     """Return the files that a path, a glob, a folder or a list of these names, in order and each once."""
     items = [source] if isinstance(source, str | os.PathLike) else source
-    found = {os.path.realpath(path): path for item in reversed(items) for path in reversed(_files_of(item))}
-    return list(found.values())[::-1]
+    files = {os.path.realpath(path): path for item in reversed(items) for path in reversed(_files_of(item))}
+    return list(files.values())[::-1]
 
 
 def _files_of(source: str | os.PathLike[str]) -> list[Path]:
     path = Path(source)
     if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_ENDINGS))
+        files = sorted(p for p in path.rglob("*") if p.is_file() and p.name.lower().endswith(_ENDINGS))
         # Spark and others leave files such as _SUCCESS and .crc, which are not the table's.
-        found = [p for p in found if not any(part.startswith(("_", ".")) for part in p.relative_to(path).parts)]
-        if not found:
+        files = [p for p in files if not any(part.startswith(("_", ".")) for part in p.relative_to(path).parts)]
+        if not files:
             raise TableError(f"the folder '{path}' holds no file that ends in {', '.join(_ENDINGS[:6])} or so.")
-        return found
+        return files
     if path.exists():
         return [path]
-    found = sorted(Path(name) for name in glob.glob(str(source), recursive=True) if os.path.isfile(name))
-    if not found:
+    files = sorted(Path(name) for name in glob.glob(str(source), recursive=True) if os.path.isfile(name))
+    if not files:
         raise TableError(f"there is no file '{source}', and no file matches it.")
-    return found
+    return files
 
 
 def _top_folder(source: Any) -> Path:
@@ -97,15 +99,15 @@ def _folder_columns(paths: list[Path], top: Path) -> dict[Path, tuple[tuple[str,
     Signs that a folder's name cannot hold are written %3A and the like.
     """
     folders = {path: Path(os.path.abspath(path)).relative_to(top).parts[:-1] for path in paths}
-    found: dict[Path, dict[str, str]] = {
+    pairs_of: dict[Path, dict[str, str]] = {
         path: {unquote(key): unquote(value) for key, sign, value in (part.partition("=") for part in parts) if sign}
         for path, parts in folders.items()
     }
-    names = list(dict.fromkeys(name for pairs in found.values() for name in pairs))
-    values = {name: [pairs.get(name) for pairs in found.values()] for name in names}
+    names = list(dict.fromkeys(name for pairs in pairs_of.values() for name in pairs))
+    values = {name: [pairs.get(name) for pairs in pairs_of.values()] for name in names}
     whole = {name for name in names if all(v is not None and v.isdecimal() and str(int(v)) == v for v in values[name])}
 
     def value(name: str, text: str | None) -> Any:
         return None if text in (None, "__HIVE_DEFAULT_PARTITION__") else int(text) if name in whole else text
 
-    return {path: tuple((name, value(name, pairs.get(name))) for name in names) for path, pairs in found.items()}
+    return {path: tuple((name, value(name, pairs.get(name))) for name in names) for path, pairs in pairs_of.items()}

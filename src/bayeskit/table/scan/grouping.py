@@ -35,7 +35,7 @@ def group_counts(connection: Any, query: str, columns: Sequence[str], target: st
     known = [name for name in columns if kinds[name] in (*_TEXTS, *_OTHERS)]
     head = f"SELECT * FROM ({query}) AS h LIMIT {_LOOKED_AT}"
     few = [
-        name for name, found in _grouped(connection, head, known, target, kinds).items() if len(found) <= _MOST_GROUPS
+        name for name, groups in _grouped(connection, head, known, target, kinds).items() if len(groups) <= _MOST_GROUPS
     ]
     return _grouped(connection, query, few, target, kinds)
 
@@ -52,23 +52,23 @@ def quote(name: str) -> str:
 def _types(connection: Any, query: str, columns: Sequence[str]) -> dict[str, str]:
     """Return the type of each column, as PostgreSQL calls it; nothing where there is no row."""
     asked = ", ".join(f"CAST(pg_typeof({quote(name)}) AS text) AS t{j}" for j, name in enumerate(columns))
-    found = _fetch(connection, f"SELECT {asked} FROM ({query}) AS t LIMIT 1").to_pylist()
-    return dict(zip(columns, found[0].values(), strict=True)) if found else {}
+    rows = _fetch(connection, f"SELECT {asked} FROM ({query}) AS t LIMIT 1").to_pylist()
+    return dict(zip(columns, rows[0].values(), strict=True)) if rows else {}
 
 
 def _grouped(
     connection: Any, query: str, columns: Sequence[str], target: str, kinds: dict[str, str]
 ) -> dict[str, pa.Table]:
-    found = {}
+    tables = {}
     for first in range(0, len(columns), _MOST_COLUMNS):
         block = columns[first : first + _MOST_COLUMNS]
         table = _fetch(connection, grouping_query(query, block, target, kinds))
         which = table["which"].to_numpy()
         for j, name in enumerate(block):
             # A bit is 0 where the column is grouped by, and the first column has the highest bit.
-            own = table.filter(((which >> (len(block) - 1 - j)) & 1) == 0)
-            found[name] = own.select([f"k{j}", "label", "n"]).rename_columns(["value", "label", "n"])
-    return found
+            groups = table.filter(((which >> (len(block) - 1 - j)) & 1) == 0)
+            tables[name] = groups.select([f"k{j}", "label", "n"]).rename_columns(["value", "label", "n"])
+    return tables
 
 
 def grouping_query(query: str, columns: Sequence[str], target: str, kinds: dict[str, str]) -> str:

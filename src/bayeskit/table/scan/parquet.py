@@ -70,12 +70,15 @@ class ParquetPiece:
         import pyarrow.parquet as pq
 
         inside = [name for name in columns if name not in self._values]
-        with pq.ParquetFile(self.path) as file:
-            self._refuse_change(file, inside)
-            texts = [name for name in inside if sort_of(file.schema_arrow.field(name).type) == "text"]
-        with pq.ParquetFile(self.path, read_dictionary=texts, pre_buffer=False) as file:
-            read = file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False)
-            for batch in read:
+        n_read = 0
+        # One open file for footer and rows: where another takes its place meanwhile, this one stays as it was.
+        with pa.OSFile(self.path) as opened:
+            described = pq.ParquetFile(opened)
+            self._refuse_change(described, inside)
+            texts = [name for name in inside if sort_of(described.schema_arrow.field(name).type) == "text"]
+            file = pq.ParquetFile(opened, metadata=described.metadata, read_dictionary=texts, pre_buffer=False)
+            for batch in file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False):
+                n_read += batch.num_rows
                 arrays = [
                     self._known(batch[name])
                     if name not in self._values
@@ -83,20 +86,25 @@ class ParquetPiece:
                     for name in columns
                 ]
                 yield pa.record_batch(arrays, names=list(columns))
+        if n_read != self.n_rows:
+            raise self._changed(f"row groups that held {self.n_rows:,} rows gave {n_read:,}")
 
     def _refuse_change(self, file: pq.ParquetFile, columns: Sequence[str]) -> None:
         """Raise an error for a file that was written again after it was described: rows would be lost or read twice."""
         if _digest(file) == self.footer:
             return
-        said = "its row groups or the types of its columns are others"
+        said = "its row groups or the types of its columns are others now"
         absent = [name for name in columns if name not in file.schema_arrow.names]
         groups = [g for g in self.row_groups if g < file.metadata.num_row_groups]
         n_rows = sum(file.metadata.row_group(g).num_rows for g in groups)
         if absent:
-            said = f"it has no column {absent[0]!r}"
+            said = f"it has no column {absent[0]!r} now"
         elif n_rows != self.n_rows:
-            said = f"row groups that held {self.n_rows:,} rows hold {n_rows:,}"
-        raise TableError(f"'{self.path}' was changed after it was scanned: {said} now. Scan it again.")
+            said = f"row groups that held {self.n_rows:,} rows hold {n_rows:,} now"
+        raise self._changed(said)
+
+    def _changed(self, said: str) -> TableError:
+        return TableError(f"'{self.path}' was changed after it was scanned: {said}. Scan it again.")
 
     def _known(self, column: Any) -> Any:
         if not self.missing or sort_of(column.type) != "text":

@@ -13,7 +13,6 @@ from bayeskit.table.names import first_duplicate, not_found
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A call for each batch that was read: rows so far, and all rows where their number is known.
 T = TypeVar("T")
 
 
@@ -213,23 +212,18 @@ class Scan:
             n_read += n
             report_step(progress, self.shown, n_read, n_rows)
 
-        columns = self.names
         if self.conversion is not None:
-            columns = tuple(self.conversion.read_for(self.names))
             task = _Converted(task, self.conversion, self.names)
-        readers = [PieceReader(number, piece, columns) for number, piece in enumerate(self.pieces)]
-        return self.engine.run(task, readers, merge, on_rows)
+        return self.engine.run(task, self._readers(), merge, on_rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the whole table here, batch by batch."""
-        if self.conversion is None:
-            for piece in self.pieces:
-                yield from piece.batches(self.names)
-            return
-        columns = self.conversion.read_for(self.names)
-        for piece in self.pieces:
-            for batch in piece.batches(columns):
-                yield self.conversion.convert(batch, self.names, piece.name)
+        for reader in self._readers():
+            yield from reader if self.conversion is None else _ConvertedReader(reader, self.conversion, self.names)
+
+    def _readers(self) -> list[PieceReader]:
+        columns = self.names if self.conversion is None else tuple(self.conversion.read_for(self.names))
+        return [PieceReader(number, piece, columns) for number, piece in enumerate(self.pieces)]
 
     def with_types(self, types: Mapping[str, pa.DataType | None]) -> Scan:
         """Return the same table, whose text files are read with these types; None keeps the text as written."""

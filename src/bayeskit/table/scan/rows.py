@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bayeskit.table.files import refuse_absent
+from bayeskit.table.files import Rows
 from bayeskit.table.formats.interface import Types
-from bayeskit.table.formats.parquet import cast_column
+from bayeskit.table.formats.typed import cast_column
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import Scan
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ScannedRows:
+class ScannedRows(Rows):
     """The rows of a scan, in the order of its pieces; memory does not grow with their number."""
 
     scan: Scan
@@ -43,10 +43,6 @@ class ScannedRows:
     def n_batches(self) -> int:
         """Return about how many batches there are; 0 where that is not known."""
         return -(-(self.scan.n_rows or 0) // ROWS_AT_ONCE)
-
-    def refuse_absent(self, wanted: Iterable[str], who: str = "") -> None:
-        """Raise an error, with similar names, for a column that is not in the table."""
-        refuse_absent(self, wanted, who)
 
     def place(self, row: int) -> str:
         """Return the piece that holds a row and the row's number there, for messages; the first row is 0."""

@@ -194,11 +194,11 @@ def _count_labels(column: Any) -> dict[Any, int]:
     counted = pc.value_counts(column.indices if coded else column)
     values, counts = counted.field("values"), counted.field("counts").to_pylist()
     labels = (column.dictionary.take(values) if coded else values).to_pylist()
-    found: Counter[Any] = Counter()
+    n_class: Counter[Any] = Counter()
     for label, n in zip(labels, counts, strict=True):
         if label is not None and label == label:  # neither null nor NaN
-            found[label] += n
-    return found
+            n_class[label] += n
+    return n_class
 
 
 def _plain(column: Any) -> Any:

@@ -1,4 +1,4 @@
-"""CSV and JSON Lines files as scans: a piece is a file; types are those of the first rows."""
+"""Files that are read from their beginning as scans: a piece is a file. Types of text are those of the first rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOKED_AT = 2
 
 @dataclass(frozen=True)
 class FilePiece:
-    """A text file, with the type of each column."""
+    """A file, with the type of each column; None is the type in which the file holds it."""
 
     path: str
     types: tuple[tuple[str, Any], ...]
@@ -44,15 +44,20 @@ class FilePiece:
         return replace(self, types=tuple({**dict(self.types), **types}.items()))
 
 
-def open_file(path: Path, types: dict[str, Any] | None, options: dict[str, Any]) -> tuple[pa.Schema, FilePiece]:
-    """Open a file; ``types`` are those that the first file of the table has."""
+def open_file(
+    path: Path, types: dict[str, Any] | None, options: dict[str, Any]
+) -> tuple[pa.Schema, FilePiece, dict[str, Any] | None]:
+    """Open a file; ``types`` are those of the first file of text, and are returned with the types of this one."""
     import pyarrow as pa
 
     file = TableFile.open(path, **options)
-    if types is None:
-        types = _infer(file)
-    schema = pa.schema([(name, types.get(name, pa.string())) for name in file.names])
-    return schema, FilePiece(str(path), tuple(types.items()), tuple(options.items()))
+    if file.reader.types is not None:
+        read_as: dict[str, Any] = dict.fromkeys(file.names)
+        schema = pa.schema(file.reader.types.items())
+    else:
+        read_as = types = _infer(file) if types is None else types
+        schema = pa.schema([(name, types.get(name, pa.string())) for name in file.names])
+    return schema, FilePiece(str(path), tuple(read_as.items()), tuple(options.items())), types
 
 
 def _infer(file: TableFile) -> dict[str, Any]:

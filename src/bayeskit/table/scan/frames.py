@@ -1,4 +1,4 @@
-"""polars frames, lazy ones too, as scans."""
+"""pandas and polars frames, lazy ones too, as scans; a categorical column or an Enum declares its values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def open_scan(source: Any) -> Scan | None:
-    """Describe a frame; for a lazy one, only the names and types of its columns are computed."""
+def open_polars(source: Any) -> Scan | None:
+    """Describe a polars frame; for a lazy one, only the names and types of its columns are computed."""
     import polars as pl
 
     if isinstance(source, pl.DataFrame):
@@ -24,6 +24,22 @@ def open_scan(source: Any) -> Scan | None:
         empty = pl.DataFrame(schema=source.collect_schema())
         return Scan("a polars LazyFrame", _as_arrow(empty).schema, (LazyPiece(source),))
     return None
+
+
+def open_pandas(source: Any) -> Scan | None:
+    """Describe a pandas frame; a categorical column declares its values."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if not isinstance(source, pd.DataFrame):
+        return None
+    table = pa.Table.from_pandas(source, preserve_index=False).replace_schema_metadata(None)
+    for j, name in enumerate(source.columns):
+        column = table.column(j)
+        if isinstance(source.dtypes.iloc[j], pd.CategoricalDtype) and not column.type.ordered:
+            parts = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary, ordered=True) for c in column.chunks]
+            table = table.set_column(j, str(name), pa.chunked_array(parts))
+    return Scan("a pandas frame", table.schema, (TablePiece(table),))
 
 
 @dataclass(frozen=True)
