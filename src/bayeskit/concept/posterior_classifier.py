@@ -302,7 +302,7 @@ class PosteriorClassifier(SavedModel):
             if not set(np.asarray(member.classes_).tolist()) <= set(classes.tolist()):
                 raise ModelFileError("a hypothesis has a class that the model does not have.")
         target = meta["target"]
-        if target is not None and not isinstance(target, str):
+        if not isinstance(target, str | None):
             raise ModelFileError("the target is not a column name.")
         hypotheses = ClassifierSet(names, members, posterior, classes, noise)
         log_likelihood = expect_array(arrays, "log_likelihood", np.float64, (len(members),))

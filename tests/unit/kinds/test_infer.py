@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.infer import infer_kinds, read_features
+from bayeskit.kinds.written import read_columns
 from bayeskit.table.column import Coded, Numbers
 from bayeskit.table.target import read_target
 
@@ -137,3 +138,11 @@ def test_long_text_that_mostly_differs_is_free_text(n_rows, kind):
 
 def test_a_column_without_values_has_none():
     assert next(note for note in infer_kinds(TABLE, "play") if note.name == "nothing").n_values == 0
+
+
+def test_a_kind_that_was_given_for_a_part_of_a_date_stays():
+    written = read_columns(pa.table({"sold": ["16.02.2019", "1.3.2019"], "ok": ["a", "b"]}), "ok")
+    kinds = {note.name: (note.kind, note.why) for note in infer_kinds(written.table, "ok", written=written)}
+    assert kinds["sold (month)"] == ("categorical", "month of 'sold'")
+    asked = infer_kinds(written.table, "ok", forced={"sold (month)": "numeric"}, written=written)
+    assert {note.name: (note.kind, note.why) for note in asked}["sold (month)"] == ("numeric", "you said so")
