@@ -65,17 +65,46 @@ BAYESKIT_INLINE double scaled_density(const double* row, int64_t k, int64_t lane
 // to += Σ_i weight[i] rows[i]
 template <int LANES>
 BAYESKIT_INLINE void weighted_rows(const double* weight, const double* rows, int64_t k, int64_t lanes_, double* to) {
-    const int64_t lanes = LANES ? LANES : lanes_;
+    [[maybe_unused]] const int64_t lanes = LANES ? LANES : lanes_;
     if constexpr (LANES > 0) {
-        double sum[LANES];
-        for (int j = 0; j < LANES; ++j) sum[j] = 0.0;
-        for (int64_t i = 0; i < k; ++i)
-            for (int j = 0; j < LANES; ++j) sum[j] += weight[i] * rows[i * LANES + j];
-        for (int j = 0; j < LANES; ++j) to[j] = sum[j];
+        constexpr int QUADS = LANES / QUAD;
+        Quad sum[QUADS];
+        BAYESKIT_UNROLL
+        for (int q = 0; q < QUADS; ++q) sum[q] = quad_of(0.0);
+        for (int64_t i = 0; i < k; ++i) {
+            const Quad own = quad_of(weight[i]);
+            BAYESKIT_UNROLL
+            for (int q = 0; q < QUADS; ++q) sum[q] = sum[q] + own * read_quad(rows + i * LANES + q * QUAD);
+        }
+        BAYESKIT_UNROLL
+        for (int q = 0; q < QUADS; ++q) write_quad(to + q * QUAD, sum[q]);
     } else {
         for (int64_t j = 0; j < lanes; ++j) to[j] = 0.0;
         for (int64_t i = 0; i < k; ++i)
             for (int64_t j = 0; j < lanes; ++j) to[j] += weight[i] * rows[i * lanes + j];
+    }
+}
+
+// to[i] += weight[i] row
+template <int LANES>
+BAYESKIT_INLINE void add_products(const double* weight, const double* row, int64_t k, int64_t lanes_, double* to) {
+    [[maybe_unused]] const int64_t lanes = LANES ? LANES : lanes_;
+    if constexpr (LANES > 0) {
+        constexpr int QUADS = LANES / QUAD;
+        Quad own[QUADS];
+        BAYESKIT_UNROLL
+        for (int q = 0; q < QUADS; ++q) own[q] = read_quad(row + q * QUAD);
+        for (int64_t i = 0; i < k; ++i) {
+            const Quad times = quad_of(weight[i]);
+            BAYESKIT_UNROLL
+            for (int q = 0; q < QUADS; ++q) {
+                double* cell = to + i * LANES + q * QUAD;
+                write_quad(cell, read_quad(cell) + times * own[q]);
+            }
+        }
+    } else {
+        for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = 0; j < lanes; ++j) to[i * lanes + j] += weight[i] * row[j];
     }
 }
 
@@ -185,8 +214,7 @@ BAYESKIT_INLINE void backward(const Block& b, const Piece& piece, Lines& lines, 
         for (int64_t i = 0; i < lanes; ++i) density[i] *= after[i] * inverse;
         const bool inside = t > piece.begin;
         for (int64_t i = 0; i < k; ++i) now[i] = inside ? b.state[(t - 1) * k + i] : std::exp(b.log_before[i]);
-        for (int64_t i = 0; i < k; ++i)
-            for (int64_t j = 0; j < lanes; ++j) sums.steps[i * lanes + j] += now[i] * density[j];
+        add_products<LANES>(now, density, k, lanes, sums.steps.data());
         weighted_rows<LANES>(density, chain.back.data(), k, lanes, after);
         if (!inside) {
             for (int64_t i = 0; i < k; ++i) before[i] = std::log(after[i]);

@@ -40,6 +40,33 @@ struct Total {
     }
 };
 
+// For each state the best one before it, with the numbers of all lanes in registers.
+template <int LANES>
+BAYESKIT_INLINE void best_before(const double* score, const double* log_step, int64_t k, double* best, double* from) {
+    constexpr int QUADS = LANES / QUAD;
+    Quad b[QUADS], f[QUADS];
+    BAYESKIT_UNROLL
+    for (int q = 0; q < QUADS; ++q) {
+        b[q] = quad_of(score[0]) + read_quad(log_step + q * QUAD);
+        f[q] = quad_of(0.0);
+    }
+    for (int64_t i = 1; i < k; ++i) {
+        const Quad own = quad_of(score[i]), number = quad_of(static_cast<double>(i));
+        const double* step = log_step + i * LANES;
+        BAYESKIT_UNROLL
+        for (int q = 0; q < QUADS; ++q) {
+            const Quad candidate = own + read_quad(step + q * QUAD);
+            f[q] = where_at_most(candidate, b[q], f[q], number);
+            b[q] = greater(candidate, b[q]);
+        }
+    }
+    BAYESKIT_UNROLL
+    for (int q = 0; q < QUADS; ++q) {
+        write_quad(best + q * QUAD, b[q]);
+        write_quad(from + q * QUAD, f[q]);
+    }
+}
+
 // Returns the first row that no path can give, or -1. Of equal scores the first state is taken.
 template <int LANES, typename Code>
 BAYESKIT_INLINE int64_t best_path(const Problem& p, const Piece& piece, bool ends_block, double& log_probability) {
@@ -53,6 +80,8 @@ BAYESKIT_INLINE int64_t best_path(const Problem& p, const Piece& piece, bool end
         if (t == 0 && piece.first) {
             for (int64_t j = 0; j < k; ++j) best[j] = p.log_start[j];
             for (int64_t j = 0; j < lanes; ++j) from[j] = 0.0;
+        } else if constexpr (LANES > 0) {
+            best_before<LANES>(score.data(), p.log_step, k, best.data(), from.data());
         } else {
             double* const b = best.data();
             double* const f = from.data();
