@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayeskit.cli import options, screen, texts
+from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.tables import inputs, is_many, scan_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def predict(
 
     Writes the most probable class and the probability of each class; with --loss or --reject also the decision with
     the least expected loss, and that loss. The file may be larger than memory; several files, a glob or a folder are
-    one table. A text classifier reads the column --text of a file, or a folder of text files.
+    one table. A text classifier reads the column --text of a file, or a folder of text files. A chain (train --group)
+    gives the state of each row, or the class of each sequence.
 
     Example: bayeskit predict play.bayes days.csv -o days-predicted.csv
 
@@ -61,7 +62,15 @@ def predict(
 
     Example: bayeskit predict asia.bif patients.csv --target lung
     """
+    from bayeskit.table.files import TableFile
+
     place, name = options.table_output(output, json)
+    chain = sequences.chain_of(model)
+    if chain is not None:
+        options.refuse_overwriting(place, (*data, model), force=force)
+        rows_of = TableFile.open(data[0], encoding, delimiter, missing=missing or ())
+        _write(sequences.SequencePredictions(chain, rows_of, decimal), place, name)
+        return
     classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     words = (*classifier.missing, *(missing or ()))
@@ -73,7 +82,6 @@ def predict(
         options.refuse_overwriting(place, documents.files)
         _write(documents, place, name)
         return
-    from bayeskit.table.files import TableFile
     from bayeskit.table.scan.rows import ScannedRows
     from bayeskit.workflow.model_columns import ModelColumns
     from bayeskit.workflow.prediction import Predictions
@@ -84,7 +92,9 @@ def predict(
     columns.warn()
 
 
-def _write(predictions: Predictions | texts.TextPredictions, place: Path | None, name: Path) -> None:
+def _write(
+    predictions: Predictions | texts.TextPredictions | sequences.SequencePredictions, place: Path | None, name: Path
+) -> None:
     """Write the predictions to a file, or to standard output where there is no ``place``; ``name`` has the format."""
     from bayeskit.io.container import atomic_write
     from bayeskit.table.formats import open_writer

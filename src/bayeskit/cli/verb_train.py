@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeskit.cli import options, screen, texts
+from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.tables import inputs, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
@@ -57,6 +57,20 @@ DateOrder = Annotated[
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
 ]
 
+Group = Annotated[
+    str | None,
+    typer.Option(help="Column that says to which sequence a row belongs; learns a chain.", show_default=False),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(help="Column with the time of each row, numbers or dates; learns a chain.", show_default=False),
+]
+TimeStep = Annotated[
+    str | None,
+    typer.Option("--step", help="Time between two rows, such as '1 day'; gaps are filled.", show_default=False),
+]
+States = Annotated[str, typer.Option("--states", help="Number of hidden states of a chain, or auto (by BIC).")]
+
 
 def train(
     data: options.Tables,
@@ -73,6 +87,10 @@ def train(
     loss: options.LossFile = None,
     reject: options.Reject = None,
     text: options.TextColumn = None,
+    group: Group = None,
+    time: Time = None,
+    step: TimeStep = None,
+    states: States = "auto",
     report: Report = True,
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
@@ -97,7 +115,13 @@ def train(
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
     learn from the counts of all rows.
 
+    With --group or --time the rows are sequences, and a chain is learned: without a target its states are hidden; a
+    target that is the same in all rows of a group is the class of the sequence (one chain per class); any other target
+    is the state of each row.
+
     Example: bayeskit train days.csv --target play
+
+    Example: bayeskit train stays.csv --group patient --time day --target stage
 
     Example: bayeskit train 'days/*.parquet' --target play
 
@@ -111,6 +135,25 @@ def train(
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
         texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
+        return
+    if group is not None or time is not None:
+        place = output or (options.model_name(data, target) if target else Path(data[0]).with_suffix(".bayes").name)
+        sequences.train(
+            TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True),
+            Path(place),
+            group=group,
+            time=time,
+            target=target,
+            step=step,
+            states=states,
+            ignore=list(ignore or ()),
+            kinds=options.read_kinds(kind),
+            decimal=decimal,
+            random_state=random_state,
+            force=force,
+            as_json=json,
+            data=data[0],
+        )
         return
     plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
     kinds, words = options.read_kinds(kind), tuple(missing or ())

@@ -1,4 +1,4 @@
-"""Two small real data sets whose licences allow shipping them."""
+"""Three small real data sets whose licences allow shipping them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,24 @@ def load_heart() -> dict[str, list[Any]]:
     (303, ['no', 'yes'])
     """
     return _read("heart.csv")
+
+
+def load_nile() -> dict[str, list[Any]]:
+    """Return the flow of the Nile at Aswan in 1871 to 1970, one row per year: a sequence with a change near 1899.
+
+    The column ``flow`` is the annual volume in 10⁸ m³, 919.35 on average. The numbers are in the public domain.
+
+    References
+    ----------
+    Cobb (1978), The problem of the Nile: conditional solution to a change-point problem, Biometrika 65, 243–251.
+
+    Examples
+    --------
+    >>> nile = load_nile()
+    >>> len(nile["year"]), nile["year"][0], sum(nile["flow"]) / 100
+    (100, 1871, 919.35)
+    """
+    return _read("nile.csv")
 
 
 def _read(name: str) -> dict[str, list[Any]]:

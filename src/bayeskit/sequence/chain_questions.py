@@ -350,7 +350,7 @@ class ChainQuestions(Model):
         if read.n_sequences != 1:
             raise TableError(f"plot takes one sequence; X has {read.n_sequences}.")
         posterior = _guarded(read, lambda: _smoothed(passes, model.n_states_))
-        axes: Axes = bayeskit.plot.state_bands(posterior, model.states_.tolist(), ax=ax)
+        axes: Axes = bayeskit.plot.state_bands(posterior, model.states_.tolist(), read.clock(), ax)
         return axes
 
     def summary(self) -> ModelSummary:

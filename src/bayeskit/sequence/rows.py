@@ -47,6 +47,7 @@ class Sequences:
     classes: NDArray[Any] | None
     as_list: bool = False  # the sequences came one by one
     target: str | None = None
+    times: Times | None = None  # of the rows of the table, where they were given
 
     @property
     def n_rows(self) -> int:
@@ -89,6 +90,14 @@ class Sequences:
         result = np.empty((self.source.n_rows, *values.shape[1:]), dtype=values.dtype)
         result[self.rows[there]] = values[there]
         return result
+
+    def clock(self) -> NDArray[Any] | None:
+        """Return the time of each row of one sequence, numbers or dates; None where none was given."""
+        if self.times is None:
+            return None
+        there = np.flatnonzero(self.rows >= 0)
+        values = np.interp(np.arange(self.n_rows), there, self.times.values[self.rows[there]].astype(np.float64))
+        return values.astype("datetime64[ns]") if self.times.dates else values
 
     def take(self, sequences: NDArray[np.int64]) -> Sequences:
         """Return some of the sequences, over the same table."""
@@ -152,7 +161,7 @@ def read_sequences(
     if read is not None:
         order, offsets = place_in_time(read, order, offsets, names, layout.step)
     states, classes = _states(y, source.n_rows, order)
-    return Sequences(source, order, offsets, names, states, classes, False, target if y is not None else None)
+    return Sequences(source, order, offsets, names, states, classes, False, target if y is not None else None, read)
 
 
 def is_list_of_sequences(X: Any) -> bool:

@@ -1,0 +1,140 @@
+"""Chains from a file: the table read, the model chosen by what the target is, and states or classes of other files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeskit.errors import TableError
+from bayeskit.sequence.hidden_markov import HiddenMarkov
+from bayeskit.sequence.sequence_classifier import SequenceClassifier
+from bayeskit.table.read import Source, read_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.kinds.infer import ColumnNote
+    from bayeskit.table.files import TableFile
+
+
+@dataclass(frozen=True)
+class SequenceTraining:
+    """A chain that was fitted to a file, why it is the one, and what became of the columns."""
+
+    model: Any
+    why: str
+    notes: tuple[ColumnNote, ...]
+
+
+def train_sequences(
+    file: TableFile,
+    *,
+    group: str | None,
+    time: str | None,
+    target: str | None = None,
+    step: str | None = None,
+    n_states: int | str = "auto",
+    ignore: Collection[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    random_state: int = 0,
+) -> SequenceTraining:
+    """Fit a chain to a file whose rows belong to groups and times.
+
+    Without a target the states are hidden; a target that is the same in all rows of each group is the class of the
+    sequence; any other is the state of the row.
+    """
+    from bayeskit.kinds.infer import infer_kinds, read_features
+    from bayeskit.kinds.written import read_columns
+
+    given, places = dict(kinds or {}), [name for name in (group, time, target) if name is not None]
+    file.refuse_absent((*ignore, *given, *places))
+    if len(set(places)) < len(places):
+        raise TableError(f"group, time and target must be different columns; got {', '.join(map(repr, places))}.")
+    raw, left_out = file.read_written(), [*ignore, *places]
+    written = read_columns(raw, "", given, left_out, decimal=decimal, place=file.place)
+    notes = infer_kinds(written.table, "", left_out, given, written)
+    features = read_features(written.table, notes)
+    source = _with_columns(features.source, raw, places)
+    settings: dict[str, Any] = {"kinds": features.kinds, "step": _read_step(step), "random_state": random_state}
+    if target is None:
+        model: Any = HiddenMarkov(n_states, **settings)
+        why = "no --target: the states are hidden"
+    elif group is not None and _one_per_group(raw, group, target):
+        model = SequenceClassifier(n_states, **settings)
+        why = f"{target!r} is the same in all rows of each {group!r}: one chain per class"
+    else:
+        model = HiddenMarkov(**settings)
+        why = f"{target!r} changes within a sequence: it is the state of each row"
+    model.fit(source, group=group, time=time, target=target)
+    return SequenceTraining(model, why, notes)
+
+
+def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -> pa.Table:
+    """Return the file with the state of each row and its probability, or each sequence with its class."""
+    import pyarrow as pa
+
+    from bayeskit.kinds.infer import infer_kinds, read_features
+    from bayeskit.kinds.written import read_columns
+
+    state, wanted = model._fitted, list(model.schema_.names)
+    raw = file.read_written()
+    file.refuse_absent(wanted)
+    places = [name for name in state.layout if name is not None and name in raw.column_names]
+    others = [name for name in raw.column_names if name not in wanted]
+    kinds = {v.name: "categorical" if v.is_discrete and not v.is_binned else "numeric" for v in model.schema_}
+    written = read_columns(raw, "", kinds, others, decimal=decimal, place=file.place)
+    notes = infer_kinds(written.table, "", others, kinds, written)
+    source = _with_columns(read_features(written.table, notes).source.select(tuple(wanted)), raw, places)
+    if isinstance(model, SequenceClassifier):
+        posterior = model.predict_proba(source)
+        names = list(dict.fromkeys(_cells(raw, state.layout[0]))) if state.layout[0] in places else [0]
+        columns = {
+            state.layout[0] or "sequence": names,
+            model.target_ or "class": model.classes_[posterior.argmax(axis=1)],
+        }
+        probabilities = {f"P({c})": posterior[:, k] for k, c in enumerate(model.classes_.tolist())}
+        return pa.table({**columns, **probabilities})
+    posterior, path = model.smooth(source), model.predict(source)
+    name = f"{model.target_ or 'state'}_predicted"
+    best = posterior[np.arange(len(path)), np.searchsorted(model.states_, path)]
+    return raw.append_column(name, pa.array(path.tolist())).append_column(f"{name}_probability", pa.array(best))
+
+
+def _with_columns(source: Source, raw: pa.Table, names: Collection[str]) -> Source:
+    """Return the features with the columns that say where a row belongs."""
+    columns = tuple(source.column(j) for j in range(len(source.names)))
+    more = tuple(read_values(_cells(raw, name), name) for name in names)
+    return Source((*source.names, *names), True, source.n_rows, (*columns, *more))
+
+
+def _cells(raw: pa.Table, name: str | None) -> list[Any]:
+    """Return the cells of a column as whole numbers, as numbers, or as they are."""
+    cells = raw.column(name).to_pylist()
+    if not all(isinstance(cell, str) or cell is None for cell in cells):
+        return [cell.isoformat() if hasattr(cell, "isoformat") else cell for cell in cells]
+    for number in (int, float):
+        try:
+            return [number(cell) if cell else None for cell in cells]
+        except ValueError:
+            continue
+    return [cell or None for cell in cells]
+
+
+def _one_per_group(raw: pa.Table, group: str, target: str) -> bool:
+    pairs = set(zip(_cells(raw, group), _cells(raw, target), strict=True))
+    groups = {each for each, _ in pairs}
+    return len(groups) > 1 and len(pairs) == len(groups)
+
+
+def _read_step(step: str | None) -> Any:
+    """Return a step as the model takes it: a number where the text is one."""
+    if step is None:
+        return None
+    try:
+        return float(step)
+    except ValueError:
+        return step
