@@ -19,7 +19,7 @@ AVERAGED = 1e-3  # of models weighed by their likelihood on folds, which are cut
 BOUNDS = {
     **dict.fromkeys(("GaussianBayes", "GaussianNB", "NaiveBayes", "SemiSupervised", "BayesDecision"), MOMENTS),
     **dict.fromkeys(("BayesOptimalClassifier", "GibbsClassifier"), AVERAGED),
-    **dict.fromkeys(("LeastSquares", "LogisticRegression", "SigmoidUnit"), SOLVED),
+    **dict.fromkeys(("AutoBayes", "LeastSquares", "LogisticRegression", "SigmoidUnit"), SOLVED),
     **dict.fromkeys(("GaussianMixture", "KMeans", "LatentClass"), CLIMBED),
 }
 # What is documented to depend on an order, or to stop before it has arrived, is set here.
@@ -28,11 +28,6 @@ SETTINGS = {
     # An average also holds splits of a few rows, where columns are equally good and the first is taken.
     "MDLTree": {"average": False},
     "SigmoidUnit": {"solver": "lbfgs", "tol": 1e-8},  # by default few steps of the gradient
-}
-# (model, change) → why it breaks the law; each is checked to break it indeed.
-BROKEN = {
-    ("AutoBayes", change): "its trees take columns, values and classes by number; a later change mends it"
-    for change in ("columns", "columns turned", "times 1e6", "plus 1e9", "values", "labels")
 }
 N_ROWS = 400
 
@@ -120,13 +115,10 @@ def models():
 
 def cases():
     for model in models():
-        name = type(model).__name__
         for change in CHANGES:
             if change == "labels" and not is_classifier(model):
                 continue
-            broken = BROKEN.get((name, change))
-            marks = [pytest.mark.xfail(reason=broken, strict=True)] if broken else []
-            yield pytest.param(model, change, marks=marks, id=f"{name}-{change.replace(' ', '-')}")
+            yield pytest.param(model, change, id=f"{type(model).__name__}-{change.replace(' ', '-')}")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

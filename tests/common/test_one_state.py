@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import sys
 import threading
 import warnings
@@ -101,7 +102,9 @@ class Injection:
         sys.setprofile(None)
 
     def look(self, frame, event, arg):
-        if event == "call" and "/src/bayeskit/" in frame.f_code.co_filename:
+        # Not in a generator: one that is closed later, by the garbage collector, is "called" too, by nobody.
+        code = frame.f_code
+        if event == "call" and "/src/bayeskit/" in code.co_filename and not code.co_flags & inspect.CO_GENERATOR:
             self.n += 1
             if self.n == self.at:
                 raise self.error

@@ -18,6 +18,7 @@ from bayeskit.classify.structure import AveragedStructure, Structure
 from bayeskit.counts.families import FamilyCounts, FamilyKind, sizes_of
 from bayeskit.counts.memory import Memory, table_cells
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs, parent_joint
 from bayeskit.estimate.averaged_back_off import BackOffAverage
@@ -120,15 +121,15 @@ class AODE(SemiNaive):
         min_rows: float = 1,
         n_parents: int = 1,
         *,
-        smoothing: float | str | Smoothing = 0.25,
+        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
         numeric: str = "mdl",
-        bins: int = 10,
-        unseen: str = "ignore",
+        bins: int = BINS,
+        unseen: str = UNSEEN,
         impossible: str = "error",
         kinds: Any = None,
-        prior: Any = "smoothed",
+        prior: Any = PRIOR,
         class_weight: Any = None,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> None:
         self.min_rows = min_rows
         self.n_parents = n_parents

@@ -13,6 +13,7 @@ from bayeskit._kernels import Score
 from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.summaries import summarise
 from bayeskit.decide.protocol import Domain
+from bayeskit.defaults import UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
@@ -42,7 +43,7 @@ class BayesClassifier(Posteriors):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
-    unseen: str = "ignore"
+    unseen: str = UNSEEN
     impossible: str = "error"
     # Under which names and settings ``bayeskit.compare`` tries the model; one without any is not tried.
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {}

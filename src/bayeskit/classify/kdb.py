@@ -15,6 +15,7 @@ from bayeskit.classify.structure import Structure
 from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, Members
 from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.estimate.prefixes import prefix_losses
@@ -100,15 +101,15 @@ class KDB(SemiNaive):
         k: int = 1,
         *,
         selective: bool = False,
-        smoothing: float | str | Smoothing = 0.25,
+        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
         numeric: str = "mdl",
-        bins: int = 10,
-        unseen: str = "ignore",
+        bins: int = BINS,
+        unseen: str = UNSEEN,
         impossible: str = "error",
         kinds: Any = None,
-        prior: Any = "smoothed",
+        prior: Any = PRIOR,
         class_weight: Any = None,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> None:
         self.k = k
         self.selective = selective

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.estimate.gaussian import VARIANCE_PRIOR
+from bayeskit.defaults import BINS, MAX_MEMORY, PRIOR, SMOOTHING, UNSEEN
+from bayeskit.errors import BayeskitError
+from bayeskit.estimate.gaussian import VARIANCE_PRIOR, within_variance
 from bayeskit.estimate.smoothing import SymmetricSmoothing
-from bayeskit.kinds import Estimation, number_words
+from bayeskit.kinds import Estimation, kind_of, number_words
 from bayeskit.learn.checks import warn_of_cut_numbers, warn_of_empty_columns
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.labelled import Labelled
@@ -53,11 +57,13 @@ class NaiveBayes(NaiveClassifier):
     bins : int, default 10
         The largest number of bins. Edges are learned by ``fit`` or the first ``partial_fit``, then kept.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
-        The variance of a Gaussian column in a class: with ``variance_prior`` extra rows that have the variance of the
-        whole column, so that classes with few rows do not get a tiny variance; or the sum of squares divided by n, or
+        The variance of a Gaussian column in a class: with ``variance_prior`` extra rows that have the variance within
+        classes, so that classes with few rows do not get a tiny variance; or the sum of squares divided by n, or
         by n − 1, as in textbooks (at least 1e-6 times the variance of the column).
-    variance_prior : float, default 4.0
+    variance_prior : float, default 8.0
         ν of ``variance="posterior"``: (scatter + ν σ²) / (n + ν). 0 is maximum likelihood.
+    variance_target : dict of column name to float, optional
+        σ² of ``variance="posterior"``. By default it is the pooled variance within the classes, Σ scatter / (N − K).
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         A value at prediction that was not seen in fit: leave the feature out for that row, raise an error, or keep one
         more slot for it in every table (S_i + 1 in every denominator).
@@ -107,6 +113,13 @@ class NaiveBayes(NaiveClassifier):
         "bins": at_least(1, whole=True),
         "variance": one_of("posterior", "ml", "unbiased"),
         "variance_prior": at_least(0),
+        "variance_target": (
+            "a dict of column name to a number above 0, or None",
+            lambda target: (
+                target is None
+                or (isinstance(target, Mapping) and all(at_least(0)[1](v) and v > 0 for v in target.values()))
+            ),
+        ),
         "unseen": one_of("ignore", "error", "smooth"),
         "impossible": one_of("error", "prior"),
         "kinds": (
@@ -120,17 +133,18 @@ class NaiveBayes(NaiveClassifier):
     def __init__(
         self,
         *,
-        smoothing: float | SymmetricSmoothing = 1.0,
-        prior: Any = "smoothed",
+        smoothing: float | SymmetricSmoothing = SMOOTHING,
+        prior: Any = PRIOR,
         numeric: str = "gaussian",
-        bins: int = 10,
+        bins: int = BINS,
         variance: str = "posterior",
         variance_prior: float = VARIANCE_PRIOR,
-        unseen: str = "ignore",
+        variance_target: Mapping[str, float] | None = None,
+        unseen: str = UNSEEN,
         impossible: str = "error",
         kinds: Any = None,
         class_weight: Any = None,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> None:
         self.smoothing = smoothing
         self.prior = prior
@@ -138,6 +152,7 @@ class NaiveBayes(NaiveClassifier):
         self.bins = bins
         self.variance = variance
         self.variance_prior = variance_prior
+        self.variance_target = variance_target
         self.unseen = unseen
         self.impossible = impossible
         self.kinds = kinds
@@ -166,7 +181,27 @@ class NaiveBayes(NaiveClassifier):
             unseen=self.unseen,  # type: ignore[arg-type]
             variance=self.variance,  # type: ignore[arg-type]
             variance_prior=self.variance_prior,
+            variance_target=self.variance_target,
         )
+
+    def _check(self, counts: TableCounts) -> None:
+        super()._check(counts)
+        strange = [name for name in self.variance_target or () if name not in _columns_with_variance(counts)]
+        if strange:
+            raise BayeskitError(
+                f"variance_target names {strange[0]!r}, which is not among the columns with a variance, "
+                f"{list(_columns_with_variance(counts))}."
+            )
+
+    def _fixed_in_em(self, counts: TableCounts) -> dict[str, Any]:
+        # A variance within classes that changes with the classes of rows would be another objective in each step.
+        columns = _columns_with_variance(counts)
+        if self.variance != "posterior" or not columns:
+            return {}
+        places = np.searchsorted(counts.schema.numeric, list(columns.values()))
+        within = within_variance(counts.moments.take(places))[:, 0].tolist()
+        within = {name: variance for name, variance in zip(columns, within, strict=True) if variance > 0}
+        return {"variance_target": {**within, **(self.variance_target or {})}}
 
     def _log_penalty(self, counts: TableCounts, beliefs: NaiveBeliefs) -> float:
         return beliefs.log_penalty(counts, self._settings, self.prior)
@@ -178,3 +213,8 @@ class NaiveBayes(NaiveClassifier):
     @property
     def _learns_prior(self) -> bool:
         return isinstance(self.prior, str) and self.prior != "uniform"
+
+
+def _columns_with_variance(counts: TableCounts) -> dict[str, int]:
+    """Return the places of the columns whose kind has a variance, by name."""
+    return {variable.name: j for j, variable in enumerate(counts.schema) if kind_of(variable).has_variance}

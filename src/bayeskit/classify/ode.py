@@ -12,6 +12,7 @@ from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
 from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.smoothing import Smoothing
 from bayeskit.learn.labelled import Labelled
@@ -87,15 +88,15 @@ class ODE(SemiNaive):
         self,
         parents: Any = None,
         *,
-        smoothing: float | str | Smoothing = 0.25,
+        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
         numeric: str = "mdl",
-        bins: int = 10,
-        unseen: str = "ignore",
+        bins: int = BINS,
+        unseen: str = UNSEEN,
         impossible: str = "error",
         kinds: Any = None,
-        prior: Any = "smoothed",
+        prior: Any = PRIOR,
         class_weight: Any = None,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> None:
         self.parents = parents
         self.smoothing = smoothing

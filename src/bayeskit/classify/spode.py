@@ -15,6 +15,7 @@ from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
 from bayeskit.counts.memory import Memory, MemoryLimit
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import TableError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -90,15 +91,15 @@ class SPODE(SemiNaive):
         self,
         super_parent: Any = "best",
         *,
-        smoothing: float | SymmetricSmoothing = 0.25,
+        smoothing: float | SymmetricSmoothing = FAMILY_SMOOTHING,
         numeric: str = "mdl",
-        bins: int = 10,
-        unseen: str = "ignore",
+        bins: int = BINS,
+        unseen: str = UNSEEN,
         impossible: str = "error",
         kinds: Any = None,
-        prior: Any = "smoothed",
+        prior: Any = PRIOR,
         class_weight: Any = None,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> None:
         self.super_parent = super_parent
         self.smoothing = smoothing

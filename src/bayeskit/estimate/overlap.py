@@ -48,7 +48,7 @@ def _moved(problem: LogisticProblem, coef: Matrix, gradient: Matrix, step: int) 
     steep = values > _FLAT * max(float(values[-1]), 1e-300)
     if not steep.all():
         flat = vectors[:, ~steep] / unit[:, None]
-        size = np.abs(flat).sum(axis=0) * np.append(problem.scale, 1.0).max()
+        size = np.append(problem.scale, 1.0) @ np.abs(flat)  # what each column can add, in its own unit
         if any((np.abs(x @ flat) > 1e-9 * size).any() for x, _, _ in problem.blocks()):
             return None
     inside = (gradient / unit) @ vectors[:, steep] / values[steep]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.estimate.gaussian import column_spread, gaussian, normal_parameters
+from bayeskit.counts.left_out import LeftOut
+from bayeskit.estimate.gaussian import gaussian, normal_parameters, within_variance
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
 from bayeskit.table.schema import Variable
@@ -32,13 +33,15 @@ class Gaussian(Kind):
     family = Family.GAUSSIAN
     words = ("gaussian",)
     maximizes = True
+    has_variance = True
 
     def estimate(self, statistics: Statistics, settings: Estimation) -> Sequence[NDArray[np.float64]]:
         """Take mean and variance of each class from its moments."""
-        return normal_parameters(*gaussian(statistics.moments, settings.variance, settings.variance_prior))
+        target = _target(statistics, settings)
+        return normal_parameters(*gaussian(statistics.moments, settings.variance, settings.variance_prior, target))
 
     def log_prior(self, statistics: Statistics, parameters: Sequence[Any], settings: Estimation) -> float:
-        r"""Return Σ −ν/2 (log σ_c² + σ²/σ_c²), under which (S + νσ²)/(n + ν) is the most probable variance.
+        r"""Return Σ −ν/2 (log σ_c² + σ²/σ_c²), under which (S + νσ²)/(n + ν) is the most probable variance, given σ².
 
         Dividing by n − 1 is the prior σ_c; maximum likelihood has none.
         """
@@ -47,8 +50,8 @@ class Gaussian(Kind):
             return 0.5 * float(np.log(variance).sum())
         if settings.variance == "ml" or not settings.variance_prior > 0:
             return 0.0
-        _, spread = column_spread(statistics.moments)
-        return -0.5 * settings.variance_prior * float((np.log(variance) + spread / variance).sum())
+        target = _target(statistics, settings)
+        return -0.5 * settings.variance_prior * float((np.log(variance) + target / variance).sum())
 
     def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:
         """Return the normal log-density."""
@@ -65,11 +68,11 @@ class Gaussian(Kind):
         low, high = (mean - GRID_DEVIATIONS * deviation).min(), (mean + GRID_DEVIATIONS * deviation).max()
         points = np.linspace(low, high, GRID_POINTS)
         # A narrow density is not lost between the points of a wide one: each class has a grid of its own as well.
-        own = [
+        narrow = [
             np.linspace(m - GRID_DEVIATIONS * s, m + GRID_DEVIATIONS * s, GRID_POINTS)
             for m, s in zip(mean, deviation, strict=True)
         ]
-        points = np.unique(np.concatenate([points, *own]))
+        points = np.unique(np.concatenate([points, *narrow]))
         return Grid(tuple(points.tolist()), np.gradient(points), False)
 
     def sample(
@@ -88,14 +91,24 @@ class Gaussian(Kind):
         return f"p({variable.name} | {target})"
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Subtract each row from the moments of its class and of the whole column."""
         result = np.zeros((len(column), len(statistics.n_class)))
-        for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, y, own):
+        for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, left):
             result[rows] = constant - (column[rows, None] - mean) ** 2 * half
         return result
 
     @staticmethod
     def _mean_and_deviation(parameters: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return parameters[1], np.sqrt(0.5 / parameters[2])
+
+
+def _target(statistics: Statistics, settings: Estimation) -> NDArray[np.float64]:
+    """Return the variance of the extra rows, of shape (n_columns, 1): as it is given, or that within classes."""
+    target, given = within_variance(statistics.moments), settings.variance_target or {}
+    alone = len(statistics.variables) == 1  # where rows are left out, its moments stand there once for each of them
+    for j, variable in enumerate(statistics.variables):
+        if variable.name in given:
+            target[slice(None) if alone else j] = given[variable.name]
+    return target

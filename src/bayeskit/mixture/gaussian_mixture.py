@@ -24,6 +24,7 @@ from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
@@ -64,6 +65,11 @@ class GaussianMixtureState(MixtureState):
             whole[:, used] = spread
             return whole
         return spread[:, 0].copy() if shape == "spherical" else np.array(spread[0, 0])
+
+    def parameters_of(self, components: Components) -> dict[str, Any]:
+        """Return weights, means and covariances as the attributes show them."""
+        step = replace(self, components=components, weights=components.weight)
+        return {"weights": step.weights, "means": step.means, "covariances": step.covariances}
 
     def kernel(self, columns: list[NDArray[Any]]) -> GaussianMixtureRows:
         """Return encoded rows as the kernel reads them."""
@@ -194,7 +200,15 @@ class GaussianMixture(MixtureModel):
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        progress: Progress | None = None,
+        record: bool = False,
+    ) -> Self:
         """Learn the mixture from a table of numbers; NaN is a missing cell.
 
         Parameters
@@ -205,6 +219,11 @@ class GaussianMixture(MixtureModel):
             Present for scikit-learn's pipelines.
         sample_weight : array of shape (n_rows,), optional
             How often each row counts.
+        progress : callable, optional
+            Called with a :class:`bayeskit.progress.Step` after each step of EM.
+        record : bool, default False
+            Keep the "weights", "means" and "covariances" before the first step and after each, as
+            ``history_.parameters``; each is what ``init`` takes.
         """
         settings = self._checked_settings()
         self._refuse_odd_choices()
@@ -214,17 +233,19 @@ class GaussianMixture(MixtureModel):
         schema, used, fill, rows = self._read(source, weight)
         estimator = self._estimator(rows)
         base = int(as_generator(self.random_state).integers(2**62))
-        result, tried = self._choose(rows.n_rows, rows.total, lambda k: self._climb(rows, estimator, k, base))
-        found: Components = result.parameters
+        result, tried = self._choose(
+            rows.n_rows, rows.total, lambda k: self._climb(rows, estimator, k, base, progress, record)
+        )
+        order = np.arange(len(result.parameters.weight))
         if isinstance(self.init, str):
-            order = np.argsort(-found.weight, kind="stable")
-            found = Components(found.weight[order], found.mean[order], found.spread[order])
-        record = EMRecord.of(result, tried)
+            order = np.argsort(-result.parameters.weight, kind="stable")
+        found: Components = result.parameters.take(order)
+        outcome = EMRecord.of(result, tried)
         inertia = None
         if self.hard and self.covariance == "fixed":
             # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
             apart = rows.total * np.log(len(found.weight)) + 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
-            inertia = max(-2 * estimator.variance * (record.log_likelihood + float(apart)), 0.0)
+            inertia = max(-2 * estimator.variance * (outcome.log_likelihood + float(apart)), 0.0)
         if self.covariance in ("full", "diagonal"):
             variance = found.spread.diagonal(axis1=1, axis2=2) if found.spread.ndim == 3 else found.spread
             names, advice = (
@@ -233,7 +254,7 @@ class GaussianMixture(MixtureModel):
             )
             warn_of_spikes(variance, found.weight * rows.total, estimator.floor, names, f"{advice} the column out.")
         own = (found.weight, None, used, rows.centre, fill, found, inertia)
-        state = GaussianMixtureState(settings, schema, None, record, *own)
+        state = GaussianMixtureState(settings, schema, None, outcome, *own).with_steps(order)
         everything = rows.kernel if rows.n_rows == source.n_rows else state.kernel(encode(source, schema))
         self._state = replace(state, labels=state.score(everything, source.n_rows, Score.CLASS)[0])
         return self
@@ -281,7 +302,9 @@ class GaussianMixture(MixtureModel):
         variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
         return MStep(self.covariance, self.regularization * rows.deviation**2, variance)
 
-    def _climb(self, rows: MixtureRows, estimator: MStep, k: int, base: int) -> tuple[EMResult[Components], float, int]:
+    def _climb(
+        self, rows: MixtureRows, estimator: MStep, k: int, base: int, progress: Progress | None, record: bool
+    ) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
 
         def expect(own: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
@@ -321,6 +344,8 @@ class GaussianMixture(MixtureModel):
             tol=self.tol * rows.total,
             max_iter=self.max_iter,
             restarts=True,
+            progress=renamed(progress, f"em, {k} components"),
+            record=record,
             mend=mend,
         )
         log = result.history.objective[-1] - estimator.penalty(result.parameters)

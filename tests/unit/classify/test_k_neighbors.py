@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayeskit import KNeighbors
-from bayeskit.errors import BayeskitError, BayeskitWarning
+from bayeskit import KNeighbors, NaiveBayes, datasets
+from bayeskit.errors import BayeskitError, BayeskitWarning, ImpossibleEvidenceError
 
 cells = st.tuples(
     st.sampled_from(["a", "b", "c", None]), st.one_of(st.none(), st.integers(-5, 5)), st.sampled_from(["x", "y"])
@@ -134,3 +134,13 @@ def test_bad_input_is_refused_by_name():
 def test_a_column_without_any_value_is_named():
     with pytest.warns(BayeskitWarning, match="column 'b' has no value in any row"):
         KNeighbors(1).fit({"a": [0.0, 1.0], "b": [np.nan, np.nan]}, ["x", "y"])
+
+
+def test_odds_of_nothing_are_refused_with_what_the_model_has():
+    tennis = datasets.load_tennis()
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "weak"}
+    with pytest.raises(ImpossibleEvidenceError, match="raise n_neighbors of the model"):
+        KNeighbors(1).fit(tennis, target="play").explain(day)
+    table = {"a": list("xyzz"), "y": list("nmkk")}
+    with pytest.raises(ImpossibleEvidenceError, match="pass smoothing > 0 to the model, or other classes"):
+        NaiveBayes(smoothing=0).fit(table, target="y").explain({"a": "z"}, classes=("n", "m"))

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import bayeskit
 from bayeskit import CategoricalNB, GaussianNB, NaiveBayes
 from bayeskit.datasets import load_penguins, load_tennis
+from bayeskit.errors import BayeskitError
 
 TENNIS = load_tennis()
 
@@ -184,3 +185,27 @@ def test_log_posteriors_of_a_number_far_out_still_sum_to_one():
     model = NaiveBayes().fit([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], ["a", "b", "b", "a"])
     far = [[0.5, 1e13]]
     assert_allclose(np.exp(model.predict_log_proba(far)), [[0.5, 0.5]], rtol=1e-12)
+
+
+def test_many_classes_with_few_rows_are_told_apart_by_the_variance_within_them():
+    # 300 classes one unit apart, of deviation .3: the best possible error is P(|N(0, .3)| > .5) = .0956. With the
+    # variance of the whole column as the target it was .97.
+    rng = np.random.default_rng(0)
+    y, new = rng.integers(0, 300, 3000), rng.integers(0, 300, 3000)
+    model = NaiveBayes().fit((y + rng.normal(0, 0.3, 3000))[:, None], y)
+    log_proba = model.predict_log_proba((new + rng.normal(0, 0.3, 3000))[:, None])
+    place = np.searchsorted(model.classes_, new)
+    assert (log_proba.argmax(axis=1) != place).mean() < 0.13
+    assert -log_proba[np.arange(3000), place].mean() < 0.4
+
+
+def test_the_variance_of_the_extra_rows_may_be_given_by_column():
+    table = {"a": [1.0, 3.0, 10.0, 14.0], "b": [0.0, 1.0, 0.0, 1.0], "c": list("xyxy")}
+    model = NaiveBayes(variance_prior=2.0, variance_target={"a": 5.0}).fit(table, [0, 0, 1, 1])
+    # Scatter 2 and 8 of two rows each, and two rows of variance 5.
+    assert_allclose(model.tables_["a"].values[1] ** 2, [(2 + 10) / 4, (8 + 10) / 4], rtol=1e-12)
+    assert_allclose(model.tables_["b"].values[1] ** 2, [(0.5 + 2 * 0.25) / 4] * 2, rtol=1e-12)
+    with pytest.raises(BayeskitError, match="variance_target names 'c', which is not among the columns"):
+        NaiveBayes(variance_target={"c": 1.0}).fit(table, [0, 0, 1, 1])
+    with pytest.raises(BayeskitError, match="a dict of column name to a number above 0"):
+        NaiveBayes(variance_target={"a": 0.0}).fit(table, [0, 0, 1, 1])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit.counts.moments import Moments
-from bayeskit.estimate.gaussian import VARIANCE_FLOOR, gaussian, poisson
+from bayeskit.estimate.gaussian import VARIANCE_FLOOR, gaussian, poisson, within_variance
 
 Y = np.array([0, 0, 0, 1, 1], dtype=np.uint8)
 X = np.array([1.0, 2.0, 6.0, 10.0, 12.0])
@@ -23,9 +23,12 @@ def test_ml_divides_by_n_and_unbiased_by_n_minus_one():
     assert_allclose(unbiased, [[14 / 2, 2 / 1]], rtol=1e-15)
 
 
-def test_posterior_adds_rows_with_the_variance_of_the_column():
+WITHIN = (14 + 2) / (5 - 2)  # the scatter of both classes, divided by the rows but one of each class
+
+
+def test_posterior_adds_rows_with_the_variance_within_classes():
     _, var = gaussian(moments(), "posterior", 4.0)
-    assert_allclose(var, [[(14 + 4 * X.var()) / (3 + 4), (2 + 4 * X.var()) / (2 + 4)]], rtol=1e-14)
+    assert_allclose(var, [[(14 + 4 * WITHIN) / (3 + 4), (2 + 4 * WITHIN) / (2 + 4)]], rtol=1e-14)
     assert_allclose(gaussian(moments(), "posterior", 0.0)[1], gaussian(moments(), "ml")[1], rtol=0)
 
 
@@ -34,12 +37,20 @@ def test_posterior_is_the_mean_of_the_scaled_inverse_chi_squared_prior_in_normal
     # posterior is Inv-χ²(ν + n, (ν σ² + n v) / (ν + n)); its scale is what is taken.
     var = gaussian(moments(), "posterior", 3.0)[1]
     n, v = 3, 14 / 3
-    assert_allclose(var[0, 0], (3.0 * X.var() + n * v) / (3.0 + n), rtol=1e-14)
+    assert_allclose(var[0, 0], (3.0 * WITHIN + n * v) / (3.0 + n), rtol=1e-14)
+    given = gaussian(moments(), "posterior", 3.0, np.array([[7.0]]))[1]
+    assert_allclose(given[0, 0], (3.0 * 7.0 + n * v) / (3.0 + n), rtol=1e-14)
+
+
+def test_the_variance_within_classes_is_that_of_the_column_where_no_class_has_two_values():
+    assert_allclose(within_variance(moments([1, 1, 1, 3, 3])), [[np.var([1, 1, 1, 3, 3])]], rtol=1e-15)
+    # Classes that do not differ: the divisor n − K would give 4/3.
+    assert_allclose(within_variance(moments([0, 2, 0, 2], np.array([0, 0, 1, 1], dtype=np.uint8))), [[1.0]], rtol=1e-15)
 
 
 def test_a_class_of_one_row_is_no_spike_by_default():
     x, y = np.array([1.0, 4.0, 7.0, 9.0]), np.array([0, 1, 1, 1], dtype=np.uint8)
-    assert gaussian(moments(x, y))[1][0, 0] > 0.5 * x.var()
+    assert gaussian(moments(x, y))[1][0, 0] > 0.8 * x[1:].var()
 
 
 def test_a_variance_is_no_less_than_a_share_of_its_own_column():

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
+from bayeskit import LogisticRegression
 from bayeskit.estimate.class_separation import find_separation
 from bayeskit.estimate.logistic import LogisticProblem, solve
 from bayeskit.estimate.overlap import proves_overlap
@@ -54,3 +56,20 @@ def test_a_rare_value_with_one_class_alone_is_no_overlap(n_rare):
     if n_rare > 1:
         problem = problem_of(x, y, 2)
         assert proves_overlap(problem, solve(problem, "lbfgs", 1e-9, 300).coef)
+
+
+# Of 800 random tables the ones whose separation was taken for overlap while the unit of the largest column judged all.
+@pytest.mark.parametrize("seed", [209, 233, 573, 617, 669, 675])
+def test_separation_on_mixed_scales_is_not_taken_for_overlap(seed):
+    rng = np.random.default_rng(seed)
+    n_classes, n = rng.integers(2, 4), rng.integers(8, 60)
+    x, y = rng.integers(0, 3, (n, 3)).astype(float), rng.integers(0, n_classes, n)
+    y[:n_classes] = np.arange(n_classes)
+    rare = rng.random(n) < 0.15
+    if seed % 3:
+        x[rare, rng.integers(3)], y[rare] = 5.0, 0
+    problem = problem_of(x * [1e6, 1e-6, 1e4], y, n_classes)
+    assert find_separation((problem.table - problem.center) / problem.scale, y, n_classes) is not None
+    assert not proves_overlap(problem, solve(problem, "lbfgs", 1e-8, 1000).coef)
+    with pytest.warns(ConvergenceWarning, match="separated by"):
+        assert LogisticRegression().fit(problem.table, y).separation_ is not None
