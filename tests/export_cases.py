@@ -72,7 +72,7 @@ def export_cases():
         "auto": (AutoBayes(), mixed, label),
         "auto, nothing missing in fit": (AutoBayes(), full, full_label),
         "auto of text": (AutoBayes(), text, text_label),
-        "auto of two classes": (AutoBayes(effort="fast", prior={"yes": 0.1, "no": 0.9}), mixed, two),
+        "auto of two classes, fast": (AutoBayes(effort="fast", prior={"yes": 0.1, "no": 0.9}), mixed, two),
         "auto of codes": (AutoBayes(class_weight="balanced"), codes, code_label),
     }
     return {name: (model.fit(rows, y), _asked(rows)) for name, (model, rows, y) in cases.items()}

@@ -1,5 +1,7 @@
 """Models and rows on which an exported query is compared with the library, whatever the database."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 from numpy.testing import assert_allclose
@@ -108,3 +110,37 @@ CASES = {name: (model, rows) for name, model, rows in cases()}
 def numbered(rows):
     """Return the rows with a key, by which answers that come in any order are put in order."""
     return rows.append_column("id", pa.array(range(rows.num_rows)))
+
+
+def typed_table(n=60, seed=7):
+    """Columns of the types that databases have: truth values, decimals, an enumeration, digits as text."""
+    rng = np.random.default_rng(seed)
+    label = rng.choice(["a", "b"], n)
+    k = (label == "a").astype(int)
+    hidden = [rng.random(n) < 0.1 for _ in range(4)]
+    flag = pa.array(rng.random(n) < 0.3 + 0.4 * k, mask=hidden[0])
+    price = pa.array([Decimal(int(v)) / 4 for v in k + rng.integers(0, 4, n)], pa.decimal128(8, 2), mask=hidden[1])
+    size = pa.array(np.array(["large", "middle", "small"])[k + rng.integers(0, 2, n)], mask=hidden[2])
+    digits = pa.array([f"0{v}" for v in k + rng.integers(0, 3, n)], mask=hidden[3])
+    return pa.table({"flag": flag, "price": price, "size": size, "digits": digits}), label
+
+
+def typed_models():
+    """Return models that read the typed table: prices as a number, and as codes."""
+    rows, label = typed_table()
+    return rows, [NaiveBayes().fit(rows, label), NaiveBayes(kinds={"price": "categorical"}).fit(rows, label)]
+
+
+# A column that held text in fit, as other types: the library refuses them, and so does a query, row by row.
+NO_TEXTS = {
+    "BOOLEAN": "TRUE",
+    "INTEGER": "1",
+    "DOUBLE PRECISION": "1.5",
+    "DECIMAL(4, 2)": "1.25",
+    "DATE": "'2020-01-01'",
+}
+
+
+def text_model():
+    """Return a model whose only column held text."""
+    return NaiveBayes().fit({"word": ["true", "false", "1", "2020-01-01"]}, ["no", "yes", "no", "yes"])

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from bayeskit.cli.options import Force, refuse_overwriting
 
+if TYPE_CHECKING:
+    from bayeskit.table.conventions import Convention
+
 
 def export(
     model: Annotated[Path, typer.Argument(help="A model file written by `bayeskit train`.", show_default=False)],
-    to: Annotated[str, typer.Option("--to", help="What to write: sql or onnx.")] = "sql",
+    to: Annotated[str, typer.Option("--to", help="What to write: sql, onnx or c.")] = "sql",
     dialect: Annotated[
         Literal["duckdb", "postgres", "spark", "sqlite"], typer.Option(help="The database that the query is for.")
     ] = "duckdb",
     table: Annotated[
-        str, typer.Option(help="The table that the query reads; for DuckDB also a file, such as days.parquet.")
+        str,
+        typer.Option(help="The table that the query reads; for DuckDB also a file, such as days.csv."),
     ] = "data",
     schema: Annotated[
         str | None, typer.Option(help="The database schema that the table is in.", show_default=False)
@@ -34,7 +39,7 @@ def export(
     missing_parents: Annotated[
         Literal["sum", "null"],
         typer.Option(
-            help="Rows that miss a column on which others depend (TAN, KDB): sum over its values, or answer NULL."
+            help="Rows that miss a column on which others depend (TAN, AutoBayes): sum over its values, or answer NULL."
         ),
     ] = "sum",
     output: Annotated[
@@ -43,24 +48,27 @@ def export(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a classifier as one SELECT, which scores a table inside the database, or as an ONNX model.
+    """Write a classifier as one SELECT, which scores a table inside the database, as an ONNX model or as a C file.
 
     The result of the query has the kept columns, the most probable class as `prediction`, and the probability of each
-    class. NULL is a missing cell; a row that the model refuses gets NULL. NaiveBayes, GaussianNB, TAN, KDB, ODE and
-    SPODE can be written.
+    class. NULL is a missing cell; a row that the model refuses gets NULL. AutoBayes, NaiveBayes, GaussianNB, TAN, KDB,
+    ODE, SPODE, AODE, GaussianBayes, LogisticRegression and MDLTree can be written.
 
-    With --to onnx, NaiveBayes and GaussianNB become a graph for ONNX Runtime: an input for each column, and the label
-    and the probabilities as outputs, in double precision. --output names its file; the other options are for SQL.
+    With --to onnx (not for TAN, KDB and ODE) there is an input for each column, and the label and the probabilities are
+    outputs, in double precision. --output names its file. With --to c it is one C99 file that needs no library; its
+    first lines say how it is called. The other options are for SQL.
 
     Example: bayeskit export play.bayes --to sql --dialect duckdb --table days.csv -o score.sql
 
     Example: bayeskit export play.bayes --to sql --dialect postgres --schema public --table days --keep id
 
     Example: bayeskit export play.bayes --to onnx -o play.onnx
+
+    Example: bayeskit export play.bayes --to c -o play.c
     """
     from bayeskit.export.target import targets
     from bayeskit.io.container import atomic_write
-    from bayeskit.io.model_files import load_value
+    from bayeskit.workflow.trained import TrainedModel
 
     if output is not None:
         refuse_overwriting(output, (model,), force=force)
@@ -69,10 +77,38 @@ def export(
     target = targets()[to]
     if target.file and output is None:
         raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
-    given = {"dialect": dialect, "table": table, "schema": schema, "keep": keep, "missing_parents": missing_parents}
-    written = target.write(load_value(model), **{name: given[name] for name in target.options})
+    trained = TrainedModel.load(model)
+    _refuse_conventions(trained.conventions, to)
+    given = {
+        "dialect": dialect,
+        "table": table,
+        "schema": schema,
+        "keep": keep,
+        "missing_parents": missing_parents,
+        "missing": trained.missing,
+        "temperature": trained.temperature,
+    }
+    written = target.write(trained.model, **{name: given[name] for name in target.options})
     if output is None:
         typer.echo(written.decode(), nl=False)
         return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)
+
+
+def _refuse_conventions(conventions: Mapping[str, Convention], to: str) -> None:
+    """Raise an error for columns that the reader of files converted: a program would need the same conversion."""
+    from bayeskit.errors import BayeskitError
+
+    for name, convention in conventions.items():
+        if convention.parts:
+            made = ", ".join(f"'{name} ({part})'" for part in convention.parts)
+            raise BayeskitError(
+                f"column '{name}' is a date, of which the model reads {made}; {to} cannot make these columns. Train "
+                f"without it (--ignore '{name}'), or on a table that holds the parts as columns of its own."
+            )
+        if convention.what == "number" and convention.decimal != ".":
+            raise BayeskitError(
+                f"column '{name}' was written with a decimal comma; {to} cannot read that. Train on a table that holds "
+                "numbers, such as a Parquet file."
+            )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
 from dask.base import compute, get_scheduler
 from dask.delayed import delayed
 
-from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
+from bayeskit.cluster.groups import Scorer, columns_of, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.frames import open_pandas as scan_pandas
@@ -56,7 +58,7 @@ def predict(model: Any, source: Any, *, probabilities: bool = False, client: Any
     """Predict on the workers, with the predictions as additional columns.
 
     Of a Dask frame a Dask frame comes back, which is computed lazily; of a scan an iterator over Arrow tables, one for
-    each piece, in order.
+    each piece, in order, of which the workers are a few pieces ahead.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def predict(model: Any, source: Any, *, probabilities: bool = False, client: Any
     """
     scorer = Scorer(model, probabilities)
     if not _is_frame(source):
-        return iter(_per_piece(scorer, _scan_of(source), client, _answered))
+        return DaskEngine(client).stream(_answered, scorer, _readers(_scan_of(source)))
     if client is not None:
         raise TableError("a Dask frame is computed by the client that computes it; client= is for what scan() returns.")
     return source.map_partitions(_with_predictions, scorer, meta=_with_predictions(source._meta, scorer))
@@ -80,7 +82,7 @@ def predict(model: Any, source: Any, *, probabilities: bool = False, client: Any
 
 def score(model: Any, source: Any, *, target: str, client: Any = None) -> float:
     """Return the accuracy on a Dask frame or a scan, counted by the workers."""
-    parts = _per_piece(hits(model, target), _scan_of(source), client, _listed)
+    parts = DaskEngine(client).stream(_listed, hits(model, target), _readers(_scan_of(source)))
     return mean_of([pair for part in parts for pair in part])
 
 
@@ -125,15 +127,24 @@ class DaskEngine:
 
     def compute(self, function: Any, shared: Any, items: Sequence[Any]) -> Sequence[Any]:
         """Call ``function(shared, item)`` for each item on the client, or on the current scheduler."""
+        return list(self.stream(function, shared, items, ahead=len(items)))
+
+    def stream(self, function: Any, shared: Any, items: Sequence[Any], ahead: int = 0) -> Iterator[Any]:
+        """Return the results in order as they are asked for; the workers are so many items ahead, 2 per core if 0."""
         client, local = self.client or _current_client(), compute  # type: Any, Any
+        ahead = ahead or 2 * self._n_cores()
         try:
             if client is None:
-                found: Sequence[Any] = local(*[delayed(function)(shared, item) for item in items])
-                return found
+                for first in range(0, len(items), ahead):
+                    yield from local(*[delayed(function)(shared, item) for item in items[first : first + ahead]])
+                return
             # Each worker has it before it is asked for: were it a result of one worker, the tasks would gather there.
             everywhere = client.scatter(shared, broadcast=True, hash=False)
-            found = client.gather(client.compute([delayed(function)(everywhere, item) for item in items]))
-            return found
+            tasks = (delayed(function)(everywhere, item) for item in items)
+            waiting = deque(client.compute(list(islice(tasks, ahead))))
+            while waiting:
+                yield client.gather(waiting.popleft())
+                waiting.extend(client.compute(list(islice(tasks, 1))))
         except Exception as error:  # Dask wraps some errors of workers into plain ones
             refuse_in_words(error, "Dask")
             raise
@@ -162,9 +173,9 @@ def _scan_of(source: Any) -> Scan:
 
 
 def _with_predictions(frame: Any, scorer: Scorer) -> Any:
-    """Return a partition with the new columns; rows keep their index."""
-    names = [str(name) for name in frame.columns]
-    scan = scan_pandas(frame)
+    """Return a partition with the new columns; rows keep their index, and columns that the model lacks are not read."""
+    names = columns_of(scorer.model, [str(name) for name in frame.columns])
+    scan = scan_pandas(frame[names])
     assert scan is not None
     answered = [scorer(batch) for batch in scan.pieces[0].batches(names)]
     schema = pa.schema([*scan.schema, *scorer.fields()])
@@ -173,9 +184,8 @@ def _with_predictions(frame: Any, scorer: Scorer) -> Any:
     return frame.assign(**{name: new[name].to_numpy() for name in new.columns})
 
 
-def _per_piece(function: Any, source: Scan, client: Any, read: Any) -> Sequence[Any]:
-    readers = [PieceReader(number, piece, source.names) for number, piece in enumerate(source.pieces)]
-    return DaskEngine(client).compute(read, function, readers)
+def _readers(source: Scan) -> list[PieceReader]:
+    return [PieceReader(number, piece, source.names) for number, piece in enumerate(source.pieces)]
 
 
 def _run(task: Any, readers: Any) -> Any:

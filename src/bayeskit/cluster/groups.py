@@ -65,7 +65,8 @@ class Scorer:
         classes = self.model.classes_
         posterior = np.empty((0, len(classes)))
         if batch.num_rows:
-            posterior = self.model.predict_proba(pa.Table.from_batches([batch]))
+            table = pa.Table.from_batches([batch])
+            posterior = self.model.predict_proba(table.select(columns_of(self.model, table.column_names)))
         answers = [classes[posterior.argmax(axis=1)].tolist(), *(posterior.T if self.probabilities else [])]
         fields = self.fields()
         columns = [pa.array(answer, field.type) for answer, field in zip(answers, fields, strict=True)]
@@ -90,12 +91,18 @@ class Scorer:
         return map(self, batches)
 
 
+def columns_of(model: Any, names: Sequence[str]) -> list[str]:
+    """Return the columns that the model reads; others, such as an id, are carried and not read."""
+    known = set(model.schema_.names)
+    return [name for name in names if name in known]
+
+
 def mean_of(right: Sequence[tuple[int, int]]) -> float:
     """Return the accuracy from pairs (correct rows, all rows)."""
     n = sum(all_rows for _, all_rows in right)
     if not n:
         raise BayeskitError("there is no row with a label, so there is no score.")
-    return sum(hits for hits, _ in right) / n
+    return sum(n_right for n_right, _ in right) / n
 
 
 def hits(model: Any, target: str) -> Callable[[pa.RecordBatch], tuple[int, int]]:
@@ -114,11 +121,11 @@ class _Hits:
         if not table.num_rows:
             return 0, 0
         truth = table[self.target].to_pylist()
-        found = self.model.predict(table.drop_columns([self.target])).tolist()
-        return sum(a == b for a, b in zip(found, truth, strict=True)), len(truth)
+        predicted = self.model.predict(table.select(columns_of(self.model, table.column_names))).tolist()
+        return sum(a == b for a, b in zip(predicted, truth, strict=True)), len(truth)
 
 
-_OWN_ERROR = re.compile(r"^bayeskit\.errors\.(\w+): (.+)$", re.MULTILINE)
+_REFUSAL = re.compile(r"^bayeskit\.errors\.(\w+): (.+)$", re.MULTILINE)
 
 
 def refuse_in_words(error: BaseException, engine: str) -> None:
@@ -127,7 +134,12 @@ def refuse_in_words(error: BaseException, engine: str) -> None:
         raise BayeskitError(
             f"the {engine} workers have no bayeskit: install it in the environment that they run in."
         ) from error
-    found = _OWN_ERROR.search(str(error))
-    if found is not None and not isinstance(error, BayeskitError):
-        kind = getattr(errors, found[1], BayeskitError)
-        raise kind(found[2]) from error
+    cause: BaseException | None = error
+    while cause is not None:  # what cannot be sent to a worker says so beneath what the engine says
+        if isinstance(cause, BayeskitError):
+            raise cause from (None if cause is error else error)
+        cause = cause.__cause__ or cause.__context__
+    refusal = _REFUSAL.search(str(error))
+    if refusal is not None:
+        kind = getattr(errors, refusal[1], BayeskitError)
+        raise kind(refusal[2]) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -52,15 +53,18 @@ def fit(model: Any, source: Any, *, target: str, session: Any = None, sample_wei
 
 
 def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
-    """Return the Spark frame with the predictions as additional columns; it is computed lazily."""
+    """Return the Spark frame with the predictions as additional columns.
+
+    It is computed lazily, and may be a stream. Columns that the model does not know are carried.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StructType
 
     _refuse_scan(frame)
     scorer = Scorer(model, probabilities)
-    schema = frame.limit(0).toArrow().schema
-    for field in scorer.fields():
-        schema = schema.append(field)
-    return frame.mapInArrow(scorer.batches, from_arrow_schema(schema))
+    new = from_arrow_schema(pa.schema(scorer.fields()))
+    # What the frame says of itself: to look at a row of it would start a stream.
+    return frame.mapInArrow(scorer.batches, StructType([*frame.schema.fields, *new.fields]))
 
 
 def score(model: Any, frame: Any, *, target: str) -> float:
@@ -98,7 +102,7 @@ class SparkEngine:
                 quoted = [f"`{name.replace('`', '``')}`" for name in reader.columns]
                 parts += _collect(reader.piece.frame.select(*quoted), _OnPartition(task, reader.columns))
         if files:
-            groups = groups_of(files, self._n_cores())
+            groups = groups_of([_absolute(reader) for reader in files], self._n_cores())
             parts += _collect(self.session.range(0, len(groups), 1, len(groups)), _OnGroups(task, groups))
             on_rows(sum(reader.piece.n_rows or 0 for reader in files))
         merged: T | None = merge_tree(iter(parts), merge)
@@ -173,6 +177,15 @@ def _collect(frame: Any, function: Any) -> list[Any]:
         refuse_in_words(error, "Spark")
         raise
     return [pickle.loads(row.part) for row in sorted(rows, key=lambda row: row.place)]
+
+
+def _absolute(reader: PieceReader) -> PieceReader:
+    """Executors have another working directory than the driver, so that a file is sent with its whole path."""
+    path = getattr(reader.piece, "path", None)
+    if path is None or os.path.isabs(path):
+        return reader
+    piece: Any = replace(reader.piece, path=os.path.abspath(path))  # type: ignore[type-var]
+    return PieceReader(reader.number, piece, reader.columns)
 
 
 def _with_session(source: Any, session: Any) -> Scan:

@@ -59,3 +59,46 @@ def test_what_cannot_be_written_leaves_no_file(play, capsys):
     assert run(["export", "kde.bayes", "-o", "kde.sql"]) == 1
     assert "column 'x' is of kind 'kde'" in capsys.readouterr().err
     assert not Path("kde.sql").exists()
+
+
+def test_a_model_with_date_parts_is_refused_by_column(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"2020-0{1 + k % 9}-1{k % 7},{k % 3},{'no' if k % 2 else 'yes'}" for k in range(60)]
+    Path("days.csv").write_text("\n".join(["when,wind,play", *lines]))
+    assert run(["train", "days.csv", "--target", "play", "-m", "NaiveBayes", "-o", "days.bayes"]) == 0
+    capsys.readouterr()
+    for to in ("sql", "c"):
+        assert run(["export", "days.bayes", "--to", to, "-o", "days.out"]) == 1
+        said = " ".join(capsys.readouterr().err.split())
+        assert "column 'when' is a date, of which the model reads 'when (" in said
+        assert not Path("days.out").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("yes", "no"), ("true", "false"), ("t", "f"), ("2020-01-01", "2020-01-02"), ("01", "1")]
+)
+def test_a_csv_file_scored_by_duckdb_is_read_as_the_command_reads_it(words, tmp_path, monkeypatch):
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    word, label = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+    word = np.where(rng.random(200) < 0.7, label, word)
+    cells = [rng.choice(["NA", "?", ""]) if rng.random() < 0.1 else words[k] for k in word]
+    lines = [f"{k},{cell},{x:.3f},{'ab'[y]}" for k, (cell, x, y) in enumerate(zip(cells, rng.normal(label), label))]
+    Path("rows.csv").write_text("\n".join(["id,word,x,play", *lines]))
+    kind = ["--kind", "word=categorical"]
+    assert (
+        run(["train", "rows.csv", "--target", "play", "-m", "NaiveBayes", "--ignore", "id", *kind, "-o", "m.bayes"])
+        == 0
+    )
+    assert run(["predict", "m.bayes", "rows.csv", "--keep", "id", "-o", "answers.csv"]) == 0
+    assert run(["export", "m.bayes", "--table", "rows.csv", "--keep", "id", "-o", "score.sql"]) == 0
+    scored = duckdb.sql(Path("score.sql").read_text()).df().set_index("id")
+    expected = duckdb.sql("SELECT * FROM 'answers.csv'").df().set_index("id")
+    scored.index = scored.index.astype(int)
+    assert np.abs(scored.loc[expected.index, "P(a)"] - expected["P(a)"]).max() < 1e-9
+
+
+def test_a_c_file_goes_to_standard_output(play, capsys):
+    assert run(["export", "play.bayes", "--to", "c"]) == 0
+    assert "int bayeskit_predict(const bayeskit_cell *cells, double *probabilities)" in capsys.readouterr().out

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import AODE, NaiveBayes, scan
 from bayeskit.errors import TableError, TooLargeError
@@ -168,3 +168,16 @@ def test_rows_that_change_between_two_queries_are_refused(connection, monkeypatc
     monkeypatch.setattr(QueryPiece, "batches", changed)
     with pytest.raises(TableError, match="changed while they were counted"):
         NaiveBayes().fit(scan(connection, "stored"), target="y")
+
+
+def test_numeric_columns_are_read_as_numbers(postgres):
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE prices (price numeric(8, 2), paid text)")
+        cursor.execute("INSERT INTO prices VALUES (1.25, 'no'), (2.5, 'no'), (NULL, 'yes'), (7.75, 'yes'), (9, 'yes')")
+        model = NaiveBayes().fit(scan(connection, "prices"), target="paid")
+    rows = {"price": [1.25, 2.5, None, 7.75, 9.0]}
+    expected = NaiveBayes().fit(rows, ["no", "no", "yes", "yes", "yes"])
+    assert model.schema_[0].is_numeric
+    assert_allclose(model.predict_proba(rows), expected.predict_proba(rows), rtol=1e-12)

@@ -2,15 +2,19 @@
 
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from bayeskit import AODE, KDB, NaiveBayes, scan
 from bayeskit.errors import TableError
+from bayeskit.table.scan.pieces import PieceReader
 
 # What PySpark says of the pandas that is installed is not ours to mend.
 pytestmark = [
@@ -93,9 +97,12 @@ def test_a_worker_that_has_loaded_nothing_else_scores_rows():
     words = """
 import subprocess
 import sys
+from collections import Counter
 from importlib import import_module
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from bayeskit import NaiveBayes
 from bayeskit.cluster.groups import hits
 model = NaiveBayes().fit({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", "yes"]}, target="play")
@@ -192,3 +199,85 @@ def test_duckdb_enum_columns_come_as_dictionaries_and_count_as_text(days):
                 values = found.schema_[j].values
                 order = [values.index(value) for value in expected.schema_[j].values]
                 assert_array_equal(found.counts_.column(j)[order], expected.counts_.column(j))
+
+
+def with_id(table):
+    """A column that the model does not know, of a type that it could not read."""
+    return table.append_column("id", pa.array([[k, k] for k in range(table.num_rows)]))
+
+
+def test_dask_carries_columns_that_the_model_does_not_know(days, client, tmp_path):
+    frames = pytest.importorskip("dask.dataframe")
+    from bayeskit.cluster import dask
+
+    model = NaiveBayes().fit(days, target="play")
+    pandas = days.to_pandas().assign(id=range(days.num_rows))
+    answers = dask.predict(model, frames.from_pandas(pandas, npartitions=3), probabilities=True).compute()
+    assert answers["id"].tolist() == list(range(days.num_rows))
+    assert answers["play_predicted"].tolist() == model.predict(days).tolist()
+    pq.write_table(with_id(days), tmp_path / "days.parquet")
+    table = pa.concat_tables(dask.predict(model, scan(tmp_path), client=client))
+    assert table["id"].to_pylist()[:2] == [[0, 0], [1, 1]]
+    expected = pytest.approx(model.score(days, target="play"), rel=1e-12)
+    assert dask.score(model, scan(tmp_path), target="play", client=client) == expected
+    assert dask.score(model, frames.from_pandas(pandas, npartitions=3), target="play") == expected
+
+
+def test_dask_predicts_a_scan_piece_by_piece(days, folder, client, monkeypatch):
+    from bayeskit.cluster import dask
+
+    model = NaiveBayes().fit(days, target="play")
+    gathered, gather = [], type(client).gather
+
+    def counted(self, futures, *args, **options):
+        gathered.append(futures)
+        return gather(self, futures, *args, **options)
+
+    monkeypatch.setattr(type(client), "gather", counted)
+    answers = dask.predict(model, scan(folder), client=client)
+    first = next(answers)
+    assert len(gathered) == 1
+    assert first.num_rows + sum(table.num_rows for table in answers) == days.num_rows
+
+
+def test_a_duckdb_relation_sent_to_dask_keeps_its_sentence(days, client):
+    duckdb = pytest.importorskip("duckdb")
+    from bayeskit.cluster import dask
+
+    with duckdb.connect() as connection, pytest.raises(TableError, match="a DuckDB relation cannot be sent to another"):
+        dask.fit(NaiveBayes(), scan(connection.from_arrow(days)), target="play", client=client)
+
+
+def test_spark_carries_columns_that_the_model_does_not_know(days, spark):
+    from bayeskit.cluster import spark as engine
+
+    model = NaiveBayes().fit(days, target="play")
+    frame = spark.createDataFrame(with_id(days))
+    answers = engine.predict(model, frame, probabilities=True).toArrow()
+    assert answers["id"].to_pylist() == with_id(days)["id"].to_pylist()
+    assert answers["play_predicted"].to_pylist() == model.predict(days).tolist()
+    assert engine.score(model, frame, target="play") == pytest.approx(model.score(days, target="play"), rel=1e-12)
+
+
+def test_spark_predicts_a_stream(days, folder, spark, tmp_path):
+    from bayeskit.cluster import spark as engine
+
+    model = NaiveBayes().fit(days, target="play")
+    schema = spark.read.parquet(str(folder)).schema
+    stream = engine.predict(model, spark.readStream.schema(schema).parquet(str(folder)))
+    query = stream.writeStream.format("memory").queryName("answers").trigger(availableNow=True)
+    running = query.option("checkpointLocation", str(tmp_path)).start()
+    running.awaitTermination(120)
+    answers = spark.table("answers").toArrow()["play_predicted"].to_pylist()
+    assert Counter(answers) == Counter(model.predict(days).tolist())
+
+
+def test_spark_reads_files_of_a_relative_path(days, folder, spark, monkeypatch):
+    from bayeskit.cluster import spark as engine
+
+    monkeypatch.chdir(folder)
+    source = scan(sorted(path.name for path in Path().glob("*.parquet")))
+    reader = PieceReader(0, source.pieces[0], source.names)
+    assert engine._absolute(reader).piece.path == str(folder / "0.parquet")
+    fitted = engine.fit(NaiveBayes(), source, target="play", session=spark)
+    assert_same_counts(fitted, NaiveBayes().fit(days, target="play"))

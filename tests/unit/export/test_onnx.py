@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeskit import AODE, GaussianNB, NaiveBayes, to_onnx
+from bayeskit import ODE, GaussianNB, KNeighbors, NaiveBayes, to_onnx
 from bayeskit.errors import BayeskitError
+from export_cases import export_cases
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -33,14 +34,25 @@ def score(model, table):
     return session.run(None, feed)
 
 
-def assert_says_the_same(model, table):
+def assert_says_the_same(model, table, rows=None):
+    rows = pa.table(table) if rows is None else rows
     labels, found = score(model, table)
-    expected = model.predict_proba(pa.table(table))
+    expected = model.predict_proba(rows)
     assert found.dtype == np.float64
     assert_allclose(found, expected, rtol=CLOSE, atol=CLOSE)
     best = np.sort(expected, axis=1)
     clear = best[:, -1] - best[:, -2] > CLOSE if expected.shape[1] > 1 else np.ones(len(found), dtype=bool)
-    assert_array_equal(np.array(labels)[clear], model.predict(pa.table(table))[clear])
+    assert_array_equal(np.array(labels)[clear], model.predict(rows)[clear])
+
+
+# Those with the empty text among their values, which is a missing cell in ONNX, cannot be told apart.
+WITH_EMPTY_TEXT = {"mdl tree alone", "auto of text", "aode"}
+
+
+@pytest.mark.parametrize("case", [name for name in export_cases() if name not in WITH_EMPTY_TEXT])
+def test_onnx_runtime_scores_every_model_as_the_library_does(case):
+    model, rows = export_cases()[case]
+    assert_says_the_same(model, {name: rows[name].to_pylist() for name in rows.column_names}, rows)
 
 
 WORDS = st.sampled_from(["red", "green", "blue", "a'b", '"', "é", "天", " ", None])
@@ -129,8 +141,10 @@ def test_names_of_columns_that_the_outputs_have():
 
 def test_what_a_graph_cannot_say_is_refused():
     table, y = pa.table({"a": ["u", "v", ""], "x": [1.0, 2.0, 4.0]}), ["no", "yes", "no"]
-    with pytest.raises(BayeskitError, match="AODE cannot be written as ONNX; NaiveBayes and GaussianNB can"):
-        to_onnx(AODE().fit(table, y))
+    with pytest.raises(BayeskitError, match="KNeighbors cannot be written as ONNX; AutoBayes, NaiveBayes"):
+        to_onnx(KNeighbors().fit({"x": [1.0, 2.0, 4.0]}, y))
+    with pytest.raises(BayeskitError, match=r"parents have parents \(TAN, KDB, ODE\) cannot be written as ONNX"):
+        to_onnx(ODE(parents={"c1": "c0", "c2": "c1"}).fit({f"c{j}": ["a", "b", "a"] for j in range(3)}, y))
     with pytest.raises(BayeskitError, match="unseen='ignore' or 'smooth'"):
         to_onnx(NaiveBayes(unseen="error").fit(table, y))
     with pytest.raises(BayeskitError, match="column 'x' is of kind 'kde', which has no closed form in ONNX"):

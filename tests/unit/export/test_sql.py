@@ -8,10 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from bayeskit import AODE, KDB, TAN, CategoricalNB, NaiveBayes, load, to_sql
+from bayeskit import KDB, TAN, CategoricalNB, KNeighbors, NaiveBayes, load, to_sql
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.export.sql.tables import LOG_ZERO, Table, merge
-from sql_cases import CASES, assert_scores, numbered
+from export_cases import export_cases
+from sql_cases import CASES, NO_TEXTS, assert_scores, numbered, text_model, typed_models
 
 by_case = pytest.mark.parametrize("case", CASES)
 
@@ -44,6 +45,57 @@ def test_duckdb_scores_as_the_library_does(case):
 def test_sqlite_scores_as_the_library_does(case):
     model, rows = CASES[case]
     assert_scores(in_sqlite(to_sql(model, "sqlite", keep=["id"]), numbered(rows)), model, rows)
+
+
+@pytest.mark.parametrize("case", export_cases())
+def test_duckdb_scores_every_model_as_the_library_does(case):
+    model, rows = export_cases()[case]
+    assert_scores(in_duckdb(to_sql(model, "duckdb", keep=["id"]), numbered(rows)), model, rows)
+
+
+@pytest.mark.parametrize("case", [name for name in export_cases() if "auto" not in name or "fast" in name])
+def test_sqlite_scores_every_model_as_the_library_does(case):
+    model, rows = export_cases()[case]
+    assert_scores(in_sqlite(to_sql(model, "sqlite", keep=["id"]), numbered(rows)), model, rows)
+
+
+def test_duckdb_reads_typed_columns_as_the_library_does():
+    rows, models = typed_models()
+    with pytest.importorskip("duckdb").connect() as connection:
+        connection.register("source", numbered(rows))
+        connection.execute("CREATE TYPE sizes AS ENUM ('small', 'large', 'middle')")
+        connection.execute("CREATE TABLE data AS SELECT * REPLACE (CAST(size AS sizes) AS size) FROM source")
+        for model in models:
+            assert_scores(connection.execute(to_sql(model, "duckdb", keep=["id"])).fetchall(), model, rows)
+
+
+def test_sqlite_reads_typed_columns_as_the_library_does():
+    rows, models = typed_models()
+    plain = rows.set_column(1, "price", rows["price"].cast(pa.float64()))
+    for model in models:
+        assert_scores(in_sqlite(to_sql(model, "sqlite", keep=["id"]), numbered(plain)), model, rows)
+
+
+@pytest.mark.parametrize("kind", NO_TEXTS)
+def test_a_text_column_of_another_type_is_refused_by_duckdb(kind):
+    with pytest.importorskip("duckdb").connect() as connection:
+        connection.execute(f"CREATE TABLE data (word {kind})")
+        connection.execute(f"INSERT INTO data VALUES ({NO_TEXTS[kind]}), (NULL)")
+        answers = connection.execute(to_sql(text_model(), "duckdb", keep=[])).fetchall()
+    assert answers[0] == (None, None, None)
+    assert answers[1][1:] == (0.5, 0.5)
+
+
+def test_a_number_where_text_was_is_refused_by_sqlite():
+    answers = in_sqlite(to_sql(text_model(), "sqlite", keep=[]), pa.table({"word": [1, None]}))
+    assert answers[0] == (None, None, None)
+    assert answers[1][1:] == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.ndjson.gz", "rows.csv.bz2"])
+def test_duckdb_is_not_given_files_whose_types_it_would_choose(name):
+    with pytest.raises(BayeskitError, match="DuckDB would choose the types of 'rows"):
+        to_sql(text_model(), "duckdb", table=name)
 
 
 def answers_of(model, rows, dialect="duckdb", **options):
@@ -190,6 +242,11 @@ def test_names_of_the_result_are_never_confused():
     assert '"P(class 3)"' in query
 
 
+def test_sqlite_refuses_trees_that_its_parser_cannot_read():
+    with pytest.raises(TooLargeError, match="sqlite reads expressions of at most 14; export it for another database"):
+        to_sql(export_cases()["auto"][0], "sqlite")
+
+
 REFUSALS = [
     ("duckdb", NaiveBayes(numeric="kde").fit({"x": [1.0, 2.0]}, [0, 1]), {}, r"column 'x' is of kind 'kde', which has"),
     (
@@ -198,7 +255,12 @@ REFUSALS = [
         {},
         "dialect must be one of duckdb, postgres, spark",
     ),
-    ("duckdb", AODE().fit({"x": ["a", "b"]}, [0, 1]), {}, "AODE cannot be written as SQL; NaiveBayes, GaussianNB, TAN"),
+    (
+        "duckdb",
+        KNeighbors().fit({"x": [1.0, 2.0]}, [0, 1]),
+        {},
+        "KNeighbors cannot be written as SQL; AutoBayes",
+    ),
     ("duckdb", CategoricalNB().fit([[0], [1]], [0, 1]), {}, "CategoricalNB cannot be written as SQL"),
     ("duckdb", NaiveBayes().fit({"x": ["a"], "X": ["b"]}, [0]), {}, "columns 'x' and 'X' are one column to duckdb"),
     ("spark", NaiveBayes().fit({"${x}": ["a"]}, [0]), {}, r"the name '\$\{x\}' holds '\$\{', which Spark would"),

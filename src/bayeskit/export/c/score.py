@@ -48,6 +48,10 @@ def to_c(model: Any) -> str:
     >>> print(program.splitlines()[-1])
     }
     """
+    return _to_c(model, 1.0)
+
+
+def _to_c(model: Any, temperature: float) -> str:
     scorer = scorer_of(model, "C")
     source, part = Source(), scorer.part
     columns = source.items("struct column", [_column(source, column) for column in scorer.columns])
@@ -66,17 +70,18 @@ def to_c(model: Any) -> str:
         defined.append(f"#define LINE {'double' if isinstance(part, Forest) else 'float'}")
     functions = [(Path(__file__).parent / f"{name}.c").read_text() for name in ("row", *_FILES[type(part)])]
     model_text = [*source.lines, f"static const struct {kind} model = {root};"]
-    return "\n".join([_head(scorer), *defined, "", *functions, *model_text, "", _call(kind, columns)])
+    return "\n".join([_head(scorer), *defined, "", *functions, *model_text, "", _call(kind, columns, temperature)])
 
 
 class C(Target):
     """The target of :func:`to_c`."""
 
     name = "c"
+    options = ("temperature",)
 
-    def write(self, model: Any) -> bytes:  # type: ignore[override]
-        """Return the C file."""
-        return to_c(model).encode()
+    def write(self, model: Any, *, temperature: float = 1.0) -> bytes:  # type: ignore[override]
+        """Return the C file; log-posteriors are divided by ``temperature``."""
+        return _to_c(model, temperature).encode()
 
 
 def _head(scorer: Scorer) -> str:
@@ -121,8 +126,10 @@ def _comment(name: str) -> str:
     return name.encode("unicode_escape").decode().replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 
 
-def _call(kind: str, columns: str) -> str:
-    return f"""int bayeskit_predict(const bayeskit_cell *cells, double *probabilities)
+def _call(kind: str, columns: str, temperature: float) -> str:
+    tempered = "" if temperature == 1.0 else f"    temper(probabilities, {number(1.0 / temperature)});\n"
+    function = (Path(__file__).parent / "temper.c").read_text() + "\n" if tempered else ""
+    return f"""{function}int bayeskit_predict(const bayeskit_cell *cells, double *probabilities)
 {{
     struct row row;
     int c, best = 0;
@@ -130,7 +137,7 @@ def _call(kind: str, columns: str) -> str:
         for (c = 0; c < N_CLASSES; ++c) probabilities[c] = NAN;
         return -1;
     }}
-    for (c = 1; c < N_CLASSES; ++c)
+{tempered}    for (c = 1; c < N_CLASSES; ++c)
         if (probabilities[c] > probabilities[best]) best = c;
     return best;
 }}

@@ -1,4 +1,4 @@
-"""A naive Bayes classifier as an ONNX graph: an input per column, log-densities, labels and probabilities."""
+"""A classifier as an ONNX graph: an input per column, log-scores, labels and probabilities."""
 
 from bayeskit.export.onnx import score  # defining its target lists it
 

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.export.models import scorer_of
+from bayeskit.export.scorer import Average, Gaussians, Pool, Scorer, Sum
 from bayeskit.export.sql.tables import IMPOSSIBLE, log_numbers
-from bayeskit.export.target import NaiveParts, Target, naive_parts
+from bayeskit.export.target import Target
 
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}
 
 
 def to_onnx(model: Any) -> Any:
-    r"""Write a fitted naive Bayes classifier as an ONNX model, which ONNX Runtime and others compute.
+    r"""Write a fitted classifier as an ONNX model, which ONNX Runtime and others compute.
 
     Each column that the model knows is an input of shape (rows, 1): texts as ``tensor(string)``, all others, truth
     values among them, as ``tensor(double)``. Outputs are ``label``, of shape (rows,), and ``probabilities``, of shape
@@ -30,8 +32,9 @@ def to_onnx(model: Any) -> Any:
 
     Parameters
     ----------
-    model : NaiveBayes or GaussianNB
-        A fitted model. Columns of a kind without a closed form and ``unseen="error"`` are refused.
+    model : AutoBayes, NaiveBayes, GaussianNB, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
+        A fitted model. Columns of a kind without a closed form, ``unseen="error"``, and structures in which parents
+        have parents (TAN, KDB, ODE) are refused.
 
     Returns
     -------
@@ -44,59 +47,92 @@ def to_onnx(model: Any) -> Any:
     >>> [column.name for column in graph.input], [result.name for result in graph.output]
     (['outlook', 'temperature', 'humidity', 'wind'], ['label', 'probabilities'])
     """
+    return _to_onnx(model, 1.0)
+
+
+def _to_onnx(model: Any, temperature: float) -> Any:
     try:
         from onnx import TensorProto, helper
 
-        from bayeskit.export.onnx.column_terms import Columns, is_text, sum_in_order
+        from bayeskit.export.onnx.columns import Inputs
         from bayeskit.export.onnx.graph import Graph
     except ModuleNotFoundError as error:
         raise BayeskitError("writing ONNX needs the package onnx: pip install 'bayeskit[onnx]'.") from error
-    parts = naive_parts(model, "ONNX")
-    if parts.unseen == "error":
+    scorer = scorer_of(model, "ONNX")
+    if scorer.unseen == "error":
         raise BayeskitError("a graph cannot refuse an unseen value; use unseen='ignore' or 'smooth' to write ONNX.")
-    if not parts.columns:
+    read = [column for column in scorer.columns if column.is_read]
+    if not read:
         raise BayeskitError("the model has no column with a value, so that its graph would have no input.")
-    names = tuple(model.schema_.names)
+    names = tuple(column.variable.name for column in scorer.columns)
     graph = Graph(names)
-    columns = Columns(graph, parts.unseen)
-    tables = [columns.table(c.variable, c.log_table) for c in parts.columns if c.log_table is not None]
-    densities = [columns.density(c.variable, c.density) for c in parts.columns if c.density is not None]
-    prior = graph.constant(log_numbers(parts.log_prior)[None])
-    joint = sum_in_order(graph, prior, tables, densities)
+    inputs = Inputs(graph, scorer.columns)
+    joint = _scores(graph, inputs, scorer.part)
+    joint = _with_rows(graph, joint, read[0].variable.name)
     labels, shares = _result_names(names)
     classes = np.asarray(model.classes_)
-    _answers(graph, joint, columns.refused, parts, classes, (labels, shares))
-    inputs = [
+    _answers(graph, joint, inputs.refused, scorer, temperature, classes, (labels, shares))
+    taken = [
         helper.make_tensor_value_info(
-            variable.name, TensorProto.STRING if is_text(variable) else TensorProto.DOUBLE, ["rows", 1]
+            column.variable.name, TensorProto.STRING if column.is_text else TensorProto.DOUBLE, ["rows", 1]
         )
-        for variable, _, _ in parts.columns
+        for column in read
     ]
     kind = getattr(TensorProto, _TYPES[classes.dtype.kind])
     outputs = [
         helper.make_tensor_value_info(labels, kind, ["rows"]),
         helper.make_tensor_value_info(shares, TensorProto.DOUBLE, ["rows", len(classes)]),
     ]
-    return graph.model(inputs, outputs)
+    return graph.model(taken, outputs)
+
+
+def _scores(graph: Any, inputs: Any, part: Any) -> str:
+    """Add what computes the log-scores of the classes."""
+    from bayeskit.export.onnx import parts
+    from bayeskit.export.onnx.pool import write_pool
+
+    if isinstance(part, Sum):
+        return parts.write_sum(graph, inputs, part)
+    if isinstance(part, Average):
+        return parts.write_average(graph, inputs, part)
+    if isinstance(part, Gaussians):
+        return parts.write_gaussians(graph, inputs, part)
+    if isinstance(part, Pool):
+        return write_pool(graph, inputs, part)
+    return str(graph.add("Log", parts.write_forest(graph, inputs, part)))
+
+
+def _with_rows(graph: Any, joint: str, column: str) -> str:
+    """Give the scores a line per row, also where no cell has a say."""
+    rows = graph.add("Shape", column, start=0, end=1)
+    shape = graph.add("Concat", rows, graph.constant(np.array([1])), axis=0)
+    return str(graph.add("Expand", joint, shape))
 
 
 def _answers(
-    graph: Any, joint: str, refused: list[str], parts: NaiveParts, classes: NDArray[Any], names: tuple[str, str]
+    graph: Any,
+    joint: str,
+    refused: list[str],
+    scorer: Scorer,
+    temperature: float,
+    classes: NDArray[Any],
+    names: tuple[str, str],
 ) -> None:
     """Add what turns log P(x, c) into labels and probabilities."""
     best = graph.add("ReduceMax", joint, graph.constant(np.array([1])), keepdims=1)
-    weights = graph.add("Exp", graph.add("Sub", joint, best))
-    shares = graph.add("Div", weights, graph.add("ReduceSum", weights, graph.constant(np.array([1])), keepdims=1))
+    above = graph.add("Div", graph.add("Sub", joint, best), graph.constant(temperature))
+    weights = graph.add("Exp", above)
+    shares = graph.add("Div", weights, graph.row_sum(weights))
     impossible = graph.add("Less", best, graph.constant(IMPOSSIBLE))
-    prior = np.exp(parts.log_prior)
-    instead = prior[None] if parts.impossible == "prior" else np.full((1, len(prior)), np.nan)
-    found = graph.add("Where", impossible, graph.constant(instead), shares)
-    if parts.impossible == "prior":
-        joint = graph.add("Where", impossible, graph.constant(log_numbers(parts.log_prior)[None]), joint)
+    prior = np.exp(scorer.log_prior / temperature)
+    instead = (prior / prior.sum())[None] if scorer.impossible == "prior" else np.full((1, len(prior)), np.nan)
+    answer = graph.add("Where", impossible, graph.constant(instead), shares)
+    if scorer.impossible == "prior":
+        joint = graph.add("Where", impossible, graph.constant(log_numbers(scorer.log_prior)[None]), joint)
     if refused:
         bad = reduce(lambda a, b: graph.add("Or", a, b), refused)
-        found = graph.add("Where", bad, graph.constant(np.nan), found)
-    graph.add("Identity", found, output=names[1])
+        answer = graph.add("Where", bad, graph.constant(np.nan), answer)
+    graph.add("Identity", answer, output=names[1])
     place = graph.add("ArgMax", joint, axis=1, keepdims=0)
     kept = classes.astype(np.int64) if classes.dtype.kind in "iu" else classes
     graph.add("Gather", graph.constant(kept), place, output=names[0], axis=0)
@@ -116,8 +152,9 @@ class ONNX(Target):
 
     name = "onnx"
     file = "play.onnx"
+    options = ("temperature",)
 
-    def write(self, model: Any) -> bytes:  # type: ignore[override]
-        """Return the graph as bytes."""
-        found: bytes = to_onnx(model).SerializeToString()
-        return found
+    def write(self, model: Any, *, temperature: float = 1.0) -> bytes:  # type: ignore[override]
+        """Return the graph as bytes; log-posteriors are divided by ``temperature``."""
+        written: bytes = _to_onnx(model, temperature).SerializeToString()
+        return written

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bayeskit.errors import BayeskitError
+from bayeskit.export.scorer import Column
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.table.encode import contiguous_low
-from bayeskit.table.schema import Schema, Value, Variable
+from bayeskit.table.schema import Value, Variable
 
 LARGEST = 1.7976931348623157e308
 # Whole numbers up to here are exact in double precision.
@@ -21,47 +22,56 @@ class Cells:
 
     A code is the place of the value among the levels, from 1; with ``smooth`` an unseen value has the place after the
     last. 0 is a missing cell, and an unseen value otherwise: a slot of every table, so that no sum meets NULL. Rows
-    that the model refuses are in ``refused``.
+    that the model refuses are in ``refused``; ``wrong_type`` says so of the cells as the database holds them.
     """
 
     dialect: Dialect
     unseen: str
+    # Whether the source holds texts alone, as a CSV file does.
+    is_written: bool = False
     cells: dict[str, str] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
+    wrong_type: list[str] = field(default_factory=list)
 
-    def read(self, j: int, variable: Variable) -> None:
+    def read(self, j: int, column: Column) -> None:
         """Add column j: its cell, and its code where it is counted value by value."""
-        column = f"source.{self.dialect.identifier(variable.name)}"
-        is_text = not variable.is_binned and any(isinstance(value, str) for value in variable.values)
-        if is_text:
-            self.cells[f"x{j}"] = self.dialect.as_text(column)
+        variable, name = column.variable, f"source.{self.dialect.identifier(column.variable.name)}"
+        wrong_type = None
+        if column.is_text:
+            self.cells[f"x{j}"] = self.dialect.as_text(name)
+            wrong_type = None if self.is_written else self.dialect.not_a_text(name)
         else:
-            self._read_number(j, column, variable)
+            # A column of truth values is a number to the model, whether it said 0 and 1 or False and True.
+            truth = not variable.is_binned and bool(variable.values) and set(variable.values) <= {0, 1}
+            written = self.is_written
+            self.cells[f"x{j}"] = self.dialect.as_number(name, truth=truth, written=written)
+            self.refused.append(f"abs(x{j}) > {self.dialect.number(LARGEST)}")
+            wrong_type = self.dialect.not_a_number(name, truth=truth, written=written)
+        if wrong_type is not None:
+            self.wrong_type.append(wrong_type)
         if variable.is_discrete:
-            self._code(j, variable, is_text)
+            self._code(j, variable, column.is_text)
 
-    def _read_number(self, j: int, column: str, variable: Variable) -> None:
-        # A column of truth values is a number to the model, whether it said 0 and 1 or False and True.
-        truth = not variable.is_binned and bool(variable.values) and set(variable.values) <= {0, 1}
-        self.cells[f"x{j}"] = self.dialect.as_number(column, truth=truth)
-        self.refused.append(f"abs(x{j}) > {self.dialect.number(LARGEST)}")
-        no_number = self.dialect.not_a_number(column)
-        if no_number is not None:
-            self.cells[f"n{j}"] = no_number
-            self.refused.append(f"n{j}")
+    def stage(self) -> dict[str, str]:
+        """Return the columns of the first stage."""
+        if not self.wrong_type:
+            return self.cells
+        if "w0" not in self.refused:
+            self.refused.append("w0")
+        return {**self.cells, "w0": " OR ".join(self.wrong_type)}
 
     def _code(self, j: int, variable: Variable, is_text: bool) -> None:
         cell = f"x{j}"
         if variable.is_binned:
             self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NULL THEN 0 ELSE {self._bin(cell, variable.edges, 1)} END"
             return
-        found = self._place(cell, variable, is_text)
+        place = self._place(cell, variable, is_text)
         if self.unseen == "smooth":
-            slot = f"coalesce(nullif({found}, 0), {variable.n_values + 1})"
+            slot = f"coalesce(nullif({place}, 0), {variable.n_values + 1})"
             self.codes[f"c{j}"] = f"CASE WHEN {cell} IS NULL THEN 0 ELSE {slot} END"
         else:
-            self.codes[f"c{j}"] = found
+            self.codes[f"c{j}"] = place
         if self.unseen == "error":
             self.refused.append(f"(c{j} = 0 AND {cell} IS NOT NULL)")
 
@@ -90,10 +100,10 @@ class Cells:
         return f"CASE WHEN {cell} < {self.dialect.number(edges[middle])} THEN {below} ELSE {above} END"
 
 
-def refuse_names(schema: Schema, dialect: Dialect) -> None:
+def refuse_names(names: Sequence[str], dialect: Dialect) -> None:
     """Raise an error for columns that the database cannot distinguish."""
     seen: dict[str, str] = {}
-    for name in schema.names:
+    for name in names:
         folded = fold(name, dialect)
         if folded in seen:
             raise BayeskitError(

@@ -26,6 +26,11 @@ class Dialect(ABC):
     most_cells: ClassVar[int] = 100_000
     # The most columns that a query may have at a time.
     most_columns: ClassVar[int] = 100_000
+    # The most tests of a tree in a row, and the most nodes of all trees where a list has a number for each of them.
+    most_depth: ClassVar[int] = 1000
+    most_nodes: ClassVar[int] = 1_000_000
+    # Whether expressions are computed row by row, so that branches which a row does not take cost nothing.
+    row_by_row: ClassVar[bool] = False
     # What keeps the planner from writing an expression out again at each of its uses.
     materialised: ClassVar[str] = ""
     fence: ClassVar[str] = ""
@@ -46,6 +51,11 @@ class Dialect(ABC):
         """Return a text literal."""
         return "'" + writable(value, "a value").replace("'", "''") + "'"
 
+    @property
+    def false(self) -> str:
+        """The condition that never holds."""
+        return "1 = 0"
+
     def truth(self, value: bool) -> str:
         """Return a truth value."""
         return "TRUE" if value else "FALSE"
@@ -63,16 +73,43 @@ class Dialect(ABC):
         """Return the cells as text that is compared byte by byte."""
 
     @abstractmethod
-    def as_number(self, column: str, *, truth: bool = False) -> str:
-        """Return the cells in double precision, NULL where they are NaN; ``truth`` says they may be truth values."""
+    def as_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
+        """Return the cells in double precision, NULL where they are NaN.
 
-    def not_a_number(self, column: str) -> str | None:
+        ``truth`` says that they may be truth values, ``written`` that they are texts as in a CSV file.
+        """
+
+    def not_a_number(self, column: str, *, truth: bool = False, written: bool = False) -> str | None:
         """Return the condition for cells that are not numbers; None where the cast fails on them."""
         return None
 
     @abstractmethod
+    def not_a_text(self, column: str) -> str:
+        """Return the condition for cells that are numbers, truth values or dates where the model has texts."""
+
+    def source(self, parts: Sequence[str], missing: Sequence[str]) -> tuple[str, bool]:
+        """Return the table that is read, and whether it holds texts alone, with these words for a missing cell."""
+        return ".".join(map(self.identifier, parts)), False
+
+    @abstractmethod
     def numbers(self, values: Sequence[float]) -> str:
         """Return a constant list of numbers."""
+
+    @abstractmethod
+    def integers(self, values: Sequence[int]) -> str:
+        """Return a constant list of whole numbers."""
+
+    @abstractmethod
+    def list_of(self, items: Sequence[str]) -> str:
+        """Return a list of expressions of double precision, or of whole numbers."""
+
+    @abstractmethod
+    def tabulate(self, n: int, item: str) -> str:
+        """Return the list of an expression of ``i`` for i = 0, 1, …, n − 1."""
+
+    @abstractmethod
+    def list_sum(self, n: int, term: str) -> str:
+        """Return the sum of an expression of ``i`` over i = 0, 1, …, n − 1."""
 
     @abstractmethod
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
@@ -98,8 +135,12 @@ class Dialect(ABC):
         """Return one number of a list; NULL where the position is NULL."""
 
     def lookup(self, values: Sequence[float], position: str) -> str:
-        """Return one of several constant numbers."""
+        """Return one of several constant numbers; NULL where the position is NULL."""
         return self.item(self.numbers(values), position)
+
+    def whole(self, values: Sequence[int], position: str) -> str:
+        """Return one of several constant whole numbers; NULL where the position is NULL."""
+        return self.item(self.integers(values), position)
 
     @abstractmethod
     def position(self, literals: Sequence[str], cell: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import prod
 
@@ -10,6 +11,13 @@ from bayeskit.export.sql.dialect import Dialect, RecordDialect
 
 # Whole numbers up to here are exact in single precision.
 _EXACT = 2**24
+# Branches of a CASE in SQLite before it is halved.
+_FEW_BRANCHES = 16
+# Files that DuckDB reads by their name, choosing types itself; of the second part it reads none.
+_FILE = re.compile(r"\.(csv|tsv|tab|txt|jsonl?|ndjson)(?:\.(?:gz|zst))?(\.(?:bz2|xz|zip))?$", re.IGNORECASE)
+_POSTGRES_NO_TEXTS = "boolean|smallint|integer|bigint|numeric|real|double|money|date|time|interval"
+_SPARK_NO_TEXTS = "boolean|tinyint|smallint|int|bigint|float|double|decimal|date|timestamp|interval"
+_DUCKDB_NO_TEXTS = "BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL|BIGNUM|DATE|TIME|INTERVAL"
 
 
 class DuckDB(RecordDialect):
@@ -31,14 +39,55 @@ class DuckDB(RecordDialect):
         """Compared byte by byte, whatever collation the column declares."""
         return f"CAST({column} AS VARCHAR) COLLATE C"
 
-    def as_number(self, column: str, *, truth: bool = False) -> str:
+    def as_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
         """NaN is the missing number of data frames."""
-        cell = f"CAST({column} AS DOUBLE)"
+        cell = self._written(column, truth) if written else f"CAST({column} AS DOUBLE)"
         return f"CASE WHEN NOT isnan({cell}) THEN {cell} END"
+
+    def not_a_number(self, column: str, *, truth: bool = False, written: bool = False) -> str | None:
+        """A text of a file that holds no number."""
+        return f"({column} IS NOT NULL AND {self._written(column, truth)} IS NULL)" if written else None
+
+    def _written(self, column: str, truth: bool) -> str:
+        number = f"TRY_CAST({column} AS DOUBLE)"
+        return f"CASE lower({column}) WHEN 'true' THEN 1e0 WHEN 'false' THEN 0e0 ELSE {number} END" if truth else number
+
+    def not_a_text(self, column: str) -> str:
+        """By the type of the column, which is the same for all rows."""
+        kind = f"typeof({column})"
+        return f"({column} IS NOT NULL AND regexp_matches({kind}, '^({_DUCKDB_NO_TEXTS})'))"
+
+    def source(self, parts: Sequence[str], missing: Sequence[str]) -> tuple[str, bool]:
+        """A CSV file is read as text: DuckDB would take yes and no for truth values, and 2020-01-01 for a date."""
+        if len(parts) > 1 or not (suffix := _FILE.search(parts[0])):
+            return super().source(parts, missing)
+        if suffix[2] or "json" in suffix[1].lower():
+            raise BayeskitError(
+                f"DuckDB would choose the types of {parts[0]!r} itself, or cannot read it; write it as CSV or Parquet, "
+                "or import it into a table whose columns have the types that the model was fitted with."
+            )
+        words = ", ".join(map(self.text, missing))
+        return f"read_csv({self.text(parts[0])}, header = true, all_varchar = true, nullstr = [{words}])", True
 
     def numbers(self, values: Sequence[float]) -> str:
         """As one text, which is read once."""
         return f"CAST('{list(values)}' AS DOUBLE[])"
+
+    def integers(self, values: Sequence[int]) -> str:
+        """As one text, which is read once."""
+        return f"CAST('{list(values)}' AS INTEGER[])"
+
+    def list_of(self, items: Sequence[str]) -> str:
+        """In brackets."""
+        return f"[{', '.join(items)}]"
+
+    def tabulate(self, n: int, item: str) -> str:
+        """By a function of the positions."""
+        return f"list_transform(range({n}), lambda i: {item})"
+
+    def list_sum(self, n: int, term: str) -> str:
+        """Of the list of the terms."""
+        return f"list_sum({self.tabulate(n, term)})"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By functions of the positions; a list of one list gives the terms a name."""
@@ -81,6 +130,7 @@ class Postgres(Dialect):
     """PostgreSQL: arrays; a subquery with OFFSET 0 is computed once and not written out at each use."""
 
     name = "postgres"
+    row_by_row = True
     fence = " OFFSET 0"
     case_matters = True
     longest_name = 63
@@ -98,7 +148,11 @@ class Postgres(Dialect):
         """Under the collation "C", which tells all texts apart."""
         return f'CAST({column} AS text) COLLATE "C"'
 
-    def as_number(self, column: str, *, truth: bool = False) -> str:
+    def not_a_text(self, column: str) -> str:
+        """By the type of the column."""
+        return f"({column} IS NOT NULL AND CAST(pg_typeof({column}) AS text) ~ '^({_POSTGRES_NO_TEXTS})')"
+
+    def as_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
         """A truth value has no cast to double precision; its text has."""
         if truth:
             said = f"CAST({column} AS text)"
@@ -108,6 +162,22 @@ class Postgres(Dialect):
     def numbers(self, values: Sequence[float]) -> str:
         """As one text, which is read once."""
         return f"CAST('{_braced(values)}' AS double precision[])"
+
+    def integers(self, values: Sequence[int]) -> str:
+        """As one text, which is read once."""
+        return f"CAST('{_braced(values)}' AS integer[])"
+
+    def list_of(self, items: Sequence[str]) -> str:
+        """As an array."""
+        return f"ARRAY[{', '.join(items)}]"
+
+    def tabulate(self, n: int, item: str) -> str:
+        """By a subquery over the positions."""
+        return f"ARRAY(SELECT {item} FROM generate_series(0, {n - 1}) AS i ORDER BY i)"
+
+    def list_sum(self, n: int, term: str) -> str:
+        """By a subquery over the positions."""
+        return f"(SELECT sum({term}) FROM generate_series(0, {n - 1}) AS i)"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By subqueries over the positions; exp() of less than −600 may be too small for PostgreSQL."""
@@ -153,7 +223,11 @@ class Spark(Dialect):
         """Compared byte by byte."""
         return f"CAST({column} AS STRING) COLLATE UTF8_BINARY"
 
-    def as_number(self, column: str, *, truth: bool = False) -> str:
+    def not_a_text(self, column: str) -> str:
+        """By the type of the column, which is known when the query is planned."""
+        return f"({column} IS NOT NULL AND typeof({column}) RLIKE '^({_SPARK_NO_TEXTS})')"
+
+    def as_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
         """NaN is the missing number of data frames."""
         cell = f"CAST({column} AS DOUBLE)"
         return f"CASE WHEN NOT isnan({cell}) THEN {cell} END"
@@ -161,6 +235,22 @@ class Spark(Dialect):
     def numbers(self, values: Sequence[float]) -> str:
         """As an array of double precision, folded into a constant by the planner."""
         return f"array({', '.join(map(self._number, values))})"
+
+    def integers(self, values: Sequence[int]) -> str:
+        """As an array, folded into a constant by the planner."""
+        return f"array({', '.join(map(str, values))})"
+
+    def list_of(self, items: Sequence[str]) -> str:
+        """As an array."""
+        return f"array({', '.join(items)})"
+
+    def tabulate(self, n: int, item: str) -> str:
+        """By a function of the positions."""
+        return f"transform(sequence(0, {n - 1}), i -> {item})"
+
+    def list_sum(self, n: int, term: str) -> str:
+        """Of the list of the terms."""
+        return f"aggregate({self.tabulate(n, term)}, 0D, (total, term) -> total + term)"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By functions of the positions; an array of one array gives the terms a name."""
@@ -185,6 +275,9 @@ class SQLite(Dialect):
     """SQLite: no lists, so that constants are chosen by CASE and computed lists are JSON."""
 
     name = "sqlite"
+    # Its parser keeps 100 symbols, of which a CASE in a CASE takes five.
+    most_depth = 14
+    most_nodes = 2000
     merged_numbers = 0
     materialised = " MATERIALIZED"
     most_columns = 2000
@@ -203,17 +296,43 @@ class SQLite(Dialect):
         """Compared byte by byte, whatever collation the column declares."""
         return f"CAST({column} AS TEXT) COLLATE BINARY"
 
-    def as_number(self, column: str, *, truth: bool = False) -> str:
+    def not_a_text(self, column: str) -> str:
+        """Any column may hold anything."""
+        return f"typeof({column}) IN ('integer', 'real')"
+
+    def as_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
         """A text that holds no number would be cast to 0."""
         return f"CASE WHEN typeof({column}) IN ('integer', 'real') THEN CAST({column} AS REAL) END"
 
-    def not_a_number(self, column: str) -> str:
+    def not_a_number(self, column: str, *, truth: bool = False, written: bool = False) -> str:
         """Any column may hold anything."""
         return f"typeof({column}) IN ('text', 'blob')"
 
     def numbers(self, values: Sequence[float]) -> str:
         """As JSON."""
         return f"'[{', '.join(map(repr, values))}]'"
+
+    def integers(self, values: Sequence[int]) -> str:
+        """As JSON."""
+        return f"'{list(values)}'"
+
+    def list_of(self, items: Sequence[str]) -> str:
+        """As JSON."""
+        parts = [f"json_array({', '.join(items[i : i + 100])})" for i in range(0, len(items), 100)]
+        if len(parts) == 1:
+            return parts[0]
+        # A function takes at most 100 arguments: longer lists are texts that are joined without their brackets.
+        inner = " || ',' || ".join(f"substr({part}, 2, length({part}) - 2)" for part in parts)
+        return f"('[' || {inner} || ']')"
+
+    def tabulate(self, n: int, item: str) -> str:
+        """By a subquery over the positions, as JSON."""
+        items = f"SELECT {item} AS item FROM (SELECT value AS i FROM json_each('{list(range(n))}')) ORDER BY i"
+        return f"(SELECT json_group_array(item) FROM ({items}))"
+
+    def list_sum(self, n: int, term: str) -> str:
+        """By a subquery over the positions."""
+        return f"(SELECT sum({term}) FROM (SELECT value AS i FROM json_each('{list(range(n))}')))"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By subqueries over the positions, as JSON."""
@@ -228,12 +347,26 @@ class SQLite(Dialect):
 
     def lookup(self, values: Sequence[float], position: str) -> str:
         """By CASE."""
-        return f"CASE {position} {' '.join(f'WHEN {i + 1} THEN {v!r}' for i, v in enumerate(values))} END"
+        return _halved([repr(value) for value in values], position, 1)
+
+    def whole(self, values: Sequence[int], position: str) -> str:
+        """By CASE."""
+        return _halved([str(value) for value in values], position, 1)
 
     def position(self, literals: Sequence[str], cell: str) -> str:
         """By CASE."""
         cases = " ".join(f"WHEN {literal} THEN {i + 1}" for i, literal in enumerate(literals))
         return f"CASE {cell} {cases} ELSE 0 END"
+
+
+def _halved(items: Sequence[str], position: str, first: int) -> str:
+    """CASE tries its branches one after the other, so that long lists are halved first."""
+    if len(items) <= _FEW_BRANCHES:
+        cases = " ".join(f"WHEN {first + k} THEN {item}" for k, item in enumerate(items))
+        return f"CASE {position} {cases} END"
+    middle = len(items) // 2
+    below, above = _halved(items[:middle], position, first), _halved(items[middle:], position, first + middle)
+    return f"CASE WHEN {position} < {first + middle} THEN {below} ELSE {above} END"
 
 
 def _braced(values: Sequence[float]) -> str:

@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 
 from bayeskit.errors import TooLargeError
-from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.export.elimination import EliminationStep, Factor, plan_elimination
+from bayeskit.export.scorer import Column, Structure
 from bayeskit.export.sql.cells import Cells
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.export.sql.query import Query, sum_of
@@ -17,21 +17,23 @@ from bayeskit.export.sql.tables import Table, add_lookups, log_numbers, merge
 
 
 class FamilyTerms:
-    """log P(x_j | parents, c) of each feature as a place in a list, and the sums over parents that are missing."""
+    """log P(x_j | parents, c) of each feature as a place in a list, and the sums over parents that are missing.
 
-    def __init__(self, beliefs: FamilyBeliefs, dialect: Dialect, missing_parents: str) -> None:
-        schema = beliefs.counts.schema
-        found = [
-            (members, log_numbers(table))
-            for members, table in zip(beliefs.families, beliefs.log_tables, strict=True)
-            if table.size
+    ``suffix`` tells the names of several structures in one query apart.
+    """
+
+    def __init__(
+        self, part: Structure, dialect: Dialect, columns: Sequence[Column], unseen: str, missing: str, suffix: str = ""
+    ) -> None:
+        self.dialect, self.suffix = dialect, suffix
+        self.column_names = [column.variable.name for column in columns]
+        self.families = part.families
+        self.tables = [log_numbers(table) for table in part.tables]
+        self.log_prior = log_numbers(part.log_prior)
+        self.sizes = [
+            column.variable.n_values + (unseen == "smooth" and column.variable.n_values > 0) for column in columns
         ]
-        self.dialect, self.schema = dialect, schema
-        self.families = tuple(members for members, _ in found)
-        self.tables = [table for _, table in found]  # (values of each parent …, values of the feature, n_classes)
-        self.log_prior = log_numbers(beliefs.log_prior)
-        self.sizes = [v.n_values + (beliefs.smooth and v.n_values > 0) for v in schema]
-        self.sums_out = missing_parents == "sum"
+        self.sums_out = missing == "sum"
         self.steps = plan_elimination(self.families, self.sizes)
         self.names: dict[str, str] = {}  # how the parts of the sums are called in later stages
         if self.sums_out:
@@ -44,7 +46,7 @@ class FamilyTerms:
 
     def add_stages(self, query: Query, cells: Cells) -> list[str]:
         """Add to the query the lookups and the sums over missing parents; return log P(x, c) of each class."""
-        terms = add_lookups(query, self._merged())
+        terms = add_lookups(query, self._merged(), self.suffix)
         priors = [self.dialect.number(prior) for prior in self.log_prior]
         totals = [sum_of([prior, *(term[c] for term in terms)]) for c, prior in enumerate(priors)]
         if self.sums_out and self.steps:
@@ -53,24 +55,23 @@ class FamilyTerms:
         return totals
 
     def _merged(self) -> list[Table]:
-        found = [Table.of_values(members, table) for members, table in zip(self.families, self.tables, strict=True)]
-        return merge(found, self.dialect.merged_numbers)
+        tables = [Table.of_values(members, table) for members, table in zip(self.families, self.tables, strict=True)]
+        return merge(tables, self.dialect.merged_numbers)
 
     # -- sums over missing parents ----------------------------------------------------------------------------------
 
     def _add_messages(self, query: Query, totals: Sequence[str]) -> list[str]:
         """Add to the query the sums over missing parents; return the totals with them."""
         # Asked once per row, since most rows have all parents.
-        missing = " OR ".join(f"c{step.column} = 0" for step in self.steps)
-        query.add({**{f"u{c}": total for c, total in enumerate(totals)}, "h0": missing})
+        missing, end, every = " OR ".join(f"c{step.column} = 0" for step in self.steps), self.suffix, range(len(totals))
+        query.add({**{f"u{c}{end}": total for c, total in enumerate(totals)}, f"h0{end}": missing})
         for level in sorted({step.level for step in self.steps}):
-            self._add(query, {f"m{s.column}": self._log_sums(s) for s in self.steps if s.level == level})
-        every = range(len(totals))
-        self._add(query, {f"q{c}": self._messages(c) for c in every})
-        return [f"CASE WHEN h0 THEN u{c} + {self.names[f'q{c}']} ELSE u{c} END" for c in every]
+            self._add(query, {f"m{s.column}{end}": self._log_sums(s) for s in self.steps if s.level == level})
+        self._add(query, {f"q{c}{end}": self._messages(c) for c in every})
+        return [f"CASE WHEN h0{end} THEN u{c}{end} + {self.names[f'q{c}{end}']} ELSE u{c}{end} END" for c in every]
 
     def _add(self, query: Query, columns: dict[str, str]) -> None:
-        self.names |= query.add_where("h0", columns)
+        self.names |= query.add_where(f"h0{self.suffix}", columns)
 
     def _log_sums(self, step: EliminationStep) -> str:
         """The sums over the values of a missing column: a list over the values of the scope, and the classes."""
@@ -84,14 +85,14 @@ class FamilyTerms:
         values = {j: self._value(j, step) for j in summed}
         category = f"i % {len(self.log_prior)}"
         if factor.is_message:
-            return self._item(self.names[f"m{factor.number}"], factor.members, values, category)
+            return self._item(self.names[f"m{factor.number}{self.suffix}"], factor.members, values, category)
         numbers = self.dialect.numbers(self.tables[factor.number].ravel().tolist())
         return self._item(numbers, self.families[factor.number], values, category)
 
     def _messages(self, c: int) -> str:
         """The sums that depend on nothing which is missing; each is a term of its own."""
-        sums = [self._item(self.names[f"m{step.column}"], step.scope, {}, str(c)) for step in self.steps]
-        return f"CASE WHEN h0 THEN {sum_of(sums)} END"
+        sums = [self._item(self.names[f"m{step.column}{self.suffix}"], step.scope, {}, str(c)) for step in self.steps]
+        return sum_of(sums)
 
     def _item(self, vector: str, columns: Sequence[int], values: Mapping[int, str], category: str) -> str:
         """An item of a flat list over values and classes; a column without a value here has that of its cell.
@@ -118,7 +119,7 @@ class FamilyTerms:
         sizes = [self._n_cells((step.column, *step.scope)) for step in self.steps]
         if sum(sizes) > self.dialect.most_cells:
             worst = self.steps[int(np.argmax(sizes))]
-            names = ", ".join(f"'{self.schema.names[j]}'" for j in (worst.column, *worst.scope))
+            names = ", ".join(f"'{self.column_names[j]}'" for j in (worst.column, *worst.scope))
             raise TooLargeError(
                 f"summing out missing parents takes {sum(sizes)} cells per row, more than the "
                 f"{self.dialect.most_cells} of {self.dialect.name}; the largest sum is over {names}. Pass "

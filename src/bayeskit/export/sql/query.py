@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bayeskit.errors import TooLargeError
 from bayeskit.export.sql.dialect import Dialect, RecordDialect
 
-_NAME = re.compile(r"[a-z]+\d+(?:_\d+)?")
+_NAME = re.compile(r"[a-z]+\d+(?:_\d+)*")
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Query:
     source: str  # the table, quoted
     stages: list[dict[str, str]] = field(default_factory=list)
     tables: dict[str, str] = field(default_factory=dict)
+    suffix: str = ""  # of the names that it makes itself
     _with_tables: set[int] = field(default_factory=set)  # the stages that are joined to the constants
 
     def add(self, columns: dict[str, str], tables: dict[str, str] | None = None) -> None:
@@ -35,18 +36,37 @@ class Query:
             self.tables |= tables
             self._with_tables.add(len(self.stages) - 1)
 
-    def add_where(self, condition: str, columns: dict[str, str]) -> dict[str, str]:
+    def add_where(
+        self, condition: str, columns: dict[str, str], tables: dict[str, str] | None = None
+    ) -> dict[str, str]:
         """Add a stage that few rows need; return what later stages call each column.
 
         In a database with records it is one column, so that the rows which do not need it cost one condition.
-        Elsewhere the columns say themselves where they are NULL.
+        Elsewhere each of them is NULL in other rows.
         """
         if not isinstance(self.dialect, RecordDialect):
-            self.add(columns)
+            self.add({name: f"CASE WHEN {condition} THEN {item} END" for name, item in columns.items()}, tables)
             return {name: name for name in columns}
-        stage = f"s{len(self.stages)}"
-        self.add({stage: f"CASE WHEN {condition} THEN {self.dialect.record(columns)} END"} if columns else {})
+        stage = f"s{len(self.stages)}{self.suffix}"
+        record = f"CASE WHEN {condition} THEN {self.dialect.record(columns)} END"
+        self.add({stage: record} if columns else {}, tables)
         return {name: f"{stage}.{name}" for name in columns}
+
+    def add_together(self, parts: Sequence[Query]) -> None:
+        """Add the stages of several queries side by side: their first stages as one, and so on."""
+        for k in range(max((len(part.stages) for part in parts), default=0)):
+            self.stages.append({})
+            for part in parts:
+                if k < len(part.stages):
+                    self.stages[-1] |= part.stages[k]
+                if k in part._with_tables:
+                    self._with_tables.add(len(self.stages) - 1)
+        for part in parts:
+            self.tables |= part.tables
+
+    def part(self, suffix: str) -> Query:
+        """Return an empty query, to be added together with others."""
+        return Query(self.dialect, self.source, suffix=suffix)
 
     def render(self, result: Sequence[tuple[str, str]]) -> str:
         """Return the query whose columns are the expressions of ``result``, with their quoted names."""

@@ -7,20 +7,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayeskit.classify.aode import AODE
-from bayeskit.classify.gaussian_nb import GaussianNB
-from bayeskit.classify.naive_bayes import NaiveBayes
-from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.export.models import scorer_of
+from bayeskit.export.scorer import Average, Forest, Gaussians, Pool, Scorer, Sum
+from bayeskit.export.sql.averages import AverageTerms
 from bayeskit.export.sql.cells import Cells, fold, refuse_names
 from bayeskit.export.sql.dialect import DIALECTS, Dialect
-from bayeskit.export.sql.families import FamilyTerms
-from bayeskit.export.sql.naive import NaiveTerms
+from bayeskit.export.sql.forests import ForestTerms
+from bayeskit.export.sql.gaussians import GaussianTerms
+from bayeskit.export.sql.pools import PoolTerms
 from bayeskit.export.sql.query import Query, sum_of
+from bayeskit.export.sql.sums import SumTerms
 from bayeskit.export.sql.tables import IMPOSSIBLE
 from bayeskit.export.target import Target
-from bayeskit.learn.model import plain_class
+from bayeskit.table.formats.csv import MISSING_WORDS
 
 
 def to_sql(
@@ -63,38 +63,58 @@ def to_sql(
     >>> query.splitlines()[-1]
     'FROM stage6'
     """
+    return _to_sql(model, dialect, (table,) if isinstance(table, str) else tuple(table), keep, missing_parents)
+
+
+def _to_sql(
+    model: Any,
+    dialect: str,
+    table: Sequence[str],
+    keep: Sequence[str] | None,
+    missing_parents: str,
+    missing: Sequence[str] = (),
+    temperature: float = 1.0,
+) -> str:
     written = _dialect(dialect)
     if missing_parents not in ("sum", "null"):
         raise BayeskitError(f"missing_parents must be 'sum' or 'null'; got {missing_parents!r}.")
-    model = _exportable(model)
-    beliefs, unseen = model._beliefs, model.unseen
-    refuse_names(model.schema_, written)
-    terms: NaiveTerms | FamilyTerms
-    if isinstance(beliefs, FamilyBeliefs):
-        terms = FamilyTerms(beliefs, written, missing_parents)
-    else:
-        terms = NaiveTerms(beliefs, written, unseen)
-    cells = Cells(written, unseen)
+    scorer = scorer_of(model, "SQL")
+    columns = [column.variable.name for column in scorer.columns]
+    refuse_names(columns, written)
+    terms = _terms(scorer, written, missing_parents)
+    source, is_written = written.source(table, (*MISSING_WORDS, *missing))
+    cells = Cells(written, "smooth" if isinstance(scorer.part, Forest | Pool) else scorer.unseen, is_written)
     for j in terms.columns:
-        cells.read(j, model.schema_[j])
-    kept = tuple(model.schema_.names) if keep is None else tuple(keep)
-    names = _result_names(model.classes_.tolist(), kept, written)
-    parts = (table,) if isinstance(table, str) else tuple(table)
-    query = Query(written, ".".join(written.identifier(part) for part in parts))
-    columns = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
-    query.add({**columns, **cells.cells} or {"k0": "1"})
+        cells.read(j, scorer.columns[j])
+    kept = tuple(columns) if keep is None else tuple(keep)
+    names = _result_names(scorer.classes, kept, written)
+    query = Query(written, source)
+    keys = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
+    query.add({**keys, **cells.stage()} or {"k0": "1"})
     query.add(cells.codes)
     query.add({f"t{c}": total for c, total in enumerate(terms.add_stages(query, cells))})
-    result = _answers(query, model, terms.log_prior, cells.refused)
+    result = _answers(query, scorer, cells.refused, temperature)
     shown = [*(f"k{i}" for i in range(len(kept))), *result]
     return query.render(list(zip(shown, map(written.identifier, names), strict=True)))
+
+
+def _terms(scorer: Scorer, dialect: Dialect, missing: str) -> Any:
+    """Return what computes the log-scores of the classes: its columns, and `add_stages`."""
+    part = scorer.part
+    if isinstance(part, Sum):
+        return SumTerms(part, dialect)
+    if isinstance(part, Average):
+        return AverageTerms(part, dialect, scorer.columns, scorer.unseen, missing)
+    if isinstance(part, Gaussians):
+        return GaussianTerms(part, dialect, missing)
+    return ForestTerms(part, dialect, scorer) if isinstance(part, Forest) else PoolTerms(part, dialect, scorer, missing)
 
 
 class SQL(Target):
     """The target of :func:`to_sql`."""
 
     name = "sql"
-    options = ("dialect", "table", "schema", "keep", "missing_parents")
+    options = ("dialect", "table", "schema", "keep", "missing_parents", "missing", "temperature")
 
     def write(  # type: ignore[override]
         self,
@@ -105,20 +125,26 @@ class SQL(Target):
         schema: str | None = None,
         keep: Sequence[str] | None = None,
         missing_parents: Literal["sum", "null"] = "sum",
+        missing: Sequence[str] = (),
+        temperature: float = 1.0,
     ) -> bytes:
-        """Return the query; ``schema`` is the database schema that the table is in."""
+        """Return the query; ``schema`` is the database schema that the table is in.
+
+        ``missing`` are more words for a missing cell in a CSV file, and log-posteriors are divided by ``temperature``.
+        """
         place = (table,) if schema is None else (schema, table)
-        return to_sql(model, dialect, table=place, keep=keep, missing_parents=missing_parents).encode()
+        return _to_sql(model, dialect, place, keep, missing_parents, missing, temperature).encode()
 
 
-def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -> list[str]:
+def _answers(query: Query, scorer: Scorer, refused: Sequence[str], temperature: float) -> list[str]:
     """Add the stages from log P(x, c) to probabilities; return the label and the probabilities."""
-    dialect, classes = query.dialect, model.classes_.tolist()
+    dialect, classes = query.dialect, scorer.classes
     every = range(len(classes))
     query.add({"best0": dialect.greatest([f"t{c}" for c in every])})
-    query.add({f"e{c}": dialect.exponential(f"t{c} - best0") for c in every})
+    cooler = "" if temperature == 1.0 else f" / {dialect.number(temperature)}"
+    query.add({f"e{c}": dialect.exponential(f"(t{c} - best0){cooler}" if cooler else f"t{c} - best0") for c in every})
     impossible = f"best0 <= {dialect.number(IMPOSSIBLE)}"
-    lenient = model.impossible == "prior"
+    lenient = scorer.impossible == "prior"
     # Without a total a row has no answer. A condition on a missing cell is NULL, which is not true.
     refuse = " OR ".join([*refused, *([] if lenient else [impossible])])
     total = sum_of([f"e{c}" for c in every])
@@ -127,7 +153,8 @@ def _answers(query: Query, model: Any, log_prior: Any, refused: Sequence[str]) -
     cases = " ".join(f"WHEN t{c} = best0 THEN {labels[c]}" for c in every)
     if not lenient:
         return [f"CASE WHEN total0 IS NULL THEN NULL {cases} END", *(f"e{c} / total0" for c in every)]
-    prior = np.exp(log_prior)
+    prior = np.exp(scorer.log_prior / temperature)
+    prior /= prior.sum()
     guess = f"CASE WHEN total0 IS NULL THEN NULL WHEN {impossible} THEN {labels[int(prior.argmax())]} {cases} END"
     fallback = f"CASE WHEN total0 IS NOT NULL AND {impossible} THEN"
     return [guess, *(f"{fallback} {dialect.number(prior[c])} ELSE e{c} / total0 END" for c in every)]
@@ -137,15 +164,6 @@ def _dialect(name: str) -> Dialect:
     if name not in DIALECTS:
         raise BayeskitError(f"dialect must be one of {', '.join(DIALECTS)}; got {name!r}.")
     return DIALECTS[name]()
-
-
-def _exportable(model: Any) -> Any:
-    # AODE has structures too, but averages over many.
-    if plain_class(model) in (NaiveBayes, GaussianNB) or (isinstance(model, SemiNaive) and not isinstance(model, AODE)):
-        return model._now()
-    raise BayeskitError(
-        f"{type(model).__name__} cannot be written as SQL; NaiveBayes, GaussianNB, TAN, KDB, ODE and SPODE can."
-    )
 
 
 def _label(label: Any, dialect: Dialect) -> str:
@@ -164,9 +182,9 @@ def _result_names(classes: Sequence[Any], kept: Sequence[str], dialect: Dialect)
         taken = {fold(other, dialect) for other in names}
         confused = fold(name, dialect) in taken or len(name.encode()) > dialect.longest_name
         names.append(f"P(class {k})" if confused else name)
-    own = {fold(name, dialect) for name in names}
+    results = {fold(name, dialect) for name in names}
     for name in kept:
-        if fold(name, dialect) in own:
+        if fold(name, dialect) in results:
             raise BayeskitError(
                 f"the kept column {name!r} has the name of a column of the result; keep others: keep=[…]."
             )

@@ -47,8 +47,8 @@ class Table:
 
     def _spread(self, columns: tuple[int, ...]) -> NDArray[np.float64]:
         # In the order of the columns, with one code for those that the table does not have.
-        own = [j for j in columns if j in self.columns]
-        ordered = np.moveaxis(self.numbers, [self.columns.index(j) for j in own], range(len(own)))
+        shared = [j for j in columns if j in self.columns]
+        ordered = np.moveaxis(self.numbers, [self.columns.index(j) for j in shared], range(len(shared)))
         return np.expand_dims(ordered, [axis for axis, j in enumerate(columns) if j not in self.columns])
 
 
@@ -66,14 +66,14 @@ def merge(tables: Sequence[Table], most_numbers: int) -> list[Table]:
     return merged
 
 
-def add_lookups(query: Query, tables: Sequence[Table]) -> list[list[str]]:
+def add_lookups(query: Query, tables: Sequence[Table], suffix: str = "") -> list[list[str]]:
     """Add to the query the place of each row in each table; return the terms, one list per table of one per class."""
     dialect = query.dialect
     places = [dialect.place([f"c{j}" for j in table.columns], table.numbers.shape[:-1]) for table in tables]
-    columns = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
+    by_class = [table.numbers.reshape(-1, table.numbers.shape[-1]).T.tolist() for table in tables]
     if not isinstance(dialect, RecordDialect):
-        query.add({f"p{i}": place for i, place in enumerate(places)})
-        return [[dialect.lookup(numbers, f"p{i}") for numbers in own] for i, own in enumerate(columns)]
-    lists = {f"l{i}": dialect.records(own) for i, own in enumerate(columns)}
-    query.add({f"r{i}": dialect.item(f"l{i}", place) for i, place in enumerate(places)}, lists)
-    return [[dialect.member(f"r{i}", c) for c in range(len(own))] for i, own in enumerate(columns)]
+        query.add({f"p{i}{suffix}": place for i, place in enumerate(places)})
+        return [[dialect.lookup(part, f"p{i}{suffix}") for part in parts] for i, parts in enumerate(by_class)]
+    lists = {f"l{i}{suffix}": dialect.records(parts) for i, parts in enumerate(by_class)}
+    query.add({f"r{i}{suffix}": dialect.item(f"l{i}{suffix}", place) for i, place in enumerate(places)}, lists)
+    return [[dialect.member(f"r{i}{suffix}", c) for c in range(len(parts))] for i, parts in enumerate(by_class)]

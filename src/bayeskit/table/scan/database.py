@@ -29,13 +29,30 @@ def open_scan(connection: Any, what: str) -> Scan:
     # The line end after it closes a comment in its last line.
     query = f"{what.rstrip().rstrip(';')}\n" if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
     piece = QueryPiece(connection, query, "the query" if is_query else f"the table {what!r}")
+    schema = _schema_of(piece)
+    if any(map(_is_numeric, schema)):
+        columns = ", ".join(_as_double(field) if _is_numeric(field) else quote(field.name) for field in schema)
+        piece = QueryPiece(connection, f"SELECT {columns} FROM ({query}) AS t", piece.name)
+        schema = _schema_of(piece)
+    return Scan(f"{piece.name} of a database", schema, (piece,))
+
+
+def _schema_of(piece: QueryPiece) -> pa.Schema:
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM ({query}) AS t LIMIT 0")
-            schema = cursor.fetch_record_batch().schema
+        with piece.connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({piece.query}) AS t LIMIT 0")
+            return cursor.fetch_record_batch().schema
     except Exception as error:
         raise _refusal(piece.name, error) from error
-    return Scan(f"{piece.name} of a database", schema, (piece,))
+
+
+def _is_numeric(field: pa.Field) -> bool:
+    """Return whether this is a numeric of PostgreSQL, which its driver sends as text, since it has any precision."""
+    return (field.metadata or {}).get(b"ADBC:postgresql:typname") == b"numeric"
+
+
+def _as_double(field: pa.Field) -> str:
+    return f"CAST({quote(field.name)} AS double precision) AS {quote(field.name)}"
 
 
 @dataclass(frozen=True)
