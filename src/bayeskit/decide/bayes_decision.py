@@ -48,8 +48,8 @@ class DecisionState:
     @property
     def classes(self) -> NDArray[Any]:
         """The classes, as the estimator orders them."""
-        found: NDArray[Any] = self.estimator.classes_
-        return found
+        classes: NDArray[Any] = self.estimator.classes_
+        return classes
 
     @property
     def actions(self) -> NDArray[Any]:
@@ -324,8 +324,8 @@ def _classes(y: Any) -> NDArray[Any]:
     """Return the classes as scikit-learn orders them; all other checks of y are left to the estimator."""
     labels = column_or_1d(y)
     check_classification_targets(labels)
-    found: NDArray[Any] = unique_labels(labels)
-    return found
+    classes: NDArray[Any] = unique_labels(labels)
+    return classes
 
 
 def _warn_of_unknown_classes(classes: NDArray[Any], known: NDArray[Any]) -> None:
