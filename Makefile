@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.?pp native/*/*.?pp) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-all check machine bench docs clean lint oldest fuzz sanitize
+.PHONY: demo test test-all check machine bench docs clean lint oldest fuzz explore sanitize
 
 # Reinstalled when the native code or the build changes; Python files are read in place.
 $(VENV)/.user: $(NATIVE)
@@ -88,6 +88,10 @@ sanitize: .venv-sanitize/.ready
 # The result is written down in docs/developer/fuzz.md.
 fuzz: $(VENV)/.developer
 	BAYESKIT_FUZZ_MUTATIONS=20000 $(BIN)/python -m pytest -m fuzz -s --no-cov
+
+# Laws and unit tests on random examples that no run had before.
+explore: $(VENV)/.developer
+	$(BIN)/python -m pytest tests/laws tests/kernels tests/unit -n logical --dist loadgroup --hypothesis-profile=explore
 
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks

@@ -3,6 +3,7 @@
 #include "auto/kernels.hpp"
 #include "base/score.hpp"
 #include "mixture/bind.hpp"
+#include "sequence/bind.hpp"
 
 NB_MODULE(_native, m) {
     // A model that still lives when Python ends is no leak worth a page of text.
@@ -49,7 +50,11 @@ NB_MODULE(_native, m) {
     bayeskit::network::bind_expected_counts(m);
     bayeskit::mixture::bind_gaussian_mixture(m);
     bayeskit::mixture::bind_latent_class(m);
+    bayeskit::sequence::bind_forward_backward(m);
+    bayeskit::sequence::bind_viterbi(m);
+    bayeskit::sequence::bind_expected_cells(m);
     bayeskit::automatic::bind_group_rows(m);
+    bayeskit::automatic::bind_content_hashes(m);
     bayeskit::automatic::bind_cut_numbers(m);
     bayeskit::automatic::bind_scale_numbers(m);
     bayeskit::automatic::bind_encode_levels(m);

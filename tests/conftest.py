@@ -5,16 +5,20 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # scikit-learn's checks of array API input run only when SciPy was told so before it was imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# A busy machine must not fail a test that is right.
-settings.register_profile("bayeskit", deadline=None)
+# A busy machine must not fail a test that is right, and who runs the tests for the first time meets the examples that
+# passed before; `make explore` draws others.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("bayeskit", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("bayeskit")
 # `make sanitize`: kernels without optimisation are slow, and what they do wrong shows in few examples.
-settings.register_profile("sanitize", deadline=None, max_examples=15, phases=[Phase.explicit, Phase.generate])
+settings.register_profile(
+    "sanitize", settings.get_profile("bayeskit"), max_examples=15, phases=[Phase.explicit, Phase.generate]
+)
 
 
 def pytest_runtest_setup() -> None:

@@ -24,9 +24,9 @@ def public(name):
 
 
 @st.composite
-def dags(draw, most=6):
+def dags(draw, most=6, least=1):
     """Parents of each node of a random DAG whose order of names is not its topological order."""
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(least, most))
     order = draw(st.permutations(range(n)))
     parents = [[] for _ in range(n)]
     for k, child in enumerate(order):
@@ -35,9 +35,9 @@ def dags(draw, most=6):
 
 
 @st.composite
-def networks(draw, most=5, most_states=3, names=None):
+def networks(draw, most=5, most_states=3, names=None, least=1):
     """A random network; some probabilities are 0, some variables have one state."""
-    parents = draw(dags(most))
+    parents = draw(dags(most, least))
     n = len(parents)
     cards = draw(st.lists(st.integers(1, most_states), min_size=n, max_size=n))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

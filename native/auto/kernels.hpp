@@ -6,6 +6,7 @@
 // `auto` is a word of C++.
 namespace bayeskit::automatic {
 void bind_group_rows(nanobind::module_& m);
+void bind_content_hashes(nanobind::module_& m);
 void bind_cut_numbers(nanobind::module_& m);
 void bind_scale_numbers(nanobind::module_& m);
 void bind_encode_levels(nanobind::module_& m);

@@ -35,6 +35,9 @@ enum Test : int8_t { LEAF = 0, EVERY_VALUE = 1, ONE_VALUE = 2, CUT = 3, GROUP = 
 enum Splits { VALUES = 0, ONE = 1, GROUPS = 2 };
 // A group is a number with one bit per value; wider columns are parted into one value and the others.
 constexpr int64_t WIDEST_GROUP = 62;
+// Each of the largest classes of a node, so many, gives an order of a column's values; with the number of classes the
+// time of a node would grow as its rows times its classes, and small classes order few values anyway.
+constexpr size_t MOST_ORDERS = 32;
 
 struct Node {
     int64_t begin, end;  // rows, as places in the order
@@ -201,7 +204,7 @@ private:
             }
             offer(best, found);
         } else if (splits_ == GROUPS && sizes_[j] < WIDEST_GROUP) {
-            try_groups(j, best);
+            try_groups(at, j, best);
         } else {
             try_one_value(at, j, best);
         }
@@ -247,27 +250,46 @@ private:
         }
     }
 
+    // The classes that give an order of values, as places among the classes of the node, rising.
+    std::vector<size_t> classes_with_order(int64_t at) const {
+        std::vector<size_t> chosen(k_ == 2 ? 1 : classes_.size());
+        for (size_t c = 0; c < chosen.size(); ++c) chosen[c] = c;
+        if (chosen.size() <= MOST_ORDERS) return chosen;
+        const double* count = counts_of(at);
+        std::nth_element(chosen.begin(), chosen.begin() + MOST_ORDERS, chosen.end(), [&](size_t a, size_t b) {
+            const double more = count[classes_[a]] - count[classes_[b]];
+            return more > 0.0 || (more == 0.0 && a < b);
+        });
+        chosen.resize(MOST_ORDERS);
+        std::sort(chosen.begin(), chosen.end());
+        return chosen;
+    }
+
     // Two groups of values: in the order of the share of a class, cut in two (for two classes the best cut of all,
     // Breiman et al. 1984, theorem 4.5; for more, each class gives an order). The group without the last value is first.
-    void try_groups(int64_t j, Choice& best) {
+    void try_groups(int64_t at, int64_t j, Choice& best) {
         const size_t p = values_.size();
+        const std::vector<size_t> chosen = classes_with_order(at);
         std::vector<double> n(p, 0.0);
-        std::vector<std::vector<std::pair<size_t, double>>> shares(k_ == 2 ? 1 : classes_.size());  // place, rows
+        std::vector<std::vector<std::pair<size_t, double>>> shares(chosen.size());  // place, rows
         for (size_t place = 0; place < p; ++place)
             for (size_t e = first_[place]; e < first_[place + 1]; ++e) {
                 n[place] += entries_[e].weight;
-                const size_t c = std::lower_bound(classes_.begin(), classes_.end(), entries_[e].label) - classes_.begin();
-                if (c < shares.size()) shares[c].emplace_back(place, entries_[e].weight);
+                const auto comes_before = [&](size_t c, uint32_t label) { return classes_[c] < label; };
+                const auto match = std::lower_bound(chosen.begin(), chosen.end(), entries_[e].label, comes_before);
+                if (match != chosen.end() && classes_[*match] == entries_[e].label)
+                    shares[match - chosen.begin()].emplace_back(place, entries_[e].weight);
             }
         // All classes without rows give one order, that of the values; it comes where the first of them comes.
         size_t without = 0;
         while (without < classes_.size() && classes_[without] == without) ++without;
         const bool some_without = k_ > 2 && static_cast<int64_t>(classes_.size()) < k_;
+        const size_t turn = std::lower_bound(chosen.begin(), chosen.end(), without) - chosen.begin();
         tried_.clear();
         std::vector<size_t> order(p);
         std::vector<std::pair<double, size_t>> by_share(p);
         for (size_t c = 0; c <= shares.size(); ++c) {
-            if (some_without && c == without) {
+            if (some_without && c == turn) {
                 for (size_t place = 0; place < p; ++place) order[place] = place;
                 try_order(j, order, best);
             }

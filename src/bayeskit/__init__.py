@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _MODELS = {
     "AODE": "bayeskit.classify.aode",
     "AutoBayes": "bayeskit.classify.auto.model",
+    "AutoText": "bayeskit.classify.auto_text.model",
     "BayesDecision": "bayeskit.decide.bayes_decision",
     "BayesOptimalClassifier": "bayeskit.concept.optimal",
     "BayesianNetwork": "bayeskit.network.network",
@@ -21,6 +22,7 @@ _MODELS = {
     "GaussianNB": "bayeskit.classify.gaussian_nb",
     "GaussianMixture": "bayeskit.mixture.gaussian_mixture",
     "GibbsClassifier": "bayeskit.concept.gibbs_classifier",
+    "HiddenMarkov": "bayeskit.sequence.hidden_markov",
     "KDB": "bayeskit.classify.kdb",
     "KMeans": "bayeskit.mixture.k_means",
     "LatentClass": "bayeskit.mixture.latent_class",
@@ -67,6 +69,7 @@ _PUBLIC = {
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",
+    "to_c": "bayeskit.export.c.score",
     "to_onnx": "bayeskit.export.onnx.score",
     "to_sql": "bayeskit.export.sql.score",
     "value_of_information": "bayeskit.explain.relevance",

@@ -31,6 +31,13 @@ def mixtures():
     return [GaussianMixture(), KMeans(3), LatentClass()]
 
 
+def chains():
+    """Models of sequences."""
+    from bayeskit import HiddenMarkov
+
+    return [HiddenMarkov(2, n_init=1)]
+
+
 def semi_supervised():
     """SemiSupervised around a classifier that learns from counts."""
     from bayeskit import NaiveBayes, SemiSupervised
@@ -62,10 +69,19 @@ def decisions():
 def everyone():
     """One fresh estimator of each public class, and of each that wraps another."""
     import bayeskit
-    from bayeskit import BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
+    from bayeskit import AutoText, BruteForceMAP, CandidateElimination, Discretizer, FindS, TextClassifier
 
-    others = [TextClassifier(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
-    known = [*classifiers(), *whole_models(), *mixtures(), *semi_supervised(), *decisions(), *others, Discretizer()]
+    others = [TextClassifier(), AutoText(), FindS(), CandidateElimination(), BruteForceMAP(noise=0.1)]
+    known = [
+        *classifiers(),
+        *whole_models(),
+        *mixtures(),
+        *chains(),
+        *semi_supervised(),
+        *decisions(),
+        *others,
+        Discretizer(),
+    ]
     assert {type(model).__name__ for model in known} >= {
         name for name in bayeskit._PUBLIC if hasattr(getattr(bayeskit, name), "get_params")
     }

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from bayeskit import (
     AODE,
+    AutoText,
     CandidateElimination,
     GaussianMixture,
     LogisticRegression,
@@ -49,7 +50,7 @@ def rows(model, seed):
     """Return rows that every estimator takes in its own form, and labels."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, size=(40 + seed, 3))
-    if isinstance(model, TextClassifier):
+    if isinstance(model, TextClassifier | AutoText):
         words = np.array(["cheap", "pills", "lunch", "noon"])
         return [" ".join(words[row]) for row in X], np.where(X[:, 0] > 1, "spam", "ham")
     if isinstance(model, ConceptLearner):

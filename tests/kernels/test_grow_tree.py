@@ -12,6 +12,7 @@ from bayeskit._kernels import grow_tree
 
 LEAF, EVERY_VALUE, ONE_VALUE, CUT, GROUP = range(5)
 TIE = 1e-9
+MOST_ORDERS = 32  # classes of a node that order the values of a column
 
 
 @st.composite
@@ -77,9 +78,15 @@ def plain_tree(codes, sizes, ordered, y, k, splits):
                 parts = [(ONE_VALUE, v, lost, [(0, rows[cells == v]), (1, rows[cells != v])]) for v in present]
                 yield j, len(present), parts
 
+    def classes_with_order(rows):
+        # Of more classes than MOST_ORDERS in the node, the largest; those without rows give the order of the values.
+        counts = counts_of(rows)
+        present = sorted(np.flatnonzero(counts).tolist(), key=lambda c: (-counts[c], c))[:MOST_ORDERS]
+        return sorted([*present, *np.flatnonzero(counts == 0)[:1].tolist()])
+
     def groups_of(rows, cells, present):
         # Values in the order of the share of a class, cut in two; the group that lacks the last value is the first.
-        for c in range(1 if k == 2 else k):
+        for c in range(1) if k == 2 else classes_with_order(rows):
             order = sorted(present, key=lambda v: ((y[rows[cells == v]] == c).mean(), v))
             for cut in range(1, len(order)):
                 a, b = order[:cut], order[cut:]
@@ -136,6 +143,18 @@ def test_the_kernel_grows_what_the_plain_recursion_grows(table, splits):
     codes, sizes, ordered, y, k = table
     grown = grow_tree(codes, sizes, ordered, y, None, k, splits)
     assert_same(as_nested(grown), plain_tree(codes, sizes, ordered, y, k, splits))
+
+
+def test_of_many_classes_the_largest_order_the_values():
+    # 45 classes, of which 32 give an order; the smallest are rare, and one code has no row.
+    rng = np.random.default_rng(3)
+    y = np.minimum(rng.geometric(0.06, 400), 45).astype(np.uint32)
+    codes = np.stack([(y + rng.integers(0, 3, 400)) % 7, rng.integers(0, 6, 400)]).astype(np.uint32)
+    sizes, ordered = np.array([7, 6]), np.array([0, 0])
+    assert len(np.unique(y)) > MOST_ORDERS
+    assert_same(
+        as_nested(grow_tree(codes, sizes, ordered, y, None, 47, 2)), plain_tree(codes, sizes, ordered, y, 47, 2)
+    )
 
 
 @settings(max_examples=60)

@@ -571,6 +571,16 @@ Doubles = NDArray[np.float64]
 def group_rows(
     columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Doubles | None, with_groups: bool, n_threads: int
 ) -> tuple[NDArray[np.int32], Doubles, NDArray[np.int64]]: ...
+def content_hashes(
+    columns: list[NDArray[Any]],
+    order: NDArray[np.int32],
+    y: NDArray[np.uint32],
+    weight: Doubles,
+    n_values: NDArray[np.int64],
+    n_classes: int,
+    n_rounds: int,
+    n_threads: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]: ...
 def cut_numbers(
     columns: list[NDArray[Any]], order: NDArray[np.int32], weight: Doubles, most_bins: int, n_threads: int
 ) -> list[Doubles]: ...
@@ -742,3 +752,37 @@ def pool_log_posterior(scores: NDArray[np.float32], w: Doubles, b: Doubles, n_th
 def fit_class_matrix(
     z: Doubles, y: NDArray[np.uint32], weight: Doubles, penalty: float, tolerance: float, n_threads: int
 ) -> Doubles: ...
+def forward_backward(
+    log_density: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    log_start: NDArray[np.float64],
+    log_step: NDArray[np.float64],
+    log_before: NDArray[np.float64] | None,
+    log_after: NDArray[np.float64] | None,
+    smooth: bool,
+    n_threads: int,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    int,
+]: ...
+def viterbi(
+    log_density: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    log_start: NDArray[np.float64],
+    log_step: NDArray[np.float64],
+    before: NDArray[np.float64] | None,
+    path: NDArray[np.int32] | None,
+    end_state: int,
+    last: NDArray[np.float64],
+    log_probability: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[int, int]: ...
+def expected_values(codes: NDArray[Any], share: NDArray[np.float64], sums: NDArray[np.float64]) -> None: ...
+def expected_moments(
+    x: NDArray[np.float64], share: NDArray[np.float64], centre: NDArray[np.float64], sums: NDArray[np.float64]
+) -> None: ...

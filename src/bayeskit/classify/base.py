@@ -14,6 +14,7 @@ from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.questions import TableQuestions
 from bayeskit.classify.summaries import summarise
 from bayeskit.decide.protocol import Domain
+from bayeskit.defaults import UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.explain.summary import Summary
 from bayeskit.learn.checks import in_place
@@ -40,7 +41,7 @@ class BayesClassifier(Posteriors, TableQuestions):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
-    unseen: str = "ignore"
+    unseen: str = UNSEEN
     impossible: str = "error"
     # Under which names and settings ``bayeskit.compare`` tries the model; one without any is not tried.
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {}

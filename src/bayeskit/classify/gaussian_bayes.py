@@ -15,6 +15,7 @@ from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.decide.protocol import Domain
+from bayeskit.defaults import FREQUENCY_PRIOR, MAX_MEMORY
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
@@ -67,7 +68,7 @@ class GaussianBayes(LeavesOneOut, Draws):
         EM stops when a step improves the log-likelihood per row by less than this.
     max_iter : int, default 1000
         The largest number of EM steps.
-    max_memory : number of bytes or str, default "1 GiB"
+    max_memory : number of bytes or str, default "4 GiB"
         The largest memory for the moments: there is a matrix for each class and each pattern of missing cells.
 
     Attributes
@@ -121,11 +122,11 @@ class GaussianBayes(LeavesOneOut, Draws):
     covariance: str = "full"
     shrinkage: float = 0.0
     variance: str = "ml"
-    prior: Any = "data"
+    prior: Any = FREQUENCY_PRIOR
     class_weight: Any = None
     tol: float = 1e-9
     max_iter: int = 1000
-    max_memory: Memory = "1 GiB"
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:

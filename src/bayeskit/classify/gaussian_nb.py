@@ -92,7 +92,7 @@ class GaussianNB(NaiveClassifier):
         for first in range(0, len(left), LEFT_OUT_ROWS):
             part = slice(first, first + LEFT_OUT_ROWS)
             cells = [np.asarray(column[part], dtype=np.float64) for column in rows]
-            known = [left.own[part] * ~np.isnan(x) for x in cells]
+            known = [left.taken_out[part] * ~np.isnan(x) for x in cells]
 
             def without(j: int, cells: Any = cells, known: Any = known, y: Any = left.y[part]) -> Moments:
                 return moments.take(np.array([j])).without_each(np.nan_to_num(cells[j]), y, known[j])

@@ -116,7 +116,7 @@ def log_joint_left_out(counts: GraphCounts, smoothing: Any, columns: list[NDArra
     Of a whole row each factor is one cell of a table, from which the row is taken where it is in it. A row with a
     missing cell is summed out of tables of its own.
     """
-    sizes, y, row_weight = sizes_of(counts.schema), left.y, left.own
+    sizes, y, row_weight = sizes_of(counts.schema), left.y, left.taken_out
     known = np.array(
         [column < size if size else np.ones(len(y), bool) for column, size in zip(columns, sizes, strict=True)]
     )

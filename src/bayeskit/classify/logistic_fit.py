@@ -15,6 +15,7 @@ from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
 from bayeskit.estimate.overlap import proves_overlap
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled
+from bayeskit.progress import Progress
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
@@ -52,6 +53,7 @@ def fit_logistic(
     learning_rate: float | str,
     standard_errors: bool,
     reference: int,
+    progress: Progress | None = None,
 ) -> Fitted:
     """Fit a logistic model to labelled rows under a schema."""
     problem, design = _problem(rows, schema, l2)
@@ -63,7 +65,7 @@ def fit_logistic(
         empty = Optimum(np.empty((0, len(design.means) + 1)), 0.0, history)
         return Fitted(design, empty, np.empty((0, 0)), 0.0, 0.0, problem.total, None)
     # Gradient ascent is there to be looked at, so its path is kept.
-    optimum = solve(problem, solver, tol, max_iter, learning_rate, record=solver == "gradient")
+    optimum = solve(problem, solver, tol, max_iter, learning_rate, record=solver == "gradient", progress=progress)
     separation = _separation(problem, optimum, n_classes, tol) if l2 == 0 else None
     if separation is not None and solver == "lbfgs" and optimum.coef.size <= _FEW:
         # Nothing to converge to: Newton's way, stopped early, is the same for rows in any order.

@@ -25,6 +25,7 @@ from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, at_least, one_of
 from bayeskit.learn.state import learned
+from bayeskit.progress import Progress
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
@@ -178,20 +179,31 @@ class LogisticRegression(TableClassifier):
     kinds: Any = None
     class_weight: Any = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
-        """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from a table and its labels, or from a table whose column ``target`` holds them.
+
+        ``progress`` is called with a :class:`bayeskit.progress.Step` after each step of the solver.
+        """
         settings = self._checked_settings()
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
         rows = rows.with_class_weight(self.class_weight)
         self._refuse_reference(rows.classes)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         warn_of_empty_columns(schema)
-        state = _state_of(settings, self._solve(rows, schema), rows.classes, schema, target)
+        state = _state_of(settings, self._solve(rows, schema, progress), rows.classes, schema, target)
         self._say_how_it_ended(state)
         self._state = state
         return self
 
-    def _solve(self, rows: Labelled, schema: Schema) -> Fitted:
+    def _solve(self, rows: Labelled, schema: Schema, progress: Progress | None = None) -> Fitted:
         return fit_logistic(
             rows,
             schema,
@@ -202,6 +214,7 @@ class LogisticRegression(TableClassifier):
             learning_rate=self.learning_rate,
             standard_errors=bool(self.standard_errors),
             reference=self._reference(rows.classes),
+            progress=progress,
         )
 
     def _say_how_it_ended(self, state: LogisticState) -> None:

@@ -195,7 +195,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
         data = sparse.csr_array(rows.data, dtype=np.float64, copy=True)
         data.eliminate_zeros()
         indptr, feature = np.asarray(data.indptr, dtype=np.int64), np.asarray(data.indices, dtype=np.int64)
-        counted = data.data * np.repeat(left.own, np.diff(indptr))
+        counted = data.data * np.repeat(left.taken_out, np.diff(indptr))
         cells = FeatureRows(indptr, feature, data.data, counted, left, log_prior)
         log_joint: NDArray[np.float64] = settings._event.log_joint_left_out(settings._sums(self.counts_), cells)
         return log_joint

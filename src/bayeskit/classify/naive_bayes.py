@@ -11,6 +11,7 @@ import numpy as np
 from bayeskit.classify.naive_classifier import NaiveClassifier
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS, MAX_MEMORY, PRIOR, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR, within_variance
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -132,18 +133,18 @@ class NaiveBayes(NaiveClassifier):
     }
 
     _: KW_ONLY
-    smoothing: float | SymmetricSmoothing = 1.0
-    prior: Any = "smoothed"
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    prior: Any = PRIOR
     numeric: str = "gaussian"
-    bins: int = 10
+    bins: int = BINS
     variance: str = "posterior"
     variance_prior: float = VARIANCE_PRIOR
     variance_target: Mapping[str, float] | None = None
-    unseen: str = "ignore"
+    unseen: str = UNSEEN
     impossible: str = "error"
     kinds: Any = None
     class_weight: Any = None
-    max_memory: Memory = "4 GiB"
+    max_memory: Memory = MAX_MEMORY
 
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
 

@@ -20,6 +20,7 @@ from bayeskit.counts.families import sizes_of
 from bayeskit.counts.graph_counts import GraphCounts, Parents
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.memory import Memory, MemoryLimit, read_memory
+from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError, ModelFileError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
@@ -44,7 +45,7 @@ from bayeskit.network.learn.discrete_rows import DiscreteRows
 from bayeskit.network.learn.search import SHARED_OPTIONS, learn_structure
 from bayeskit.network.learn.search_method import METHODS, SearchMethod
 from bayeskit.network.network import BayesianNetwork
-from bayeskit.table.discretize import METHODS as BINS
+from bayeskit.table.discretize import METHODS as BINNING
 from bayeskit.table.read import read_table
 from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
@@ -123,7 +124,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             lambda value: value is None or (isinstance(value, Mapping) and set(value) <= set(SHARED_OPTIONS)),
         ),
         "smoothing": a_smoothing,
-        "numeric": one_of(*BINS),
+        "numeric": one_of(*BINNING),
         "bins": at_least(1, whole=True),
         "unseen": one_of("ignore", "error"),
         "class_weight": a_class_weight,
@@ -135,13 +136,13 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     target: str | None = None
     _: KW_ONLY
     options: Mapping[str, Any] | None = None
-    smoothing: float | SymmetricSmoothing = 1.0
+    smoothing: float | SymmetricSmoothing = SMOOTHING
     numeric: str = "mdl"
-    bins: int = 10
-    unseen: str = "ignore"
+    bins: int = BINS
+    unseen: str = UNSEEN
     kinds: Any = None
     class_weight: Any = None
-    max_memory: Memory = "4 GiB"
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def from_network(cls, net: BayesianNetwork, target: str | None = None, **parameters: Any) -> Self:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.as_network import as_network
 from bayeskit.counts.families import FamilyCounts, sizes_of
 from bayeskit.counts.memory import readable, table_cells
+from bayeskit.defaults import PRIOR
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.averaged import parent_joint
 from bayeskit.estimate.discrete import dirichlet
@@ -30,7 +31,7 @@ def pair_networks(
     smooth: bool,
     class_name: str,
     limit: float,
-    prior: Any = "smoothed",
+    prior: Any = PRIOR,
 ) -> list[BayesianNetwork]:
     """Return one network for each pair of features that have values.
 

@@ -23,6 +23,7 @@ from bayeskit.counts.memory import Memory, MemoryLimit, read_memory, table_cells
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.protocol import as_column
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.draw import draw_families
@@ -74,15 +75,15 @@ class SemiNaive(LeavesOneOut, Draws):
 
     # The parameters of all models, which `ODE` describes.
     _: KW_ONLY
-    smoothing: Any = 0.25  # λ, "back-off" or a Smoothing; each model says which of them it takes
+    smoothing: Any = FAMILY_SMOOTHING  # λ, "back-off" or a Smoothing; each model says which of them it takes
     numeric: str = "mdl"
-    bins: int = 10
-    unseen: str = "ignore"
+    bins: int = BINS
+    unseen: str = UNSEEN
     impossible: str = "error"
     kinds: Any = None
-    prior: Any = "smoothed"
+    prior: Any = PRIOR
     class_weight: Any = None
-    max_memory: Memory = "4 GiB"
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:

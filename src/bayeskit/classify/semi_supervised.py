@@ -18,6 +18,7 @@ from bayeskit.learn.checks import split_target
 from bayeskit.learn.model import not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
+from bayeskit.progress import Progress
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import read_table
 
@@ -102,7 +103,16 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     tol: float = 1e-6
     max_iter: int = 100
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        progress: Progress | None = None,
+        record: bool = False,
+    ) -> Self:
         """Learn from rows of which some have labels.
 
         Parameters
@@ -115,6 +125,10 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             How often each row counts.
         target : str, optional
             The column of a table that holds the labels.
+        progress : callable, optional
+            Called with a :class:`bayeskit.progress.Step` after each step of EM.
+        record : bool, default False
+            Keep the classifier before the first step and after each, as ``history_.parameters``.
         """
         refuse_parameters(self, self._rules)
         self._refuse_estimator()
@@ -126,7 +140,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
         history = History("em", (0.0,), "every row has a label", True)
         if len(rows.hidden) and self.weight > 0:
-            labelled, history = self._climb(labelled, rows)
+            labelled, history = self._climb(labelled, rows, progress, record)
         self._state = SemiSupervisedState(labelled, history, rows.filled(labelled), rows.is_table)
         return self
 
@@ -142,7 +156,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{name} has class_weight, with which no likelihood is maximized; use sample_weight in fit instead."
             )
 
-    def _climb(self, labelled: Any, rows: _Rows) -> tuple[Any, History]:
+    def _climb(self, labelled: Any, rows: _Rows, progress: Progress | None, record: bool) -> tuple[Any, History]:
         labelled_counts = labelled.counts_
         hidden, known = rows.take(rows.hidden), rows.take(rows.known)
         share = self.weight * rows.plain_weights(rows.hidden)
@@ -188,6 +202,8 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             believed,
             tol=self.tol * float(share.sum() + weight.sum()),
             max_iter=self.max_iter,
+            progress=progress,
+            record=record,
         )
         return result.parameters, result.history
 

@@ -16,6 +16,7 @@ from bayeskit.classify.text_beliefs import TextBeliefs
 from bayeskit.classify.text_questions import TextQuestions
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
+from bayeskit.defaults import FREQUENCY_PRIOR, SMOOTHING
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.class_weight import class_factors
@@ -142,8 +143,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
 
     _: KW_ONLY
     model: str = "multinomial"
-    smoothing: float | SymmetricSmoothing = 1.0
-    prior: Any = "data"
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    prior: Any = FREQUENCY_PRIOR
     class_weight: Any = None
     tokens: Any = "words"
     ngram_range: tuple[int, int] = (1, 1)
@@ -312,6 +313,9 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
             raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
         return beliefs.score(texts, wanted)
 
+    def _class_scores(self, texts: Any) -> NDArray[np.float64]:
+        return self.predict_joint_log_proba(texts)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; a `TextSource` has its own labels."""
         if isinstance(X, TextSource) and y is None:
@@ -370,7 +374,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         place, value, added, unknown = (list(part) for part in zip(*documents, strict=True))
         sizes, feature = np.array([len(part) for part in place]), np.concatenate(place)
         values, counted = (np.ones(len(feature)) if binary else np.concatenate(part) for part in (value, added))
-        counted = counted * np.repeat(left.own, sizes)
+        counted = counted * np.repeat(left.taken_out, sizes)
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         others = np.array(unknown) if settings.hashing is not None and not binary else None
         cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)

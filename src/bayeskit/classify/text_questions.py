@@ -21,8 +21,8 @@ class TextQuestions(Learner):
     """A model over `TextBeliefs` that explains a text, ranks texts, and lists the words of a class."""
 
     @abstractmethod
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores log P(d, c), of shape (n_documents, n_classes)."""
+    def _class_scores(self, texts: Any) -> NDArray[np.float64]:
+        """Return log P(c | d) up to a number of each document, of shape (n_documents, n_classes)."""
 
     def explain(self, text: str, classes: tuple[Any, Any] | None = None) -> TextExplanation:
         """Explain one text: the prior log-odds of two classes, and the change by each of its words.
@@ -97,7 +97,7 @@ class TextQuestions(Learner):
         array([1, 0, 2])
         """
         c = self._place(cls)
-        log_joint = self.predict_joint_log_proba(texts)
+        log_joint = self._class_scores(texts)
         # Not from the posterior, which rounds to 0 or 1 for long texts and would tie them.
         rest = np.delete(log_joint, c, axis=1)
         log_odds = log_joint[:, c] - np.logaddexp.reduce(rest, axis=1) if rest.shape[1] else log_joint[:, c]
@@ -106,21 +106,20 @@ class TextQuestions(Learner):
     def summary(self) -> ModelSummary:
         """Return a printable summary: the classes with their documents, and the words that tell most for each."""
         model: Any = self._now()
-        classes = [str(label) for label in model.classes_.tolist()]
-        counts = model.class_count_.tolist()
-        n_words = "hashed" if model.hashing is not None else f"{len(model.vocabulary_):,}"
-        title = f"{type(self).__name__}: {n_words} words, {len(classes)} classes"
-        words = (
-            {name: [] for name in classes}
-            if model.hashing is not None
-            else {
-                name: [word for word, _ in model.top_words(label, 10)]
-                for name, label in zip(classes, model.classes_.tolist(), strict=True)
-            }
+        return self._summary_of_words(
+            "hashed words" if model.hashing is not None else f"{len(model.vocabulary_):,} words"
         )
+
+    def _summary_of_words(self, what: str) -> ModelSummary:
+        model: Any = self._now()
+        labels, counts = model.classes_.tolist(), model.class_count_.tolist()
+        classes = [str(label) for label in labels]
+        hashed = getattr(model, "hashing", None) is not None
+        best = [[] if hashed else [word for word, _ in model.top_words(label, 10)] for label in labels]
+        words = dict(zip(classes, best, strict=True))
         lines = [f"{name} ({n:g} documents): {', '.join(words[name])}" for name, n in zip(classes, counts, strict=True)]
         facts = {"classes": classes, "documents": dict(zip(classes, counts, strict=True)), "words": words}
-        return ModelSummary(title, facts, "\n".join(lines))
+        return ModelSummary(f"{type(self).__name__}: {what}, {len(classes)} classes", facts, "\n".join(lines))
 
     def top_words(self, cls: Any, n: int = 20) -> list[tuple[str, float]]:
         """Return the strongest words for a class: by log P(w | c) minus its mean over all classes."""

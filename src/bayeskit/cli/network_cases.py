@@ -12,6 +12,7 @@ from bayeskit.cli.screen import warn
 if TYPE_CHECKING:
     from bayeskit.cli.question import ParsedQuestion
     from bayeskit.network import BayesianNetwork
+    from bayeskit.table.files import TableFile
 
 
 def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory: str, as_json: bool) -> None:
@@ -22,34 +23,20 @@ def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory
     """
     import pyarrow as pa
 
-    from bayeskit.errors import ImpossibleEvidenceError, NetworkError, TableError
+    from bayeskit.errors import ImpossibleEvidenceError
     from bayeskit.table.files import TableFile
 
-    name = wanted.names[0]
+    name, given = wanted.names[0], _states_given(net, wanted)
     states = net.states[net.index(name)]
-    for known, state in wanted.given.items():
-        if not isinstance(state, str):
-            raise NetworkError(f"with cases, {known!r} is given as one state, not as a set.")
-        net.state(known, state)
     file = TableFile.open(path)
-    fixed = {name, *wanted.given, *wanted.actions}
-    types: dict[str, Any] = {
-        variable.name: pa.float64() if variable.is_binned else pa.string()
-        for variable in net.schema
-        if variable.name in file.names and variable.name not in fixed
-    }
-    if not types:
-        raise TableError(f"{file.name} has no column that is a variable of the network, besides those of the question.")
-    passed_over = [column for column in (*wanted.given, *wanted.actions) if column in file.names]
-    if passed_over:
-        warn(f"{file.name}: the question says what {', '.join(passed_over)} is; the cells of that column are not used.")
+    types = _evidence_columns(net, wanted, file)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     if not as_json:
         writer.writerow([f"P({name}={state})" for state in states])
     done = 0
     for batch in file.batches(types):
         table = pa.Table.from_batches([batch])
-        for known, state in wanted.given.items():
+        for known, state in given.items():
             table = table.append_column(known, pa.array([state] * len(table), pa.string()))
         try:
             answer = net.predict_proba(table, name, max_memory=memory).tolist()
@@ -64,3 +51,36 @@ def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory
             sys.stdout.writelines(dumps(dict(zip(states, row, strict=True))) + "\n" for row in answer)
         else:
             writer.writerows([f"{p:.6g}" for p in row] for row in answer)
+
+
+def _states_given(net: BayesianNetwork, wanted: ParsedQuestion) -> dict[str, str]:
+    """Return the evidence of the question, which must be one state for each variable."""
+    from bayeskit.errors import NetworkError
+
+    given = {}
+    for name, state in wanted.given.items():
+        if not isinstance(state, str):
+            raise NetworkError(f"with cases, {name!r} is given as one state, not as a set.")
+        net.state(name, state)
+        given[name] = state
+    return given
+
+
+def _evidence_columns(net: BayesianNetwork, wanted: ParsedQuestion, file: TableFile) -> dict[str, Any]:
+    """Return the columns whose cells are evidence, with their types; warn of those that the question overrides."""
+    import pyarrow as pa
+
+    from bayeskit.errors import TableError
+
+    said = [*wanted.given, *wanted.actions]
+    types: dict[str, Any] = {
+        variable.name: pa.float64() if variable.is_binned else pa.string()
+        for variable in net.schema
+        if variable.name in file.names and variable.name not in (*wanted.names, *said)
+    }
+    if not types:
+        raise TableError(f"{file.name} has no column that is a variable of the network, besides those of the question.")
+    unused = ", ".join(column for column in said if column in file.names)
+    if unused:
+        warn(f"{file.name}: the question says what {unused} is; the cells of that column are not used.")
+    return types

@@ -84,6 +84,9 @@ TextColumn = Annotated[
     str | None,
     typer.Option("--text", help="Column of texts, for a text classifier.", show_default=False),
 ]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output file that bayeskit did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -121,18 +124,23 @@ def table_output(output: Path | None, json: bool) -> tuple[Path | None, Path]:
     return place, name
 
 
-def load_classifier(path: Path, target: str | None = None) -> TrainedModel:
-    """Load a classifier, or a network with its target; a file that holds something else is refused by name."""
-    from bayeskit.workflow.trained import TrainedModel
-
-    return TrainedModel.load(path, target)
+def read_kinds(pairs: Sequence[str] | None) -> dict[str, str]:
+    """Read what --kind says, NAME=KIND; a name may hold equals signs."""
+    kinds = {}
+    for pair in pairs or ():
+        name, sign, kind = pair.rpartition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"a kind must have the form NAME=KIND; got {pair!r}.", param_hint="--kind")
+        kinds[name] = kind
+    return kinds
 
 
 def load_predictor(path: Path, predicted: str | None) -> TrainedModel:
     """Load a classifier that predicts the variable named, if one is; only a network leaves that open."""
     from bayeskit.errors import BayeskitError
+    from bayeskit.workflow.trained import TrainedModel
 
-    classifier = load_classifier(path, predicted)
+    classifier = TrainedModel.load(path, predicted)
     if predicted is not None and predicted != classifier.target_:
         known = "a class without a name" if classifier.target_ is None else repr(classifier.target_)
         raise BayeskitError(

@@ -109,14 +109,14 @@ def _check(question: ParsedQuestion, tokens: _Tokens) -> None:
 
 
 class _Tokens:
-    def __init__(self, text: str, found: list[tuple[str, str]]) -> None:
-        self.text, self.found, self.place = text, found, 0
+    def __init__(self, text: str, tokens: list[tuple[str, str]]) -> None:
+        self.text, self.tokens, self.place = text, tokens, 0
 
     def wrong(self, what: str) -> NetworkError:
         return NetworkError(f"question {self.text!r}: {what}; {_USAGE}.")
 
     def at(self, mark: str) -> bool:
-        return self.place < len(self.found) and self.found[self.place] == ("mark", mark)
+        return self.place < len(self.tokens) and self.tokens[self.place] == ("mark", mark)
 
     def take(self, mark: str) -> bool:
         here = self.at(mark)
@@ -125,7 +125,7 @@ class _Tokens:
 
     def starts(self, word: str) -> bool:
         """Step over a word and an opening bracket if both come next."""
-        here = self.found[self.place : self.place + 2] == [("word", word), ("mark", "(")]
+        here = self.tokens[self.place : self.place + 2] == [("word", word), ("mark", "(")]
         self.place += 2 * here
         return here
 
@@ -134,10 +134,10 @@ class _Tokens:
             raise self.wrong(f"expected {mark!r} {self._here()}")
 
     def word(self, what: str) -> str:
-        if self.place >= len(self.found) or self.found[self.place][0] == "mark":
+        if self.place >= len(self.tokens) or self.tokens[self.place][0] == "mark":
             raise self.wrong(f"expected {what} {self._here()}")
         self.place += 1
-        return self.found[self.place - 1][1]
+        return self.tokens[self.place - 1][1]
 
     def item(self) -> tuple[str, str | set[str] | None]:
         name = self.word("a variable")
@@ -152,23 +152,23 @@ class _Tokens:
         return name, states
 
     def end(self) -> None:
-        if self.place < len(self.found):
-            raise self.wrong(f"nothing may follow the closing bracket, but there is {self.found[self.place][1]!r}")
+        if self.place < len(self.tokens):
+            raise self.wrong(f"nothing may follow the closing bracket, but there is {self.tokens[self.place][1]!r}")
 
     def _here(self) -> str:
-        if self.place >= len(self.found):
+        if self.place >= len(self.tokens):
             return "at the end"
-        return f"before {self.found[self.place][1]!r}"
+        return f"before {self.tokens[self.place][1]!r}"
 
 
 def _tokens(text: str) -> _Tokens:
-    found, place = [], 0
+    tokens, place = [], 0
     end = len(text.rstrip())
     while place < end:
         match = _TOKEN.match(text, place)
         if match is None:
             raise NetworkError(f"question {text!r}: a quote at character {place + 1} is not closed; {_USAGE}.")
         kind = match.lastgroup or "word"
-        found.append(("mark" if kind == "mark" else "word", match.group(kind)))
+        tokens.append(("mark" if kind == "mark" else "word", match.group(kind)))
         place = match.end()
-    return _Tokens(text, found)
+    return _Tokens(text, tokens)

@@ -137,13 +137,12 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
         block = range(start, min(start + per_block, len(actions)))
         say("true class".ljust(left) + "".join(numbered[j].rjust(each) for j in block))
         for name, mark, row in zip(names, marks, cells, strict=True):
-            head = pad(name, left - len(mark)) + mark
             # A zero off the diagonal is a dot: what stands out are the errors.
-            said = (str(row[j]) if row[j] or numbered[j] == mark else "·" for j in block)
-            say(head + "".join(text.rjust(each) for text in said))
+            said = [str(row[j] if row[j] or numbered[j] == mark else "·").rjust(each) for j in block]
+            say(pad(name, left - len(mark)) + mark + "".join(said))
         say()
     others = [f"{number} = {action}" for action, number in known.items() if action not in set(map(str, classes))]
-    say("columns are decisions, by the numbers of the classes" + (f"; {', '.join(others)}" if others else ""))
+    say("; ".join(["columns are decisions, by the numbers of the classes", *([", ".join(others)] if others else [])]))
 
 
 def _cut(text: str, most: int) -> str:

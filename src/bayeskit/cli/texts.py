@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from bayeskit.cli.options import model_name, refuse_overwriting
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
     from bayeskit.explain.text_explanation import TextExplanation
-    from bayeskit.progress import Progress, Step
+    from bayeskit.progress import Progress
     from bayeskit.table.corpus_files import TextSource
     from bayeskit.table.formats.interface import TableWriter
 
@@ -45,57 +44,20 @@ def train(
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place = output or model_name(data, source.target)
     refuse_overwriting(place, (source.path, *source.more), force=force)
-    with _following(source, not as_json) as followed:
-        result = train_text(followed, models or None)
+    with screen.progress(not as_json) as progress:
+        result = train_text(source.following(progress), models or None)
     result.model.save(place)
-    scores = [
-        {name: getattr(score, name) for name in ("model", "accuracy", "macro_f1", "log_loss")}
-        for score in result.scores
-    ]
+    n_words, classes = result.model.counts_.n_words, result.model.classes_
     if as_json:
-        data_of = {
-            "model": str(place),
-            "documents": result.n_documents,
-            "held_out": result.n_held_out,
-            "scores": scores,
-        }
-        screen.say_json({**data_of, "classes": result.model.classes_, "words": result.model.counts_.n_words})
+        facts = {"model": str(place), "documents": result.n_documents, "held_out": result.n_held_out}
+        screen.say_json({**facts, "scores": [vars(s) for s in result.scores], "classes": classes, "words": n_words})
         return
-    words, classes = f"{result.model.counts_.n_words:,}", len(result.model.classes_)
     name = source.path.name if not source.more else source.shown
-    screen.say(f"{name}: {result.n_documents:,} documents, {classes} classes, {words} different words")
+    screen.say(f"{name}: {result.n_documents:,} documents, {len(classes)} classes, {n_words:,} different words")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
-    rows = [(s["model"], f"{s['accuracy']:.4f}", f"{s['macro_f1']:.4f}", f"{s['log_loss']:.3f}") for s in scores]
+    rows = [(s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}") for s in result.scores]
     screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)
     screen.say(f"{place}: TextClassifier(model={result.model.model!r}), learned from all documents")
-
-
-@contextmanager
-def _following(source: TextSource, wanted: bool) -> Iterator[TextSource]:
-    # The bar goes to standard error, and only where a person can see it move; the file is read twice.
-    if not wanted or not sys.stderr.isatty():
-        yield source
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn, TransferSpeedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("counting", total=source.size)
-        last = 0
-
-        def show(step: Step) -> None:
-            nonlocal last
-            bar.update(task, completed=step.done, description="comparing" if step.done < last else None)
-            last = step.done
-
-        yield source.following(show)
 
 
 class TextPredictions:

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayeskit.cli import screen
-from bayeskit.cli.options import (
-    Data,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Force,
-    Json,
-    Missing,
-    RandomState,
-    refuse_overwriting,
-)
+from bayeskit.cli import options, screen
 
 if TYPE_CHECKING:
     from bayeskit.workflow.clustering import Clustering
 
 
 def cluster(
-    data: Data,
+    data: options.Data,
     number: Annotated[
         str, typer.Option("--clusters", "-k", help="Number of clusters, or auto (chosen by BIC).")
     ] = "auto",
@@ -39,20 +28,18 @@ def cluster(
     save: Annotated[
         Path | None, typer.Option("--save", help="Write the model to this .bayes file.", show_default=False)
     ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
-    ] = None,
+    ignore: options.Ignore = None,
     kind: Annotated[
         list[str] | None,
         typer.Option("--kind", help="NAME=KIND: categorical or numeric; may be repeated.", show_default=False),
     ] = None,
-    random_state: RandomState = 0,
-    decimal: Decimal = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    force: Force = False,
-    json: Json = False,
+    random_state: options.RandomState = 0,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Find clusters in a table.
 
@@ -73,62 +60,46 @@ def cluster(
     format_named(output)
     for place in (output, save):
         if place is not None:
-            refuse_overwriting(place, (data,), force=force)
+            options.refuse_overwriting(place, (data,), force=force)
     if save is not None and save.resolve() == output.resolve():
         raise typer.BadParameter(f"{str(save)!r} is where the rows go (--output).", param_hint="--save")
     file = TableFile.open(data, encoding, delimiter, missing=missing or ())
-    found = cluster_file(
+    clustering = cluster_file(
         file,
         model,  # type: ignore[arg-type]
         "auto" if number == "auto" else int(number),
         ignore or [],
-        _pairs(kind or []),
+        options.read_kinds(kind),
         decimal,
         random_state,
     )
     with atomic_write(output.absolute()) as target, open_writer(output, target) as writer:
-        writer.write(found.table)
+        writer.write(clustering.table)
     if save is not None:
-        found.model.save(save)
-    _say(found, output, save, json)
+        clustering.model.save(save)
+    _say(clustering, output, save, json)
 
 
-def _pairs(kinds: list[str]) -> dict[str, str]:
-    pairs = {}
-    for pair in kinds:
-        name, sign, kind = pair.rpartition("=")
-        if not sign or not name:
-            raise typer.BadParameter(f"a kind must have the form NAME=KIND; got {pair!r}.", param_hint="--kind")
-        pairs[name] = kind
-    return pairs
-
-
-def _say(found: Clustering, output: Path, save: Path | None, json: bool) -> None:
+def _say(clustering: Clustering, output: Path, save: Path | None, json: bool) -> None:
     from bayeskit.workflow.wording import count
 
-    summary, model = found.model.summary(), found.model
+    summary, model = clustering.model.summary(), clustering.model
     tried = [{"clusters": each.n_components, "bic": each.bic} for each in model.selection_]
     if json:
         files = {"file": str(output), "saved": None if save is None else str(save)}
         screen.say_json({**summary.to_json(), "tried": tried, **files})
         return
-    left = [note for note in found.notes if not note.used]
+    left = [note for note in clustering.notes if not note.used]
     if left:
         screen.say("left out: " + ", ".join(f"{note.name} ({note.why})" for note in left))
     if len(tried) > 1:
         chosen = ", ".join(f"{each['clusters']}: {each['bic']:.1f}" for each in tried)
         screen.say(f"{model.n_components_} clusters by BIC (smaller is better): {chosen}")
-    sizes: list[Any] = (model.labels_ == c for c in range(model.n_components_))  # type: ignore[assignment]
-    rows = [
-        (
-            str(each["cluster"]),
-            str(int(own.sum())),
-            f"{each['weight']:.1%}",
-            "\n".join(each["differs"]) or "like all rows",
-        )
-        for each, own in zip(summary.to_json()["clusters"], sizes, strict=True)
-    ]
+    rows = []
+    for c, each in enumerate(summary.to_json()["clusters"]):
+        differs = "\n".join(each["differs"]) or "like all rows"
+        rows.append((str(each["cluster"]), str(int((model.labels_ == c).sum())), f"{each['weight']:.1%}", differs))
     screen.table(("cluster", "rows", "weight", "differs most from all rows in"), rows, right=(0, 1, 2))
-    screen.say(f"{output}: {count(found.table.num_rows, 'row')} with their clusters")
+    screen.say(f"{output}: {count(clustering.table.num_rows, 'row')} with their clusters")
     if save is not None:
         screen.say(f"{save}: the model")

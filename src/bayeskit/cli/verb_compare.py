@@ -7,32 +7,20 @@ from typing import Annotated
 
 import typer
 
-from bayeskit.cli import screen
-from bayeskit.cli.options import (
-    Data,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    Missing,
-    Model,
-    Strict,
-    Target,
-    load_classifier,
-)
+from bayeskit.cli import options, screen
 
 
 def compare(
-    first: Model,
+    first: options.Model,
     second: Annotated[Path, typer.Argument(help="The model file to compare it with.", show_default=False)],
-    data: Data,
-    target: Target = None,
-    strict: Strict = False,
-    decimal: Decimal = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    json: Json = False,
+    data: options.Data,
+    target: options.Target = None,
+    strict: options.Strict = False,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    json: options.Json = False,
 ) -> None:
     """Compare two models on one table with known classes.
 
@@ -44,32 +32,33 @@ def compare(
     from bayeskit.decide.scores import MEASURES
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import compare_models
+    from bayeskit.workflow.trained import TrainedModel
     from bayeskit.workflow.wording import count
 
-    models = load_classifier(first, target), load_classifier(second, target)
+    models = TrainedModel.load(first, target), TrainedModel.load(second, target)
     # Each model reads the file, so that standard input is kept.
     file = TableFile.open(data, encoding, delimiter, missing=missing or (), keep=True)
-    found = compare_models(*models, file, target, strict=strict, decimal=decimal)
+    comparison = compare_models(*models, file, target, strict=strict, decimal=decimal)
     names, sides = (first.name, second.name), ("first", "second", "difference")
     if json:
-        measures = {name: dict(zip(sides, each, strict=True)) for name, each in found.measures.items()}
+        measures = {name: dict(zip(sides, each, strict=True)) for name, each in comparison.measures.items()}
         screen.say_json(
             {
                 "first": names[0],
                 "second": names[1],
-                "rows": found.n_rows,
+                "rows": comparison.n_rows,
                 **measures,
-                "only_first_right": found.only_first_right,
-                "only_second_right": found.only_second_right,
-                "p_value": found.p_value,
+                "only_first_right": comparison.only_first_right,
+                "only_second_right": comparison.only_second_right,
+                "p_value": comparison.p_value,
             }
         )
         return
-    screen.say(f"{file.name}: {count(found.n_rows, 'row')}")
+    screen.say(f"{file.name}: {count(comparison.n_rows, 'row')}")
     screen.say()
-    rows = [(MEASURES[name], *map(str, each)) for name, each in found.measures.items()]
+    rows = [(MEASURES[name], *map(str, each)) for name, each in comparison.measures.items()]
     screen.table(("score", *names, "difference"), rows, right=(1, 2, 3))
     screen.say()
-    only = f"right in {names[0]} only: {count(found.only_first_right, 'row')}"
-    screen.say(f"{only}; in {names[1]} only: {count(found.only_second_right, 'row')}")
-    screen.say(f"p-value of McNemar's exact test: {found.p_value:.4g}")
+    only = f"right in {names[0]} only: {count(comparison.only_first_right, 'row')}"
+    screen.say(f"{only}; in {names[1]} only: {count(comparison.only_second_right, 'row')}")
+    screen.say(f"p-value of McNemar's exact test: {comparison.p_value:.4g}")

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from bayeskit.cli import screen
-from bayeskit.cli.options import (
-    Data,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    LossFile,
-    Missing,
-    Model,
-    Reject,
-    Strict,
-    Target,
-    load_classifier,
-    read_loss_file,
-)
+from bayeskit.cli import options, screen
 
 
 def evaluate(
-    model: Model,
-    data: Data,
-    target: Target = None,
-    loss: LossFile = None,
-    reject: Reject = None,
-    strict: Strict = False,
-    decimal: Decimal = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    json: Json = False,
+    model: options.Model,
+    data: options.Data,
+    target: options.Target = None,
+    loss: options.LossFile = None,
+    reject: options.Reject = None,
+    strict: options.Strict = False,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    json: options.Json = False,
 ) -> None:
     """Score a model on a table with known classes.
 
@@ -43,20 +28,21 @@ def evaluate(
     from bayeskit.decide.scores import MEASURES, MOST_IN_MATRIX
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import evaluate as score
+    from bayeskit.workflow.trained import TrainedModel
     from bayeskit.workflow.wording import count
 
-    classifier = load_classifier(model, target)
-    costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
+    classifier = TrainedModel.load(model, target)
+    costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
     with screen.progress(not json) as progress:
-        found = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
-    scores = found.scores
+        evaluation = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
+    scores = evaluation.scores
     measures = {name: getattr(scores, name) for name in MEASURES if costs is not None or name != "mean_loss"}
     if json:
         screen.say_json(
             {
                 "rows": scores.n_rows,
-                "unlabelled_rows": found.n_unlabelled,
+                "unlabelled_rows": evaluation.n_unlabelled,
                 **{name: measure._asdict() for name, measure in measures.items()},
                 "classes": scores.classes,
                 "actions": scores.actions,
@@ -64,7 +50,11 @@ def evaluate(
             }
         )
         return
-    left_out = f", {found.n_unlabelled} without a value of {found.target!r} left out" if found.n_unlabelled else ""
+    left_out = (
+        f", {evaluation.n_unlabelled} without a value of {evaluation.target!r} left out"
+        if evaluation.n_unlabelled
+        else ""
+    )
     screen.say(f"{file.name}: {count(scores.n_rows, 'row')}{left_out}")
     screen.say()
     screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in measures.items()], right=(1,))

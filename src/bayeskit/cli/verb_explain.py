@@ -6,28 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeskit.cli import screen, texts
-from bayeskit.cli.options import (
-    Data,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Json,
-    Missing,
-    Model,
-    Predicted,
-    Strict,
-    TextColumn,
-    load_predictor,
-)
+from bayeskit.cli import options, screen, texts
 
 # How many of the least certain rows are explained by default.
 DOUBTFUL = 3
 
 
 def explain(
-    model: Model,
-    data: Data,
+    model: options.Model,
+    data: options.Data,
     row: Annotated[
         int | None, typer.Option("--row", "-r", help="Explain this row; the first is 1.", min=1, show_default=False)
     ] = None,
@@ -35,14 +22,14 @@ def explain(
         int | None,
         typer.Option("--doubtful", "-k", help="Explain the k least certain rows.", min=1, show_default=str(DOUBTFUL)),
     ] = None,
-    target: Predicted = None,
-    text: TextColumn = None,
-    strict: Strict = False,
-    decimal: Decimal = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    json: Json = False,
+    target: options.Predicted = None,
+    text: options.TextColumn = None,
+    strict: options.Strict = False,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    json: options.Json = False,
 ) -> None:
     """Explain predictions as evidence for and against a class.
 
@@ -57,7 +44,7 @@ def explain(
 
     if row is not None and doubtful is not None:
         raise typer.BadParameter("give --row or --doubtful, not both.")
-    classifier = load_predictor(model, target)
+    classifier = options.load_predictor(model, target)
     if texts.is_text_model(classifier.model):
         texts.explain(classifier.model, data, text, encoding, row, doubtful or DOUBTFUL, as_json=json)
         return

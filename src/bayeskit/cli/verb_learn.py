@@ -11,6 +11,7 @@ import typer
 from bayeskit.cli import screen
 from bayeskit.cli.network_files import write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
+from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
     from bayeskit.network.learn.search import LearnedStructure
@@ -18,61 +19,75 @@ if TYPE_CHECKING:
     from bayeskit.progress import Step
 
 
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
+]
+Method = Annotated[str, typer.Option("--method", "-m", help="hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")]
+Score = Annotated[
+    str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
+]
+Required = Annotated[
+    list[str] | None, typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False)
+]
+Forbidden = Annotated[
+    list[str] | None, typer.Option("--forbid", help="Forbidden arc, A->B; may be repeated.", show_default=False)
+]
+Tiers = Annotated[
+    list[str] | None,
+    typer.Option("--tier", help="Columns A,B,… of a tier, the earliest first; repeated.", show_default=False),
+]
+Ordering = Annotated[
+    str | None, typer.Option("--ordering", help="All columns A,B,…, parents first; for k2.", show_default=False)
+]
+Root = Annotated[str | None, typer.Option(help="Root of the tree; for chow-liu.", show_default=False)]
+MaxParents = Annotated[
+    int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
+]
+Restarts = Annotated[
+    int | None, typer.Option(help="Restarts; for hill-climb, tabu and mmhc.", min=0, show_default=False)
+]
+Length = Annotated[
+    int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
+]
+Alpha = Annotated[float | None, typer.Option(help="Level of the tests; for pc and mmhc (0.01).", show_default=False)]
+Test = Annotated[
+    str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
+]
+Missing = Annotated[str, typer.Option(help="complete-rows, node-average or em.")]
+Numeric = Annotated[
+    str | None, typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False)
+]
+Bins = Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)]
+Ignored = Annotated[
+    list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
+]
+Pseudocount = Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)]
+DrawingFile = Annotated[
+    Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
+]
+
+
 def learn(
     data: Data,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
-    ] = Path("network.bif"),
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
-    ] = "hill-climb",
-    score: Annotated[
-        str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
-    ] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False),
-    ] = None,
-    forbid: Annotated[
-        list[str] | None,
-        typer.Option("--forbid", help="Forbidden arc, A->B; may be repeated.", show_default=False),
-    ] = None,
-    tier: Annotated[
-        list[str] | None,
-        typer.Option("--tier", help="Columns A,B,… of a tier, the earliest first; repeated.", show_default=False),
-    ] = None,
-    ordering: Annotated[
-        str | None, typer.Option("--ordering", help="All columns A,B,…, parents first; for k2.", show_default=False)
-    ] = None,
-    root: Annotated[str | None, typer.Option(help="Root of the tree; for chow-liu.", show_default=False)] = None,
-    max_parents: Annotated[
-        int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
-    ] = None,
-    restarts: Annotated[
-        int | None, typer.Option(help="Restarts; for hill-climb, tabu and mmhc.", min=0, show_default=False)
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option(help="Level of the tests; for pc and mmhc (0.01).", show_default=False)
-    ] = None,
-    test: Annotated[
-        str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
-    ] = None,
-    missing: Annotated[str, typer.Option(help="complete-rows, node-average or em.")] = "complete-rows",
-    numeric: Annotated[
-        str | None,
-        typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False),
-    ] = None,
-    bins: Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)] = 5,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
-    ] = None,
-    smoothing: Annotated[float, typer.Option(help="Pseudo-count of each cell of the tables (λ).", min=0)] = 1.0,
-    drawing: Annotated[
-        Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
-    ] = None,
+    output: Output = Path("network.bif"),
+    method: Method = "hill-climb",
+    score: Score = None,
+    require: Required = None,
+    forbid: Forbidden = None,
+    tier: Tiers = None,
+    ordering: Ordering = None,
+    root: Root = None,
+    max_parents: MaxParents = None,
+    restarts: Restarts = None,
+    length: Length = None,
+    alpha: Alpha = None,
+    test: Test = None,
+    missing: Missing = "complete-rows",
+    numeric: Numeric = None,
+    bins: Bins = NETWORK_BINS,
+    ignore: Ignored = None,
+    smoothing: Pseudocount = SMOOTHING,
+    drawing: DrawingFile = None,
     random_state: RandomState = 0,
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
@@ -97,7 +112,7 @@ def learn(
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
     options |= {"length": length, "alpha": alpha, "test": test}
     counter = _StepCounter()
-    found = learn_structure(
+    result = learn_structure(
         columns,
         _method(method, {name: value for name, value in options.items() if value is not None}),
         score,
@@ -113,10 +128,10 @@ def learn(
         progress=counter,
     )
     counter.end()
-    write_network(found.network, output)
+    write_network(result.network, output)
     if drawing is not None:
-        found.draw().save(drawing)
-    _say(found, output, drawing, json)
+        result.draw().save(drawing)
+    _say(result, output, drawing, json)
 
 
 def _method(word: str, options: dict[str, Any]) -> SearchMethod:
@@ -175,24 +190,15 @@ class _StepCounter:
             typer.echo("", err=True)
 
 
-def _say(found: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
-    net = found.network
+def _say(result: LearnedStructure, output: Path, drawing: Path | None, json: bool) -> None:
+    net, cpdag, history = result.network, result.cpdag, result.history
     if json:
-        screen.say_json(
-            {
-                "file": str(output),
-                "drawing": None if drawing is None else str(drawing),
-                "variables": list(net.names),
-                "arcs": [list(arc) for arc in net.arcs],
-                "cpdag": {"arcs": found.cpdag.arcs, "edges": found.cpdag.edges},
-                "score": found.score,
-                "method": found.history.method,
-                "reason": found.history.reason,
-            }
-        )
+        files = {"file": str(output), "drawing": None if drawing is None else str(drawing)}
+        graph = {"variables": list(net.names), "arcs": net.arcs, "cpdag": {"arcs": cpdag.arcs, "edges": cpdag.edges}}
+        screen.say_json({**files, **graph, "score": result.score, "method": history.method, "reason": history.reason})
         return
     screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
-    screen.say(f"{found.history.method}, score {found.score:.6g}; {found.history.reason}")
+    screen.say(f"{history.method}, score {result.score:.6g}; {history.reason}")
     for a, b in net.arcs:
         screen.say(f"  {a} -> {b}")
     if drawing is not None:

@@ -8,26 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayeskit.cli import screen, texts
-from bayeskit.cli.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Force,
-    Json,
-    LossFile,
-    Missing,
-    Model,
-    Predicted,
-    Reject,
-    Strict,
-    Tables,
-    TextColumn,
-    load_predictor,
-    read_loss_file,
-    refuse_overwriting,
-    table_output,
-)
+from bayeskit.cli import options, screen, texts
 from bayeskit.cli.tables import inputs, is_many, scan_of
 
 if TYPE_CHECKING:
@@ -35,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Model,
-    data: Tables,
+    model: options.Model,
+    data: options.Tables,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -50,21 +31,21 @@ def predict(
         list[str] | None,
         typer.Option("--keep", help="Copy this column of the data to the output; may be repeated.", show_default=False),
     ] = None,
-    loss: LossFile = None,
-    reject: Reject = None,
-    target: Predicted = None,
-    text: TextColumn = None,
+    loss: options.LossFile = None,
+    reject: options.Reject = None,
+    target: options.Predicted = None,
+    text: options.TextColumn = None,
     digits: Annotated[
         int | None,
         typer.Option(help="Decimal places of the probabilities (default: all).", min=1, max=17, show_default=False),
     ] = None,
-    strict: Strict = False,
-    decimal: Decimal = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    force: Force = False,
-    json: Json = False,
+    strict: options.Strict = False,
+    decimal: options.Decimal = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Predict the class of each row of a table.
 
@@ -80,16 +61,16 @@ def predict(
 
     Example: bayeskit predict asia.bif patients.csv --target lung
     """
-    place, name = table_output(output, json)
-    classifier = load_predictor(model, target)
+    place, name = options.table_output(output, json)
+    classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     words = (*classifier.missing, *(missing or ()))
     scan = scan_of(data, None, encoding, delimiter, words) if not is_text and is_many(data) else None
-    refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
-    costs = read_loss_file(loss, classifier.classes_.tolist(), reject)
+    options.refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
+    costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     if is_text:
         documents = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)
-        refuse_overwriting(place, documents.files)
+        options.refuse_overwriting(place, documents.files)
         _write(documents, place, name)
         return
     from bayeskit.table.files import TableFile

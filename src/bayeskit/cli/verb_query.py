@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from bayeskit.cli.network_cases import answer_cases
 from bayeskit.cli.network_files import read_network
 from bayeskit.cli.options import Json, Network, RandomState
 from bayeskit.cli.screen import say_json
+from bayeskit.defaults import MAX_MEMORY
 
 if TYPE_CHECKING:
     from bayeskit.cli.question import ParsedQuestion
@@ -29,7 +31,7 @@ def query(
     ] = None,
     memory: Annotated[
         str, typer.Option("--memory", help="Memory that the tables of an exact answer may take, such as 8GiB.")
-    ] = "4 GiB",
+    ] = MAX_MEMORY,
     cases: Annotated[
         str | None,
         typer.Option(
@@ -66,70 +68,46 @@ def query(
         warnings.simplefilter("always")
         options = {"method": method, "n_samples": samples, "error": error, "random_state": random_state}
         options["max_memory"] = memory
+        facts, lines = _answer(net, wanted, options)
         if json:
-            say_json(_as_json(net, wanted, options))
+            say_json(facts)
         else:
-            _answer(net, wanted, options)
+            typer.echo("\n".join(lines))
     for warning in said:
         typer.echo(f"Note: {' '.join(str(warning.message).split())}", err=True)
 
 
-def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> None:
+def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the answer in terms of JSON, and as lines of text."""
+    bounded = {"given": wanted.given, "max_memory": options["max_memory"]}
     if wanted.kind == "argmax":
-        best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
-        _show(("variable", "state"), list(best.items()))
-        typer.echo(f"P = {best.probability:.6g}")
-    elif wanted.event:
-        typer.echo(f"{net.probability(wanted.event, given=wanted.given, max_memory=options['max_memory']):.6g}")
-    elif len(wanted.names) > 1:
-        joint = net.joint(wanted.names, given=wanted.given, max_memory=options["max_memory"])
-        cells = zip(_cells(joint.states), joint.array.reshape(-1), strict=True)
-        _show((*wanted.names, "P"), [(*states, f"{p:.6g}") for states, p in cells])
-    else:
-        posterior = net.posterior(wanted.names[0], given=wanted.given, **options)
-        rows = [(state, f"{p:.6g}", "█" * round(p * BAR)) for state, p in posterior.items()]
-        if posterior.quality.approximate:
-            rows = [(s, f"{p} ± {e:.2g}", bar) for (s, p, bar), e in zip(rows, posterior.standard_error, strict=True)]
-        _show((wanted.names[0], "P", ""), rows)
-        if posterior.quality.approximate:
-            typer.echo(f"({posterior.quality})")
-
-
-def _as_json(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> dict[str, Any]:
-    if wanted.kind == "argmax":
-        best = net.most_probable(wanted.names or None, given=wanted.given, max_memory=options["max_memory"])
-        return {"states": dict(best.items()), "probability": float(best.probability)}
+        best = net.most_probable(wanted.names or None, **bounded)
+        facts = {"states": dict(best.items()), "probability": float(best.probability)}
+        return facts, [*_columns(("variable", "state"), list(best.items())), f"P = {best.probability:.6g}"]
     if wanted.event:
-        return {
-            "probability": float(net.probability(wanted.event, given=wanted.given, max_memory=options["max_memory"]))
-        }
+        probability = float(net.probability(wanted.event, **bounded))
+        return {"probability": probability}, [f"{probability:.6g}"]
     if len(wanted.names) > 1:
-        joint = net.joint(wanted.names, given=wanted.given, max_memory=options["max_memory"])
-        cells = zip(_cells(joint.states), joint.array.reshape(-1).tolist(), strict=True)
+        joint = net.joint(wanted.names, **bounded)
+        cells = list(zip(product(*joint.states), joint.array.reshape(-1).tolist(), strict=True))
         table = [{"states": list(states), "probability": p} for states, p in cells]
-        return {"variables": list(wanted.names), "table": table}
+        rows = [(*states, f"{p:.6g}") for states, p in cells]
+        return {"variables": list(wanted.names), "table": table}, _columns((*wanted.names, "P"), rows)
     posterior = net.posterior(wanted.names[0], given=wanted.given, **options)
-    answer: dict[str, Any] = {"variable": wanted.names[0], "probability": dict(posterior.items())}
-    if posterior.quality.approximate:
-        answer["standard_error"] = dict(zip(posterior, posterior.standard_error, strict=True))
-    return answer
+    facts = {"variable": wanted.names[0], "probability": dict(posterior.items())}
+    rows = [(state, f"{p:.6g}", "█" * round(p * BAR)) for state, p in posterior.items()]
+    if not posterior.quality.approximate:
+        return facts, _columns((wanted.names[0], "P", ""), rows)
+    errors = posterior.standard_error
+    facts["standard_error"] = dict(zip(posterior, errors, strict=True))
+    rows = [(state, f"{p} ± {se:.2g}", bar) for (state, p, bar), se in zip(rows, errors, strict=True)]
+    return facts, [*_columns((wanted.names[0], "P", ""), rows), f"({posterior.quality})"]
 
 
-def _cells(states: tuple[tuple[str, ...], ...]) -> Any:
-    from itertools import product
+def _columns(header: tuple[str, ...], rows: list[Any]) -> list[str]:
+    """Return a table as lines: a name that is cut off could not be asked for again, so none is."""
+    from bayeskit.result import pad, text_width
 
-    return product(*states)
-
-
-def _show(header: tuple[str, ...], rows: list[Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in header:
-        table.add_column(title, no_wrap=True)
-    for row in rows:
-        table.add_row(*map(str, row))
-    # Wide enough for any table: a name that is cut off could not be asked for again.
-    width = sum(max(len(str(row[i])) for row in (header, *rows)) + 2 for i in range(len(header)))
-    Console(width=max(width, 20), highlight=False, markup=False).print(table)
+    cells = [header, *rows]
+    widths = [max(text_width(str(row[j])) for row in cells) for j in range(len(header))]
+    return ["  ".join(pad(str(cell), n) for cell, n in zip(row, widths, strict=True)).rstrip() for row in cells]

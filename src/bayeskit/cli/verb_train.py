@@ -11,91 +11,77 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeskit.cli import screen, texts
-from bayeskit.cli.options import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Force,
-    Json,
-    LossFile,
-    Missing,
-    RandomState,
-    Reject,
-    Stream,
-    Tables,
-    TextColumn,
-    model_name,
-    read_loss_file,
-    refuse_overwriting,
-)
+from bayeskit.cli import options, screen, texts
 from bayeskit.cli.tables import inputs, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
-    from bayeskit.table.scan import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
     from bayeskit.workflow.training import Training
-    from bayeskit.workflow.training_table import TrainingTable
 
 # What --by says, and the measure of the library that it means.
 BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
 
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column to predict; for texts, the labels.", show_default=False)
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Model file (default: TABLE-TARGET.bayes).", show_default=False)
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", "-m", help="Try only this classifier; may be repeated.", show_default=False),
+]
+By = Annotated[
+    Literal["error", "log-loss", "brier", "loss"] | None,
+    typer.Option(help="Score that decides which classifier is best.", show_default="log-loss; loss with --loss"),
+]
+Folds = Annotated[
+    str, typer.Option(help="Number of folds, or group:COLUMN, or time:COLUMN (:NUMBER at the end if not 5).")
+]
+Test = Annotated[
+    str | None,
+    typer.Option("--test", help="File of held-out rows to score the best classifier on.", show_default=False),
+]
+Calibrate = Annotated[
+    bool, typer.Option("--calibrate", help="Fit a temperature to the probabilities of each classifier.")
+]
+Kind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
+]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts.")]
+DateOrder = Annotated[
+    Literal["dmy", "mdy", "ymd"] | None,
+    typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
+]
+
 
 def train(
-    data: Tables,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="Column to predict; for texts, the labels.", show_default=False),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Model file (default: TABLE-TARGET.bayes).", show_default=False),
-    ] = None,
-    models: Annotated[
-        list[str] | None,
-        typer.Option("--model", "-m", help="Try only this classifier; may be repeated.", show_default=False),
-    ] = None,
-    by: Annotated[
-        Literal["error", "log-loss", "brier", "loss"] | None,
-        typer.Option(help="Score that decides which classifier is best.", show_default="log-loss; loss with --loss"),
-    ] = None,
-    folds: Annotated[
-        str, typer.Option(help="Number of folds, or group:COLUMN, or time:COLUMN (:NUMBER at the end if not 5).")
-    ] = "5",
-    random_state: RandomState = 0,
-    test: Annotated[
-        str | None,
-        typer.Option("--test", help="File of held-out rows to score the best classifier on.", show_default=False),
-    ] = None,
-    calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Fit a temperature to the probabilities of each classifier.")
-    ] = False,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="Leave out this column; may be repeated.", show_default=False)
-    ] = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False
-        ),
-    ] = None,
-    loss: LossFile = None,
-    reject: Reject = None,
-    text: TextColumn = None,
-    report: Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts.")] = True,
-    decimal: Decimal = None,
-    date_order: Annotated[
-        Literal["dmy", "mdy", "ymd"] | None,
-        typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
-    ] = None,
-    missing: Missing = None,
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    stream: Stream = None,
-    force: Force = False,
-    json: Json = False,
+    data: options.Tables,
+    target: Target = None,
+    output: Output = None,
+    models: Models = None,
+    by: By = None,
+    folds: Folds = "5",
+    random_state: options.RandomState = 0,
+    test: Test = None,
+    calibrate: Calibrate = False,
+    ignore: options.Ignore = None,
+    kind: Kind = None,
+    loss: options.LossFile = None,
+    reject: options.Reject = None,
+    text: options.TextColumn = None,
+    report: Report = True,
+    decimal: options.Decimal = None,
+    date_order: DateOrder = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = "utf-8",
+    delimiter: options.Delimiter = None,
+    stream: options.Stream = None,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Learn to predict a column of a table.
 
@@ -121,36 +107,36 @@ def train(
     """
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
+    from bayeskit.workflow.training_table import read_training_table
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
         texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
-    if target is None:
-        raise typer.BadParameter("name the column to predict.", param_hint="--target")
-    forced = _pairs(kind or [])
-    plan = _plan(folds, models, by, loss is not None or reject is not None)
-    place = output or model_name(data, target)
-    page = place.with_suffix(".html") if report else None
-    words = tuple(missing or ())
+    plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
+    kinds, words = options.read_kinds(kind), tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    _refuse_places(place, page, (*sources, loss, test), force)
-    _refuse_known_rows(test, sources)
-    file = None if scan is not None else TableFile.open(data[0], encoding, delimiter, missing=words, keep=True)
-    held_out = None if test is None else TableFile.open(test, encoding, delimiter, missing=words)
-    if held_out is not None:
-        held_out.refuse_absent((target,))
-    if plan.column == target:
-        raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
-    left_out = [*(ignore or ()), *([plan.column] if plan.how == "group" else [])]
-    options = (target, left_out, forced, lambda classes: read_loss_file(loss, classes, reject), decimal, date_order)
-    source = file if scan is None else scan
-    assert source is not None
-    table = _read_table(source, options, plan, random_state, json)
+    place, page = _places(output or options.model_name(data, target), report, (*sources, loss, test), force)
+    held_out = _held_out(test, target, sources, (encoding, delimiter), words)
+    if scan is not None and not json:
+        screen.say(f"Reading {scan.shown} piece by piece.")
+    with screen.progress(scan is not None and not json) as progress:
+        table = read_training_table(
+            scan or TableFile.open(data[0], encoding, delimiter, missing=words, keep=True),
+            target,
+            [*(ignore or ()), *plan.left_out],
+            kinds,
+            lambda classes: options.read_loss_file(loss, classes, reject),
+            decimal,
+            date_order,
+            also=plan.columns,
+            random_state=random_state,
+            progress=progress,
+        )
     if not json:
         show_columns(table)
-    measure = BY[by] if by else None
     with screen.progress(not json) as progress:
+        measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
     replace(result.trained, missing=words).save(place)
     _show(result, held_out, place, page, sources[0], json)
@@ -176,34 +162,26 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
         screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
 
 
-def _read_table(
-    source: TableFile | Scan, options: tuple[Any, ...], plan: FoldPlan, random_state: int, json: bool
-) -> TrainingTable:
-    """Read the table; one of any size is read piece by piece, and this says so."""
-    from bayeskit.table.scan import Scan
-    from bayeskit.workflow.training_table import read_training_table
-
-    piecewise = isinstance(source, Scan)
-    if piecewise and not json:
-        screen.say(f"Reading {source.shown} piece by piece.")
-    also = [plan.column] if plan.column else []
-    with screen.progress(piecewise and not json) as progress:
-        return read_training_table(source, *options, also=also, random_state=random_state, progress=progress)
-
-
-def _plan(folds: str, models: list[str] | None, by: str | None, has_loss: bool) -> FoldPlan:
-    """Refuse what cannot be meant before any file is read, and return how rows are assigned to folds."""
+def _plan(
+    folds: str, models: list[str] | None, by: str | None, target: str | None, *, has_loss: bool
+) -> tuple[FoldPlan, str]:
+    """Refuse what cannot be meant before any file is read; return how rows are assigned to folds, and the target."""
     from bayeskit.errors import BayeskitError
     from bayeskit.workflow.candidates import candidates
     from bayeskit.workflow.fold_plan import FoldPlan
 
+    if target is None:
+        raise typer.BadParameter("name the column to predict.", param_hint="--target")
     candidates(models or None)
     if by == "loss" and not has_loss:
         raise typer.BadParameter("'loss' needs --loss or --reject, which say what an error costs.", param_hint="--by")
     try:
-        return FoldPlan.read(folds)
+        plan = FoldPlan.read(folds)
     except BayeskitError as error:
         raise typer.BadParameter(str(error), param_hint="--folds") from None
+    if plan.column == target:
+        raise typer.BadParameter("the target cannot say which rows belong together.", param_hint="--folds")
+    return plan, target
 
 
 def _write_report(page: Path | None, result: Training, json: bool) -> bool:
@@ -213,40 +191,39 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     from bayeskit.workflow.report.page import write_report
 
     with screen.progress(not json) as progress:
-        pictures = write_report(page, result, _command(), progress)
+        pictures = write_report(page, result, join(["bayeskit", *sys.argv[1:]]), progress)
     if not json:
         screen.say(f"report  {page}")
     return pictures
 
 
-def _pairs(kinds: list[str]) -> dict[str, str]:
-    pairs = {}
-    for pair in kinds:
-        name, sign, kind = pair.rpartition("=")
-        if not sign or not name:
-            raise typer.BadParameter(f"a kind must have the form NAME=KIND; got {pair!r}.", param_hint="--kind")
-        pairs[name] = kind
-    return pairs
-
-
-def _refuse_places(model: Path, page: Path | None, inputs: Sequence[str | None], force: bool) -> None:
+def _places(model: Path, report: bool, inputs: Sequence[str | None], force: bool) -> tuple[Path, Path | None]:
+    """Return where the model and its report are written; refuse what is no place for them."""
     from bayeskit.errors import ModelFileError
 
     if model.suffix == ".html":
         raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
     if not model.absolute().parent.is_dir():
         raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
+    page = model.with_suffix(".html") if report else None
     for path in filter(None, (model, page)):
-        refuse_overwriting(path, inputs, force=force)
+        options.refuse_overwriting(path, inputs, force=force)
+    return model, page
 
 
-def _refuse_known_rows(test: str | None, inputs: Sequence[str]) -> None:
-    """Refuse held-out rows that are the rows to learn from."""
+def _held_out(
+    test: str | None, target: str, inputs: Sequence[str], form: tuple[Any, ...], words: tuple[str, ...]
+) -> TableFile | None:
+    """Open the held-out rows; refuse those that are the rows to learn from, or have no target."""
+    from bayeskit.table.files import TableFile
+
+    if test is None:
+        return None
     there = [Path(path) for path in inputs if Path(path).exists()]
-    if test is not None and Path(test).exists() and any(path.samefile(test) for path in there):
-        said = f"{test!r} holds the rows to learn from; none of them is held out."
-        raise typer.BadParameter(said, param_hint="--test")
-
-
-def _command() -> str:
-    return join(["bayeskit", *sys.argv[1:]])
+    if Path(test).exists() and any(path.samefile(test) for path in there):
+        raise typer.BadParameter(
+            f"{test!r} holds the rows to learn from; none of them is held out.", param_hint="--test"
+        )
+    file = TableFile.open(test, *form, missing=words)
+    file.refuse_absent((target,))
+    return file

@@ -64,10 +64,10 @@ class Attribute(ABC):
     def codes(self, cells: Sequence[Any], name: str) -> Codes:
         """Return the codes of a column of plain values; None and NaN are missing."""
         known: dict[Any, int] = {}
-        found = np.empty(len(cells), dtype=np.int64)
+        codes = np.empty(len(cells), dtype=np.int64)
         for row, cell in enumerate(cells):
             if cell is None or cell != cell:
-                found[row] = MISSING
+                codes[row] = MISSING
                 continue
             if cell not in known:
                 try:
@@ -77,8 +77,8 @@ class Attribute(ABC):
                         f"column '{name}', row {row}: {error} Values that come later are declared with attributes="
                         f"{{{name!r}: ...}}."
                     ) from None
-            found[row] = known[cell]
-        return found
+            codes[row] = known[cell]
+        return codes
 
     @property
     def all(self) -> Codes:
@@ -321,13 +321,13 @@ class Hierarchy(Attribute):
     def without(self, constraint: int, cell: int) -> list[int]:
         """Return the siblings of the nodes on the path from the constraint down to the cell."""
         children = [k for k in range(1, self.n_constraints) if self._parent[k] == constraint]
-        found = []
+        narrower = []
         for child in children:
             if cell != MISSING and self._above[child, cell]:
-                found.extend(self.without(child, cell))
+                narrower.extend(self.without(child, cell))
             else:
-                found.append(child)
-        return found
+                narrower.append(child)
+        return narrower
 
     def label(self, constraint: int) -> str:
         """Return the term."""

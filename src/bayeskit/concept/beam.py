@@ -12,17 +12,17 @@ from bayeskit.concept.coverage import Coverage
 
 
 @dataclass(frozen=True)
-class Found:
+class ScoredHypotheses:
     """The hypotheses that a search evaluated: constraints, errors and log-priors."""
 
-    constraints: Codes  # (n_found, d)
-    errors: NDArray[np.int64]  # (n_found,)
-    log_prior: NDArray[np.float64]  # (n_found,)
+    constraints: Codes  # (n_hypotheses, d)
+    errors: NDArray[np.int64]  # (n_hypotheses,)
+    log_prior: NDArray[np.float64]  # (n_hypotheses,)
 
 
 def beam_search(
     coverage: Coverage, weights: list[NDArray[np.float64]], log_empty: float, log_odds: float, width: int
-) -> Found:
+) -> ScoredHypotheses:
     """Search from ⟨?, …, ?⟩ down, one more constraint at a time, keeping the best ``width`` hypotheses of each level.
 
     A hypothesis whose specialisations cannot beat the best one found is dropped: a specialisation covers fewer rows, so
@@ -45,10 +45,10 @@ def beam_search(
     )
     best = max(log_empty - log_odds * coverage.n_positive, float((prior - log_odds * errors[-1]).max()))
     while len(beam):
-        found = _specialise(coverage, beam, bits, prior, weights)
-        if found is None:
+        longer = _specialise(coverage, beam, bits, prior, weights)
+        if longer is None:
             break
-        beam, bits, prior = found
+        beam, bits, prior = longer
         left_out, wrong = coverage.errors(bits)
         scores = prior - log_odds * (left_out + wrong)
         rows.append(beam)
@@ -59,7 +59,7 @@ def beam_search(
         keep = np.flatnonzero(bound > best)
         keep = keep[np.argsort(-scores[keep], kind="stable")[:width]]
         beam, bits, prior = beam[keep], bits[keep], prior[keep]
-    return Found(np.concatenate(rows), np.concatenate(errors), np.concatenate(priors))
+    return ScoredHypotheses(np.concatenate(rows), np.concatenate(errors), np.concatenate(priors))
 
 
 def _specialise(

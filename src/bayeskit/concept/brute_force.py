@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.concept.attributes import EMPTY, Codes
-from bayeskit.concept.beam import Found, beam_search
+from bayeskit.concept.beam import ScoredHypotheses, beam_search
 from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage import Coverage
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
 from bayeskit.concept.examples import ConceptLearner, ConceptState
 from bayeskit.concept.find_s import one_row
-from bayeskit.concept.priors import NAMED, Prior, check_prior, log_prior, log_weights
+from bayeskit.concept.priors import NAMED, Prior, is_prior, log_prior, log_weights
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TooLargeError, warn_caller
+from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
 from bayeskit.plot.hypotheses import posterior_bars
 
@@ -100,6 +101,13 @@ class BruteForceMAP(ConceptLearner):
     (487, 6)
     """
 
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "noise": ("a number from 0 to below 0.5", lambda noise: at_least(0)[1](noise) and noise < 0.5),
+        "prior": (f"one of {', '.join(map(repr, NAMED))}, a function or an array", is_prior),
+        "max_hypotheses": at_least(1, whole=True),
+        "beam_width": at_least(1, whole=True),
+    }
+
     _state: PosteriorState
 
     map_ = learned("map", "The most probable hypothesis.")
@@ -135,7 +143,7 @@ class BruteForceMAP(ConceptLearner):
         ImpossibleEvidenceError
             When no hypothesis is consistent with the examples (only with ``noise=0``).
         """
-        self._check_parameters()
+        refuse_parameters(self, self._rules)
         concept, examples = self._read(X, y, target)
         space, n_examples = concept.space, len(examples.cells)
         coverage = Coverage(space, examples.cells, examples.is_positive)
@@ -143,8 +151,8 @@ class BruteForceMAP(ConceptLearner):
         if space.size <= self.max_hypotheses:
             errors, log_p = coverage.all_errors(), log_prior(self.prior, space)
         else:
-            found = self._search(space, coverage)
-            errors, log_p, constraints = found.errors, found.log_prior, found.constraints
+            scored = self._search(space, coverage)
+            errors, log_p, constraints = scored.errors, scored.log_prior, scored.constraints
         log_likelihood = self._log_likelihood(errors, n_examples)
         log_joint = log_p + log_likelihood
         peak = float(log_joint.max())
@@ -165,17 +173,7 @@ class BruteForceMAP(ConceptLearner):
         )
         return self
 
-    def _check_parameters(self) -> None:
-        noise: Any = self.noise
-        if isinstance(noise, bool) or not isinstance(noise, int | float | np.number) or not 0.0 <= noise < 0.5:
-            raise BayeskitError(f"noise is the probability that a label is wrong, from 0 to below 0.5; got {noise!r}.")
-        check_prior(self.prior)
-        for name in ("max_hypotheses", "beam_width"):
-            value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise BayeskitError(f"{name} must be a whole number of at least 1; got {value!r}.")
-
-    def _search(self, space: ConjunctionSpace, coverage: Coverage) -> Found:
+    def _search(self, space: ConjunctionSpace, coverage: Coverage) -> ScoredHypotheses:
         size = space.size
         large = f"the space has {size:.3g} hypotheses, more than max_hypotheses={self.max_hypotheses}"
         if self.noise == 0.0:
@@ -250,10 +248,6 @@ class BruteForceMAP(ConceptLearner):
         return -state.log_prior / np.log(2.0), data + 0.0
 
     # -- prediction -------------------------------------------------------------------------------------------------
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that the MAP hypothesis gives each row."""
-        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
         return self._state.space.covers(np.array(self._state.map.constraints), cells)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.concept import version_space
-from bayeskit.concept.attributes import Codes
+from bayeskit.concept.attributes import ANY, Codes
 from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
 from bayeskit.concept.examples import ConceptLearner, ConceptState, Examples
 from bayeskit.concept.find_s import generalise, one_row
-from bayeskit.errors import BayeskitError, InconsistentExamplesError, TooLargeError
+from bayeskit.errors import InconsistentExamplesError, TooLargeError
+from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import change_of, learned
 from bayeskit.result import Result
 
@@ -99,6 +100,8 @@ class CandidateElimination(ConceptLearner):
     (⟨sunny, ?, ?, ?, ?, ?⟩, ⟨?, warm, ?, ?, ?, ?⟩)
     """
 
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {"max_general": at_least(1, whole=True)}
+
     _state: VersionSpaceState
 
     S_ = learned("most_specific", "The most specific consistent hypotheses; for conjunctions there is one.")
@@ -120,22 +123,14 @@ class CandidateElimination(ConceptLearner):
         TooLargeError
             When G would pass ``max_general``.
         """
-        self._check_limit()
-        concept, examples = self._read(X, y, target)
-        space = concept.space
-        specific = _specific_of(concept, examples)
-        general = version_space.everything(space)
+        refuse_parameters(self, self._rules)
+        before, examples = self._begin(X, y, target)
+        specific, general = _specific_of(before, examples), before.general
         negatives = np.unique(examples.cells[~examples.is_positive], axis=0)
         for cells in negatives:
-            general = version_space.exclude(space, general, _bound(specific), cells, self.max_general)
-        self._state = VersionSpaceState(
-            **vars(concept),
-            specific=specific,
-            general=general,
-            negatives=negatives,
-            n_seen=len(examples.cells),
-            steps=[],
-        )
+            general = version_space.exclude(before.space, general, _bound(specific), cells, self.max_general)
+        n_seen = len(examples.cells)
+        self._state = replace(before, specific=specific, general=general, negatives=negatives, n_seen=n_seen)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
@@ -143,30 +138,30 @@ class CandidateElimination(ConceptLearner):
 
         Values in later calls must be known from the first call or from ``attributes``.
         """
-        self._check_limit()
+        refuse_parameters(self, self._rules)
         with change_of(self):
             before: VersionSpaceState | None = self.__dict__.get("_state")
             if before is None:
-                concept, examples = self._read(X, y, target)
-                first = concept.space.most_specific
-                before = VersionSpaceState(
-                    **vars(concept),
-                    specific=first,
-                    general=version_space.everything(concept.space),
-                    negatives=examples.cells[:0],
-                    n_seen=0,
-                    steps=[],
-                )
+                before, examples = self._begin(X, y, target)
             else:
-                found, examples = self._read_more(before, X, y, target)
-                before = replace(before, others=found.others)
+                concept, examples = self._read_more(before, X, y, target)
+                before = replace(before, others=concept.others)
             self._state = _after(replace(before, settings=self._as_settings()), examples, self.max_general)
         return self
 
-    def _check_limit(self) -> None:
-        limit: Any = self.max_general
-        if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
-            raise BayeskitError(f"max_general must be a whole number of at least 1; got {limit!r}.")
+    def _begin(self, X: Any, y: Any, target: str | None) -> tuple[VersionSpaceState, Examples]:
+        """Return the version space before any example, and the first examples."""
+        concept, examples = self._read(X, y, target)
+        space = concept.space
+        general = np.full((1, len(space.parts)), ANY, dtype=np.int64)  # ⟨?, …, ?⟩ alone
+        return VersionSpaceState(
+            **vars(concept),
+            specific=space.most_specific,
+            general=general,
+            negatives=examples.cells[:0],
+            n_seen=0,
+            steps=[],
+        ), examples
 
     @property
     def n_hypotheses_(self) -> int:
@@ -215,10 +210,6 @@ class CandidateElimination(ConceptLearner):
         model = self._now()
         total = model.n_hypotheses_
         return np.array([float(Fraction(int(n), total)) for n in model.votes(X)])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that most of the version space gives each row; a tie counts as negative."""
-        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
         total = self.n_hypotheses_

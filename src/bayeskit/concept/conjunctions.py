@@ -100,10 +100,10 @@ class ConjunctionSpace:
 
     def covers(self, constraints: Codes, cells: Codes) -> NDArray[np.bool_]:
         """Return which hypotheses cover which rows; (…, d) and (…, d) are broadcast over all but the last axis."""
-        found: NDArray[np.bool_] = np.ones((), dtype=bool)
+        covered: NDArray[np.bool_] = np.ones((), dtype=bool)
         for j, part in enumerate(self.parts):
-            found = found & part.covers(constraints[..., j], cells[..., j])
-        return np.asarray(found & (constraints[..., 0] != EMPTY))
+            covered = covered & part.covers(constraints[..., j], cells[..., j])
+        return np.asarray(covered & (constraints[..., 0] != EMPTY))
 
 
 @dataclass(frozen=True)

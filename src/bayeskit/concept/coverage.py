@@ -54,7 +54,7 @@ class Coverage:
         """
         first, last = self._parts()
         tail = _combine([self.tables[j] for j in last], self.n_words)
-        found = np.empty(self.space.size, dtype=np.int64)
+        errors = np.empty(self.space.size, dtype=np.int64)
         head_shape = [len(self.tables[j]) for j in first]
         n_head = prod(head_shape)
         step = max(1, _BLOCK_WORDS // max(1, tail.size))
@@ -64,9 +64,9 @@ class Coverage:
             for j, digit in zip(first, np.unravel_index(numbers, head_shape) if head_shape else (), strict=True):
                 head &= self.tables[j][digit]
             left_out, wrong = self.errors(head[:, None, :] & tail[None, :, :])
-            found[start * len(tail) : (start + len(numbers)) * len(tail)] = (left_out + wrong).ravel()
-        found[-1] = self.n_positive  # ∅ covers nothing
-        return found
+            errors[start * len(tail) : (start + len(numbers)) * len(tail)] = (left_out + wrong).ravel()
+        errors[-1] = self.n_positive  # ∅ covers nothing
+        return errors
 
     def _parts(self) -> tuple[list[int], list[int]]:
         last: list[int] = []
@@ -81,10 +81,10 @@ class Coverage:
 
 def _combine(tables: Sequence[Bits], n_words: int) -> Bits:
     """Return the AND of every combination of rows, one from each table, the last varying fastest."""
-    found = np.full((1, n_words), ~np.uint64(0))
+    combined = np.full((1, n_words), ~np.uint64(0))
     for table in tables:
-        found = (found[:, None, :] & table[None, :, :]).reshape(-1, n_words)
-    return found
+        combined = (combined[:, None, :] & table[None, :, :]).reshape(-1, n_words)
+    return combined
 
 
 def _pack(covers: NDArray[np.bool_]) -> Bits:

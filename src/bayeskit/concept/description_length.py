@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb, log2
+from math import comb, log, log2
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from bayeskit.learn.labelled_texts import split_text
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.result import Result
 from bayeskit.table.labels import read_labels
-from bayeskit.table.read import read_table
 
 
 @dataclass(frozen=True)
@@ -127,35 +126,42 @@ def _of_linear_model(model: Any, X: Any, y: Any, target: str | None, labels_only
             "complement naive Bayes scores classes and gives rows no probability: pass labels_only=True, or take the "
             "multinomial model."
         )
-    if target is not None:
-        X, y = split_text(X, target) if isinstance(model, TextClassifier) else split_matrix(X, target)
-    if y is None:
-        raise TableError("the description of rows needs their labels: pass y, or target='column'.")
-    logs = model.predict_log_proba(X) if labels_only else model.predict_joint_log_proba(X)
-    n_rows, n_classes = logs.shape
-    log_p = logs[np.arange(n_rows), _places(model, y, n_rows)]
-    if np.isneginf(log_p).any():
-        raise _impossible(int(np.isneginf(log_p).argmax()))
-    n_features = model.feature_log_prob_.shape[1]
+    split = split_text if isinstance(model, TextClassifier) else split_matrix
+    log_p = _log_p(model, *_labelled(X, y, target, split), labels_only)
+    n_classes, n_features = model.feature_log_prob_.shape
     bernoulli = isinstance(model, BernoulliNB) or getattr(model, "model", "") == "bernoulli"
     k = n_classes - 1 + n_classes * (n_features if bernoulli else n_features - 1)
     structure = structure_bits([0] + [1] * n_features, n_features + 1) if bernoulli else 0.0
-    return DescriptionLength(structure, 0.5 * log2(n_rows) * k, _bits(-float(log_p.sum())))
+    return DescriptionLength(structure, 0.5 * log2(len(log_p)) * k, _data_bits(log_p, "pass smoothing (alpha) above 0"))
 
 
-def _places(model: Any, y: Any, n_rows: int) -> NDArray[np.int64]:
-    labels, codes = read_labels(y, n_rows)
+def _labelled(X: Any, y: Any, target: str | None, split: Callable[[Any, str], tuple[Any, Any]]) -> tuple[Any, Any]:
+    if target is not None:
+        X, y = split(X, target)
+    if y is None:
+        raise TableError("the description of rows needs their labels: pass y, or target='column'.")
+    return X, y
+
+
+def _log_p(model: Any, X: Any, y: Any, labels_only: bool) -> NDArray[np.float64]:
+    """Return log P(y | x) or log P(x, y) of each row."""
+    logs = model.predict_log_proba(X) if labels_only else model.predict_joint_log_proba(X)
+    labels, codes = read_labels(y, len(logs))
     place = {label: k for k, label in enumerate(model.classes_.tolist())}
     strange = [label for label in labels.tolist() if label not in place]
     if strange:
         raise TableError(f"y holds the class {strange[0]!r}, which was not seen in fit; seen: {list(place)}.")
-    return np.asarray(np.array([place[label] for label in labels.tolist()])[codes])
+    column = np.array([place[label] for label in labels.tolist()])[codes]
+    return np.asarray(logs[np.arange(len(logs)), column])
 
 
-def _impossible(row: int) -> ImpossibleEvidenceError:
-    return ImpossibleEvidenceError(
-        f"row {row} has probability 0 under the model, so it has no code; pass smoothing (alpha) above 0."
-    )
+def _data_bits(log_p: NDArray[np.float64], remedy: str) -> float:
+    """Return L(D | h) of rows with these log-probabilities; a row of probability 0 has no code."""
+    if np.isneginf(log_p).any():
+        raise ImpossibleEvidenceError(
+            f"row {int(np.isneginf(log_p).argmax())} has probability 0 under the model, so it has no code; {remedy}."
+        )
+    return -float(log_p.sum()) / log(2.0)
 
 
 def structure_bits(n_parents: Sequence[int], n_variables: int) -> float:
@@ -169,45 +175,33 @@ def structure_bits(n_parents: Sequence[int], n_variables: int) -> float:
 
 def _of_network(net: BayesianNetwork, X: Any) -> DescriptionLength:
     log_p = net.log_probability(X)
-    if np.isneginf(log_p).any():
-        raise ImpossibleEvidenceError(
-            f"row {int(np.isneginf(log_p).argmax())} has probability 0 under the network, so it has no code; smooth "
-            "the tables."
-        )
-    parents = [len(own) for own in net.parents]
-    parameters = 0.5 * log2(len(log_p)) * net.n_parameters
-    return DescriptionLength(structure_bits(parents, len(net.names)), parameters, _bits(-float(log_p.sum())))
+    structure = structure_bits(list(map(len, net.parents)), len(net.names))
+    return DescriptionLength(
+        structure, 0.5 * log2(len(log_p)) * net.n_parameters, _data_bits(log_p, "smooth the tables")
+    )
 
 
 def _of_classifier(model: Any, X: Any, y: Any, target: str | None, labels_only: bool) -> DescriptionLength:
-    numeric = [variable.name for variable in model.schema_ if variable.is_numeric]
+    numeric = [variable for variable in model.schema_ if variable.is_numeric]
     if numeric:
         raise BayeskitError(
-            f"column '{numeric[0]}' is {model.schema_[numeric[0]].kind}, and a number from a density has no length in "
+            f"column '{numeric[0].name}' is {numeric[0].kind}, and a number from a density has no length in "
             "bits: fit with bins (numeric='mdl'), or without the column."
         )
-    if target is not None:
-        X, y = split_target(X, target)
-    if y is None:
-        raise TableError("the description of rows needs their labels: pass y, or target='column'.")
-    n_rows = read_table(X).n_rows
-    if labels_only:
-        log_p = float(model.predict_log_proba(X)[np.arange(n_rows), _places(model, y, n_rows)].sum())
-    else:
-        log_p = model.log_likelihood(X, y)
-    if np.isneginf(log_p):
-        raise ImpossibleEvidenceError("a row has probability 0 under the model, so it has no code; pass smoothing > 0.")
-    parameters = 0.5 * log2(n_rows) * float(model.n_parameters_)
-    return DescriptionLength(_classifier_structure(model), parameters, _bits(-log_p))
+    log_p = _log_p(model, *_labelled(X, y, target, split_target), labels_only)
+    parameters = 0.5 * log2(len(log_p)) * float(model.n_parameters_)
+    return DescriptionLength(_classifier_structure(model), parameters, _data_bits(log_p, "pass smoothing above 0"))
 
 
 def _classifier_structure(model: Any) -> float:
     if isinstance(model, AODE):
         return 0.0
     structure = getattr(model, "structure_", None)
-    inner = [()] * len(model.schema_) if structure is None else [own for own in structure.parents if own is not None]
+    inner = (
+        [()] * len(model.schema_) if structure is None else [above for above in structure.parents if above is not None]
+    )
     # The class has no parents, and is a parent of every feature that takes part.
-    parents = [0, *(len(own) + 1 for own in inner)]
+    parents = [0, *(len(above) + 1 for above in inner)]
     return structure_bits(parents, len(parents))
 
 
@@ -220,8 +214,4 @@ def _of_hypothesis(model: BruteForceMAP, X: Any, y: Any, target: str | None) -> 
     if model.noise == 0.0 and wrong:
         raise ImpossibleEvidenceError(f"the hypothesis gets {wrong} rows wrong, which noise=0 gives probability 0.")
     data = 0.0 if model.noise == 0.0 else -((n - wrong) * log2(1 - model.noise) + wrong * log2(model.noise))
-    return DescriptionLength(_bits(-float(state.log_prior[int(np.argmax(state.log_posterior))])), 0.0, data)
-
-
-def _bits(nats: float) -> float:
-    return nats / float(np.log(2.0))
+    return DescriptionLength(-float(state.log_prior[int(np.argmax(state.log_posterior))]) / log(2.0), 0.0, data)

@@ -109,28 +109,28 @@ class ConceptLearner(Model):
         state = replace(state, others=self._others_with(state, rows.classes.tolist()))
         return state, _examples(state, rows, source)
 
-    def _choose_positive(self, found: list[Any]) -> Any:
+    def _choose_positive(self, labels: list[Any]) -> Any:
         if self.positive is not None:
-            if self.positive not in found and len(found) > 1:
-                raise BayeskitError(f"positive is {self.positive!r}, which is not a label; the labels are {found}.")
+            if self.positive not in labels and len(labels) > 1:
+                raise BayeskitError(f"positive is {self.positive!r}, which is not a label; the labels are {labels}.")
             return self.positive
-        if len(found) > 2:
+        if len(labels) > 2:
             raise BayeskitError(
-                f"a concept is one label against the rest, and there are {len(found)}: {found[:10]}. Pass positive= to "
-                "name it."
+                f"a concept is one label against the rest, and there are {len(labels)}: {labels[:10]}. Pass "
+                "positive= to name it."
             )
-        if len(found) == 1 and found[0] in (0, 1):  # False and True too
-            return type(found[0])(1)
-        if len(found) == 1 and str(found[0]).strip().lower() in _SAYS_NO:
+        if len(labels) == 1 and labels[0] in (0, 1):  # False and True too
+            return type(labels[0])(1)
+        if len(labels) == 1 and str(labels[0]).strip().lower() in _SAYS_NO:
             raise BayeskitError(
-                f"all labels are {found[0]!r}, so that the label of the concept is not known. Pass positive= to name "
+                f"all labels are {labels[0]!r}, so that the label of the concept is not known. Pass positive= to name "
                 "it."
             )
-        return found[-1]
+        return labels[-1]
 
-    def _others_with(self, state: ConceptState, found: list[Any]) -> tuple[Any, ...]:
+    def _others_with(self, state: ConceptState, labels: list[Any]) -> tuple[Any, ...]:
         """Return the labels that are not the concept once more are known; unless it was named, refuse a second one."""
-        new = [label for label in found if label not in (state.positive, state.negative, *state.others)]
+        new = [label for label in labels if label not in (state.positive, state.negative, *state.others)]
         others = (*state.others, *new)
         if new and self.positive is None and len(others) > 1:
             known = ", ".join(map(repr, [*others[:-1], state.positive]))
@@ -146,7 +146,7 @@ class ConceptLearner(Model):
         return state.space.encode(state.read(X, read_table(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row."""
+        """Return the label of each row: the concept's where the learned hypothesis, or most of several, covers it."""
         model = self._now()
         return model._state.labels_of(model._predict_cells(model._cells(X)))
 

@@ -84,21 +84,17 @@ class FindS(ConceptLearner):
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
         concept, examples = self._read(X, y, target)
-        found = concept.space.most_specific
+        hypothesis = concept.space.most_specific
         steps: list[Generalisation] = []
         for row in np.flatnonzero(examples.is_positive).tolist():
-            wider = generalise(concept.space, found, examples.cells[row])
-            if wider != found:
-                found = wider
-                steps.append(Generalisation(row, found))
-        covered = concept.space.covers(np.array(found.constraints), examples.cells)
+            wider = generalise(concept.space, hypothesis, examples.cells[row])
+            if wider != hypothesis:
+                hypothesis = wider
+                steps.append(Generalisation(row, hypothesis))
+        covered = concept.space.covers(np.array(hypothesis.constraints), examples.cells)
         negatives = np.flatnonzero(covered & ~examples.is_positive)
-        self._state = FindSState(**vars(concept), hypothesis=found, steps=steps, covered_negatives=negatives)
+        self._state = FindSState(**vars(concept), hypothesis=hypothesis, steps=steps, covered_negatives=negatives)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the concept's label for the rows that the hypothesis covers, and the other label for the rest."""
-        return super().predict(X)
 
     def _predict_cells(self, cells: Codes) -> NDArray[np.bool_]:
         return self._state.space.covers(np.array(self._state.hypothesis.constraints), cells)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.concept.hypothesis_sets import HypothesisSet
-from bayeskit.concept.posterior_classifier import PosteriorClassifier, check_number
+from bayeskit.concept.posterior_classifier import PosteriorClassifier
 from bayeskit.learn.state import learned
 
 
@@ -46,16 +46,13 @@ class GibbsClassifier(PosteriorClassifier):
 
     drawn_ = learned("drawn", "The number of the hypothesis that was drawn.")
 
-    def _drawn(self, found: HypothesisSet) -> int:
+    def _drawn(self, hypotheses: HypothesisSet) -> int:
         from sklearn.utils import check_random_state
 
         rng = check_random_state(self.random_state)
-        return int(rng.choice(len(found.posterior), p=found.posterior / found.posterior.sum()))
+        return int(rng.choice(len(hypotheses.posterior), p=hypotheses.posterior / hypotheses.posterior.sum()))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(v | h, x) of the drawn hypothesis h, of shape (n_rows, n_classes)."""
         model = self._now()
         return model._state.set.proba_of(model.drawn_, model._read(X))
-
-    def _restored_draw(self, drawn: Any, n: int) -> int:
-        return check_number(drawn, n)

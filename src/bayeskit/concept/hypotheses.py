@@ -130,13 +130,13 @@ class Hypotheses(Result):
         """
         if likelihood is not None and examples:
             raise BayeskitError("give update either examples or likelihood=, the numbers P(d | h); got both.")
-        found = [(d, self._log_likelihood(d)) for d in examples] if likelihood is None else [self._given(likelihood)]
+        steps = [(d, self._log_likelihood(d)) for d in examples] if likelihood is None else [self._given(likelihood)]
         log_joint = self.log_joint
-        for number, (example, log_likelihood) in enumerate(found, len(self._steps) + 1):
+        for number, (example, log_likelihood) in enumerate(steps, len(self._steps) + 1):
             log_joint = log_joint + log_likelihood
             if np.isneginf(log_joint.max()):
                 raise self._impossible(number, example, log_likelihood)
-        return self._with(*(_Step(d, row) for d, row in found))
+        return self._with(*(_Step(d, row) for d, row in steps))
 
     def _given(self, likelihood: Any) -> tuple[Any, NDArray[np.float64]]:
         if isinstance(likelihood, Mapping):
@@ -230,8 +230,8 @@ class Hypotheses(Result):
 
     def _best(self, scores: NDArray[np.float64], ties: bool) -> Any:
         best = scores >= scores.max() - TIE
-        found = tuple(name for name, is_best in zip(self.names, best, strict=True) if is_best)
-        return found if ties else found[0]
+        names = tuple(name for name, is_best in zip(self.names, best, strict=True) if is_best)
+        return names if ties else names[0]
 
     def description_lengths(self) -> dict[Any, tuple[float, float]]:
         """Return L(h) = −log₂ P(h) and L(D | h) = −log₂ P(D | h) in bits, by name; the MAP has the least sum.
@@ -257,11 +257,11 @@ class Hypotheses(Result):
         ``x`` is the instance, where the hypotheses are functions of one.
         """
         models = self._outcome_models("predict_proba")
-        found: dict[Any, float] = {}
+        proba: dict[Any, float] = {}
         for model, p in zip(models, self.posteriors[-1].tolist(), strict=True):
             for outcome, q in model.outcomes(x).items():
-                found[outcome] = found.get(outcome, 0.0) + q * p
-        return found
+                proba[outcome] = proba.get(outcome, 0.0) + q * p
+        return proba
 
     def outcomes(self, number: int, x: Any = None) -> dict[Any, float]:
         """Return P(v | h) of every outcome v under one hypothesis, given by its number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,10 +15,39 @@ from bayeskit.concept.folds import rows_of, stratified_folds
 from bayeskit.concept.hypotheses import Hypotheses
 from bayeskit.concept.probabilities import read_prior
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
+from bayeskit.result import Result, pad, text_width
 from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table
 
 Proba = NDArray[np.float64]  # (n_rows, n_classes)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Votes(Result):
+    """The prediction of each hypothesis for one row, and their average; prints as text.
+
+    ``proba`` has shape (n_hypotheses, n_classes), ``posterior`` (n_hypotheses,).
+    """
+
+    names: tuple[Any, ...]
+    classes: tuple[Any, ...]
+    posterior: NDArray[np.float64]
+    proba: NDArray[np.float64]
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """Σ_h P(v | h) P(h | D) of each class."""
+        return np.asarray(self.posterior @ self.proba)
+
+    def __repr__(self) -> str:
+        names = [str(name) for name in self.names]
+        places = max(map(text_width, ["hypothesis", *names]))
+        heads = [f"{c!s:>10.10}" for c in self.classes]
+        lines = [f"{pad('hypothesis', places)}  {'posterior':>10}  {'  '.join(heads)}"]
+        for name, p, row in zip(names, self.posterior, self.proba, strict=True):
+            lines.append(f"{pad(name, places)}  {p:>10.4f}  {'  '.join(f'{q:>10.4f}' for q in row)}")
+        lines.append(f"{pad('together', places)}  {1.0:>10.4f}  {'  '.join(f'{q:>10.4f}' for q in self.total)}")
+        return "\n".join(lines)
 
 
 class HypothesisSet(Protocol):
@@ -100,14 +130,14 @@ class ClassifierSet:
     def proba_of(self, number: int, X: Any) -> Proba:
         """Return P(v | h, x) of one classifier, with the noise of the labels."""
         member = self.members[number]
-        found = np.zeros((_n_rows(X), len(self.classes)))
+        proba = np.zeros((read_table(X).n_rows, len(self.classes)))
         column = {label: k for k, label in enumerate(self.classes.tolist())}
-        found[:, [column[label] for label in np.asarray(member.classes_).tolist()]] = member.predict_proba(X)
-        return (1.0 - self.noise) * found + self.noise / len(self.classes)
+        proba[:, [column[label] for label in np.asarray(member.classes_).tolist()]] = member.predict_proba(X)
+        return (1.0 - self.noise) * proba + self.noise / len(self.classes)
 
     def optimal(self, X: Any) -> Proba:
         """Return Σ_h P(v | h, x) P(h | D)."""
-        total = np.zeros((_n_rows(X), len(self.classes)))
+        total = np.zeros((read_table(X).n_rows, len(self.classes)))
         for k, p in enumerate(self.posterior):
             if p > 0.0:
                 total += p * self.proba_of(k, X)
@@ -162,14 +192,14 @@ class FunctionSet:
     def _table(self, X: Any, say: Callable[[Any], dict[Any, float]]) -> Proba:
         places = {label: k for k, label in enumerate(self.classes.tolist())}
         rows = list(_rows(X))
-        found = np.zeros((len(rows), len(places)))
+        proba = np.zeros((len(rows), len(places)))
         for i, row in enumerate(rows):
             for outcome, p in say(row).items():
                 if outcome in places:
-                    found[i, places[outcome]] += p
+                    proba[i, places[outcome]] += p
                 elif p > 0.0:
                     raise BayeskitError(f"row {i}: a hypothesis says {outcome!r}, a label that was not seen in fit.")
-        return found
+        return proba
 
 
 def named(given: Sequence[Any]) -> tuple[tuple[str, ...], list[Any]]:
@@ -219,10 +249,6 @@ def _union(*parts: NDArray[Any]) -> NDArray[Any]:
     """Return the classes of all parts in sorted order; text stays an array of objects where the first part is one."""
     labels = sorted({label for part in parts for label in part.tolist()})
     return np.array(labels, dtype=object if parts[0].dtype.kind == "O" else None)
-
-
-def _n_rows(X: Any) -> int:
-    return read_table(X).n_rows
 
 
 def _rows(X: Any) -> list[dict[str, Any]]:

@@ -135,9 +135,9 @@ class LeastSquares(WholeModel):
         model = self._now()
         state, inputs = model._state, model._state.design.inputs(model._read_features(X))
         with np.errstate(over="ignore", invalid="ignore"):
-            found: NDArray[np.float64] = inputs @ state.coef + state.intercept
-        state.design.refuse_overflow(found, inputs)
-        return found
+            predicted: NDArray[np.float64] = inputs @ state.coef + state.intercept
+        state.design.refuse_overflow(predicted, inputs)
+        return predicted
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return R², the share of the squared deviations from the mean that the function explains."""

@@ -17,6 +17,7 @@ from bayeskit.concept.mdl.reading import render, steps_to
 from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
 from bayeskit.counts.table import read_classes
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.explain.row_cells import read_row
@@ -126,7 +127,7 @@ class MDLTree(TableClassifier):
     splits_ = learned("splits", "How the tree splits categorical columns.")
 
     def __init__(
-        self, *, splits: str = "auto", average: bool = True, smoothing: float = 1.0, kinds: Any = None
+        self, *, splits: str = "auto", average: bool = True, smoothing: float = SMOOTHING, kinds: Any = None
     ) -> None:
         self.splits = splits
         self.average = average
@@ -161,7 +162,7 @@ class MDLTree(TableClassifier):
         grown = [Tree.grow(table, y, rows.weight, len(rows.classes), splits) for splits in ways]
         pruned = [prune(tree) for tree in grown]
         # Of lengths that differ by rounding only, the first is taken.
-        best = int(np.argmax(np.array([found.bits for found in pruned]) < min(found.bits for found in pruned) + 1e-9))
+        best = int(np.argmax(np.array([each.bits for each in pruned]) < min(each.bits for each in pruned) + 1e-9))
         self._state = TreeState(
             settings,
             schema,
@@ -232,14 +233,14 @@ class MDLTree(TableClassifier):
         table, tree = state.coding.table(rows.source), state.tree
         open_nodes = [(0, np.arange(table.n_rows))]
         while open_nodes:
-            node, own = open_nodes.pop()
-            if not np.array_equal(np.bincount(codes[own], minlength=len(state.classes)), tree.counts[node]):
+            node, places = open_nodes.pop()
+            if not np.array_equal(np.bincount(codes[places], minlength=len(state.classes)), tree.counts[node]):
                 raise BayeskitError("a tree encodes only the rows and labels that it was fitted to; got other ones.")
             if tree.test[node] != Test.LEAF:
                 j = int(tree.feature[node])
-                sides = tree.sides(node, table.codes[j][own].astype(np.int64), int(table.sizes[j]))
+                sides = tree.sides(node, table.codes[j][places].astype(np.int64), int(table.sizes[j]))
                 children = range(tree.n_nodes)[tree.children(node)]
-                open_nodes.extend((child, own[sides == k]) for k, child in enumerate(children))
+                open_nodes.extend((child, places[sides == k]) for k, child in enumerate(children))
         return model.tree_bits_, model.data_bits_
 
     def coded_table(self, X: Any) -> CodedTable:

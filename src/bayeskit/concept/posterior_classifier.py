@@ -13,22 +13,21 @@ from bayeskit.classify.table_classifier import classes_to_parts
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.folds import without_column
 from bayeskit.concept.hypotheses import Hypotheses
-from bayeskit.concept.hypothesis_sets import ClassifierSet, ConjunctionSet, FunctionSet, HypothesisSet
-from bayeskit.concept.votes import Votes
+from bayeskit.concept.hypothesis_sets import ClassifierSet, ConjunctionSet, FunctionSet, HypothesisSet, Votes
 from bayeskit.counts.features import FeatureNames
 from bayeskit.counts.table import read_classes
-from bayeskit.errors import BayeskitError, ModelFileError, TableError
+from bayeskit.errors import ModelFileError
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.registry import MODELS, model_class
-from bayeskit.learn.checks import check_columns, in_order, refuse_target_among_features, split_target
+from bayeskit.learn.checks import check_columns, in_order, split_target
+from bayeskit.learn.labelled import read_labelled
 from bayeskit.learn.model import SavedModel, accuracy, plain_class
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import State, learned
 from bayeskit.plot.hypotheses import posterior_bars
-from bayeskit.table.labels import read_labels
 from bayeskit.table.read import read_table, refuse_sparse
 from bayeskit.table.schema import Schema
 
@@ -108,20 +107,11 @@ class PosteriorClassifier(SavedModel):
         """
         settings = self._checked_settings()
         refuse_sparse(X)
-        if target is not None:
-            if y is not None:
-                raise TableError(f"give the labels once: either y or target='{target}'.")
-            source, y = split_target(X, target)
-            X = without_column(X, target)
-        elif y is None:
-            raise TableError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        else:
-            source = read_table(X)
-            refuse_target_among_features(X, source, y)
-        read_labels(y, source.n_rows)
-        found, log_likelihood = self._fit_hypotheses(X, y)
+        rows = read_labelled(X, y, None, target, None, type(self).__name__)
+        source, y = rows.source, rows.classes[rows.y]
+        hypotheses, log_likelihood = self._fit_hypotheses(X if target is None else without_column(X, target), y)
         names = FeatureNames(len(source.names), source.names if source.named else None)
-        self._state = HypothesesState(settings, names, target, found, log_likelihood, self._drawn(found))
+        self._state = HypothesesState(settings, names, target, hypotheses, log_likelihood, self._drawn(hypotheses))
         return self
 
     def _as_settings(self) -> Self:
@@ -153,7 +143,7 @@ class PosteriorClassifier(SavedModel):
             rng=rng,
         )
 
-    def _drawn(self, found: HypothesisSet) -> int | None:
+    def _drawn(self, hypotheses: HypothesisSet) -> int | None:
         """Return the number of a hypothesis, where the model draws one from the posterior."""
         return None
 
@@ -239,16 +229,16 @@ class PosteriorClassifier(SavedModel):
         schemas = [member.schema_ for member in members if hasattr(member, "schema_")]
         if not members or len(schemas) < len(members):
             raise AttributeError("the hypotheses have no schema in common: not all are models of bayeskit over tables.")
-        found: Schema = schemas[0]
-        return found
+        schema: Schema = schemas[0]
+        return schema
 
     def _set_tags(self, tags: Any) -> None:
         from sklearn.utils import get_tags
 
         super()._set_tags(tags)
         given = self.hypotheses
-        own = [] if given is None or isinstance(given, BruteForceMAP | Hypotheses) else given
-        models = [item[1] if isinstance(item, tuple) else item for item in own]
+        classifiers = [] if given is None or isinstance(given, BruteForceMAP | Hypotheses) else given
+        models = [item[1] if isinstance(item, tuple) else item for item in classifiers]
         inner = [get_tags(model).input_tags if hasattr(model, "__sklearn_tags__") else None for model in models]
         for name in ("allow_nan", "categorical", "string"):
             setattr(tags.input_tags, name, all(getattr(each, name, False) for each in inner))
@@ -271,11 +261,11 @@ class PosteriorClassifier(SavedModel):
                     f"the hypothesis {state.names[k]!r} is a {type(member).__module__}.{name}, which "
                     "cannot be saved in a model file; save the model with pickle."
                 )
-            own, own_arrays = member._to_parts()
-            members.append({"name": state.names[k], "model": name, "meta": own})
-            arrays.update({f"m{k}_{key}": array for key, array in own_arrays.items()})
+            member_meta, member_arrays = member._to_parts()
+            members.append({"name": state.names[k], "model": name, "meta": member_meta})
+            arrays.update({f"m{k}_{key}": array for key, array in member_arrays.items()})
         arrays["posterior"], arrays["log_likelihood"] = state.posterior, state.log_likelihood
-        own_fields = {
+        fields = {
             "members": members,
             "noise": float(model.noise),
             "cv": int(model.cv),
@@ -284,7 +274,7 @@ class PosteriorClassifier(SavedModel):
             "target": state.target,
             "drawn": state.drawn,
         }
-        return {**meta, **own_fields}, arrays
+        return {**meta, **fields}, arrays
 
     @classmethod
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
@@ -293,11 +283,11 @@ class PosteriorClassifier(SavedModel):
         members = []
         for k, item in enumerate(items):
             prefix = f"m{k}_"
-            own = {key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)}
+            member_arrays = {key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)}
             name = expect_field(item, "model", str)
             if name not in MODELS:
                 raise ModelFileError(f"{name!r} is not a model that this bayeskit knows.")
-            members.append(cls._class_named(name)._from_parts(expect_field(item, "meta", dict), own))
+            members.append(cls._class_named(name)._from_parts(expect_field(item, "meta", dict), member_arrays))
         names = tuple(expect_field(item, "name", str) for item in items)
         if not members or len(set(names)) < len(names) or not all(hasattr(m, "predict_proba") for m in members):
             raise ModelFileError("the hypotheses are not classifiers with unique names.")
@@ -314,15 +304,13 @@ class PosteriorClassifier(SavedModel):
         target = meta["target"]
         if target is not None and not isinstance(target, str):
             raise ModelFileError("the target is not a column name.")
-        found = ClassifierSet(names, members, posterior, classes, noise)
+        hypotheses = ClassifierSet(names, members, posterior, classes, noise)
         log_likelihood = expect_array(arrays, "log_likelihood", np.float64, (len(members),))
-        drawn = model._restored_draw(meta["drawn"], len(members))
-        model._state = HypothesesState(model._as_settings(), _columns(meta), target, found, log_likelihood, drawn)
+        drawn = meta["drawn"]
+        if (drawn is None) != (cls._drawn is PosteriorClassifier._drawn) or drawn not in (None, *range(len(members))):
+            raise ModelFileError(f"the drawn hypothesis must have a number below {len(members)}; got {drawn!r}.")
+        model._state = HypothesesState(model._as_settings(), _columns(meta), target, hypotheses, log_likelihood, drawn)
         return model
-
-    def _restored_draw(self, drawn: Any, n: int) -> int | None:
-        """Return the number of the hypothesis that was drawn, as the file has it."""
-        return None
 
 
 # The classifiers that are used when none are given.
@@ -334,10 +322,3 @@ def _columns(meta: dict[str, Any]) -> FeatureNames:
     if not all(isinstance(name, str) for name in columns):
         raise ModelFileError("the columns have no names.")
     return FeatureNames(len(columns), tuple(columns) if expect_field(meta, "named", bool) else None)
-
-
-def check_number(number: Any, n: int) -> int:
-    """Return the number of a drawn hypothesis, which must be one of n."""
-    if type(number) is not int or not 0 <= number < n:
-        raise BayeskitError(f"the drawn hypothesis must have a number below {n}; got {number!r}.")
-    return number

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bayeskit.concept.conjunctions import Conjunction, ConjunctionSpace
 from bayeskit.concept.probabilities import read_prior
-from bayeskit.errors import BayeskitError
 
 NAMED = ("uniform", "specific", "simple")
 Prior = str | Callable[[Conjunction], float] | Any
@@ -62,19 +61,16 @@ def log_prior(prior: Prior, space: ConjunctionSpace) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
         if isinstance(prior, str):
             weights, empty = log_weights(prior, space)
-            found = np.zeros(1)
+            log_p = np.zeros(1)
             for w in weights:
-                found = (found[:, None] + w[None, :]).ravel()
-            return np.append(found, empty)
+                log_p = (log_p[:, None] + w[None, :]).ravel()
+            return np.append(log_p, empty)
         if callable(prior):
             given = [prior(hypothesis) for hypothesis in space]
             return np.log(read_prior(given, range(space.size), normalize=True))
         return np.log(read_prior(prior, range(space.size)))
 
 
-def check_prior(prior: Prior) -> None:
-    """Raise an error for a prior that is neither a known name, a function nor an array."""
-    if isinstance(prior, str) and prior not in NAMED:
-        raise BayeskitError(
-            f"prior must be one of {', '.join(map(repr, NAMED))}, a function or an array; got {prior!r}."
-        )
+def is_prior(prior: Prior) -> bool:
+    """Return whether a value could be a prior: a known name, a function or an array."""
+    return not isinstance(prior, str) or prior in NAMED

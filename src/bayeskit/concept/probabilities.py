@@ -57,14 +57,7 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool | None = Non
         raise BayeskitError("there is no hypothesis; give at least one.")
     if prior is None:
         return np.full(len(names), 1.0 / len(names))
-    if isinstance(prior, Mapping):
-        absent = [name for name in names if name not in prior]
-        strange = [name for name in prior if name not in names]
-        if absent or strange:
-            wrong = f"{absent[0]!r} has no prior" if absent else f"{strange[0]!r} is not a hypothesis"
-            raise BayeskitError(f"prior must name every hypothesis once: {wrong}; the hypotheses are {_list(names)}.")
-        prior = [prior[name] for name in names]
-    values = as_numbers(prior, "prior")
+    values = as_numbers(_in_order(prior, names) if isinstance(prior, Mapping) else prior, "prior")
     if values.shape != (len(names),):
         raise BayeskitError(
             f"prior must have one number for each of {len(names)} hypotheses; got an array of shape {values.shape}."
@@ -85,5 +78,11 @@ def read_prior(prior: Any, names: Sequence[Any], *, normalize: bool | None = Non
     return values
 
 
-def _list(names: Sequence[Any]) -> str:
-    return ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+def _in_order(prior: Mapping[Any, Any], names: Sequence[Any]) -> list[Any]:
+    absent = [name for name in names if name not in prior]
+    strange = [name for name in prior if name not in names]
+    if absent or strange:
+        wrong = f"{absent[0]!r} has no prior" if absent else f"{strange[0]!r} is not a hypothesis"
+        known = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+        raise BayeskitError(f"prior must name every hypothesis once: {wrong}; the hypotheses are {known}.")
+    return [prior[name] for name in names]

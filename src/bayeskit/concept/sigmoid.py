@@ -181,10 +181,10 @@ class SigmoidUnit(TableClassifier):
         schema = learn_schema(source, self.kinds, weight=weight)
         design, table, scale = DesignMatrix.learn(source, schema, weight)
         climb = self._climb_likelihood if self.rule == "cross-entropy" else self._climb_squared_error
-        found = [climb(design, table, scale, d, weight) for d in wanted]
-        weights = np.array([v[:-1] for v, _ in found]).reshape(len(found), len(scale))
-        intercept = np.array([v[-1] for v, _ in found]) - weights @ design.means
-        histories = [history for _, history in found]
+        optima = [climb(design, table, scale, d, weight) for d in wanted]
+        weights = np.array([v[:-1] for v, _ in optima]).reshape(len(optima), len(scale))
+        intercept = np.array([v[-1] for v, _ in optima]) - weights @ design.means
+        histories = [history for _, history in optima]
         return SigmoidState(self, schema, target, classes, design, weights, intercept, histories)
 
     def _climb_likelihood(
@@ -297,7 +297,8 @@ class SigmoidUnit(TableClassifier):
         facts = {
             "classes": classes,
             "weights": {
-                unit: dict(zip(names, own.tolist(), strict=True)) for unit, own in zip(units, weights.T, strict=True)
+                unit: dict(zip(names, column.tolist(), strict=True))
+                for unit, column in zip(units, weights.T, strict=True)
             },
             "steps": state.n_iter,
         }

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.concept.attributes import ANY, EMPTY, Attribute, Codes
+from bayeskit.concept.attributes import EMPTY, Attribute, Codes
 from bayeskit.concept.conjunctions import ConjunctionSpace
 from bayeskit.errors import TooLargeError
 
@@ -55,10 +55,10 @@ def exclude(space: ConjunctionSpace, general: Codes, specific: Codes | None, cel
     new = new[~_below_any(space, new, new)]
     if len(kept) + len(new) > limit:
         raise _too_large(len(general), len(kept) + len(new), limit)
-    found = np.concatenate([kept, new])
-    if not len(found) and specific is None:
+    following = np.concatenate([kept, new])
+    if not len(following) and specific is None:
         return np.full((1, len(cells)), EMPTY, dtype=np.int64)  # without a positive example ∅ is always consistent
-    return found
+    return following
 
 
 def _too_large(before: int, after: int, limit: int) -> TooLargeError:
@@ -153,8 +153,3 @@ def members(space: ConjunctionSpace, specific: Codes | None, general: Codes) -> 
             if constraints not in seen:
                 seen.add(constraints)
                 yield constraints
-
-
-def everything(space: ConjunctionSpace) -> Codes:
-    """Return G before any example: ⟨?, …, ?⟩ alone."""
-    return np.full((1, len(space.parts)), ANY, dtype=np.int64)

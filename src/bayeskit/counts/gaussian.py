@@ -46,10 +46,11 @@ class GaussianCounts:
         """Sum up the numeric columns of a table; moments of more than ``limit`` bytes are an error."""
         patterns, pattern = _missing_patterns(table, len(y))
         cells = pattern * len(classes) + y
-        found, group = np.unique(cells, return_inverse=True) if len(patterns) > 1 else _classes_alone(y, len(classes))
-        label, known = found % len(classes), patterns[found // len(classes)]
-        _refuse_too_large(len(found), patterns.shape[1], len(patterns), limit)
-        moments = JointMoments.of(table, group, len(found), weight)
+        several = len(patterns) > 1
+        groups, group = np.unique(cells, return_inverse=True) if several else _classes_alone(y, len(classes))
+        label, known = groups % len(classes), patterns[groups // len(classes)]
+        _refuse_too_large(len(groups), patterns.shape[1], len(patterns), limit)
+        moments = JointMoments.of(table, group, len(groups), weight)
         n_class = np.bincount(y, weight, minlength=len(classes))
         counts = cls(schema, classes, n_class, label, known, moments)
         return counts._in_order()

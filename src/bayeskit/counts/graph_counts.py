@@ -39,8 +39,8 @@ class GraphCounts(FamilyCounts):
         limit: float = np.inf,
     ) -> GraphCounts:
         """Count coded columns for a graph; ``limit`` bytes are the most that the tables may take."""
-        found = FamilyCounts.of(alone, columns, y, families_of_graph(parents), weight, MemoryLimit(limit))
-        return cls(found.alone, found.kind, found.families, found.cells, parents=parents)
+        counts = FamilyCounts.of(alone, columns, y, families_of_graph(parents), weight, MemoryLimit(limit))
+        return cls(counts.alone, counts.kind, counts.families, counts.cells, parents=parents)
 
     def _refuse_other_families(self, other: FamilyCounts) -> None:
         if not isinstance(other, GraphCounts) or self.parents != other.parents:
@@ -52,21 +52,21 @@ class GraphCounts(FamilyCounts):
     def to_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what goes into a model file: fields for JSON, and arrays."""
         meta, arrays = super().to_parts()
-        return {**meta, "graph": [list(own) for own in self.parents]}, arrays
+        return {**meta, "graph": [list(above) for above in self.parents]}, arrays
 
     @classmethod
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphCounts:
         """Read what :meth:`to_parts` gave; the graph must be without a cycle, and the families its own."""
-        found = FamilyCounts.from_parts(meta, arrays)
-        n = len(found.schema) + 1
+        counts = FamilyCounts.from_parts(meta, arrays)
+        n = len(counts.schema) + 1
         graph = expect_field(meta, "graph", list)
-        parents = tuple(tuple(own) for own in graph if isinstance(own, list))
-        whole = all(type(p) is int and 0 <= p < n for own in parents for p in own)
+        parents = tuple(tuple(above) for above in graph if isinstance(above, list))
+        whole = all(type(p) is int and 0 <= p < n for above in parents for p in above)
         if len(parents) != n or not whole or not _is_acyclic(parents):
             raise ModelFileError("the graph of the counts is not one over their columns and the class without a cycle.")
-        if found.kind != "given" or found.families != families_of_graph(parents):
+        if counts.kind != "given" or counts.families != families_of_graph(parents):
             raise ModelFileError("the counts are not of the families of their graph.")
-        return cls(found.alone, found.kind, found.families, found.cells, parents=parents)
+        return cls(counts.alone, counts.kind, counts.families, counts.cells, parents=parents)
 
 
 def families_of_graph(parents: Parents) -> Families:
@@ -76,14 +76,14 @@ def families_of_graph(parents: Parents) -> Families:
     ((0, 1), (0, 1, 2))
     """
     n = len(parents) - 1
-    found = {tuple(sorted({*own, j} - {n})) for j, own in enumerate(parents)}
-    return tuple(sorted(members for members in found if len(members) > 1))
+    families = {tuple(sorted({*above, j} - {n})) for j, above in enumerate(parents)}
+    return tuple(sorted(members for members in families if len(members) > 1))
 
 
 def _is_acyclic(parents: Parents) -> bool:
-    left = {j: set(own) for j, own in enumerate(parents)}
+    left = {j: set(above) for j, above in enumerate(parents)}
     while left:
-        roots = [j for j, own in left.items() if not own & left.keys()]
+        roots = [j for j, above in left.items() if not above & left.keys()]
         if not roots:
             return False
         for j in roots:

@@ -101,8 +101,8 @@ class JointMoments:
         safe = np.where(weight > 0, weight, 1.0)
         delta = subtract(other.wide_mean, self.wide_mean)  # (2, n_groups, n_columns)
         step = divide(multiply(delta, wide(other.weight[:, None])), safe[:, None])
-        own = multiply(delta, wide(self.weight[:, None]))
-        between = multiply(step[:, :, :, None], own[:, :, None, :])
+        weighted = multiply(delta, wide(self.weight[:, None]))
+        between = multiply(step[:, :, :, None], weighted[:, :, None, :])
         mean = add(self.wide_mean, step)
         # Exactly what came where one side has nothing.
         mean = np.where(self.weight[:, None] == 0, other.wide_mean, mean)

@@ -21,7 +21,7 @@ class LeftOut:
         return len(self.y)
 
     @cached_property
-    def own(self) -> NDArray[np.float64]:
+    def taken_out(self) -> NDArray[np.float64]:
         """What is taken out of the counts, of shape (n_rows,): of a row that counts several times, one copy."""
         return np.ones(len(self.y)) if self.weight is None else np.minimum(self.weight, 1.0)
 

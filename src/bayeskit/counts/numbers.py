@@ -92,8 +92,8 @@ class NumberCounts:
 
     def column(self, j: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return the distinct numbers of column ``j``, and their counts of shape (n_values, n_classes)."""
-        own = slice(int(self.offsets[j]), int(self.offsets[j + 1]))
-        return self.values[own], self.n[own]
+        cells = slice(int(self.offsets[j]), int(self.offsets[j + 1]))
+        return self.values[cells], self.n[cells]
 
     def n_known(self) -> NDArray[Any]:
         """Return the rows of each class in which each column was counted, of shape (n_columns, n_classes)."""

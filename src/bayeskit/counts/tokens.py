@@ -306,8 +306,8 @@ class TokenTally:
         self._n_class = np.concatenate([self._n_class, new]) + count_classes(codes, weight, len(code_of))
         (idf, later), how = self._idf, self._how
         for part, documents in self._tokenizer.batches(texts):
-            own = None if weight is None else weight[part]
-            self._counter.count(documents, codes[part], own, len(code_of), how.tf, idf, later, how.length)
+            row_weight = None if weight is None else weight[part]
+            self._counter.count(documents, codes[part], row_weight, len(code_of), how.tf, idf, later, how.length)
 
     def counts(self) -> TokenCounts:
         """Return the counts so far."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import AverageScorer, Score, n_threads
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.defaults import PRIOR
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.families import first_infinite, values_are_codes
 from bayeskit.estimate.prior import class_prior
@@ -33,7 +34,7 @@ class AverageBeliefs:
     min_count: float
     smooth: bool = False
     # P(c): "smoothed" as above, "data" without λ, "uniform" or given, as in :func:`class_prior`.
-    prior: Any = "smoothed"
+    prior: Any = PRIOR
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
     # Whether an array of numbers can be scored as it is, since all values are their own codes.
     in_place: bool = field(init=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.defaults import PRIOR
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.smoothing import BackOff
 
@@ -30,7 +31,7 @@ class BackOffAverage:
     smoothing: BackOff
     min_count: float
     smooth: bool = False
-    prior: Any = "smoothed"  # P(c) of each SPODE, as in :class:`FamilyBeliefs`
+    prior: Any = PRIOR  # P(c) of each SPODE, as in :class:`FamilyBeliefs`
     in_place: bool = field(init=False, default=False)
 
     @cached_property

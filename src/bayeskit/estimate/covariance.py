@@ -99,7 +99,7 @@ def estimate_gaussians(
     whole = gaussian(columns.pooled(), "ml")[1][:, 0]
     floor = _Floor(np.sqrt(whole), VARIANCE_FLOOR)
     groups = [_groups(counts, c, mean[c]) for c in range(n_classes)]
-    rest = np.array([_available_mean(own, d) for own in groups]).reshape(n_classes, d)
+    rest = np.array([_available_mean(class_groups, d) for class_groups in groups]).reshape(n_classes, d)
     start = np.array([np.diag(v) for v in variances]).reshape(n_classes, d, d)
     histories: tuple[History, ...] = ()
     if covariance == "diagonal":
@@ -111,10 +111,11 @@ def estimate_gaussians(
     else:
         together = [list(range(n_classes))] if covariance == "tied" else [[c] for c in range(n_classes)]
         matrices = start.copy()
-        for own in together:
-            found = _climb([groups[c] for c in own], rest[own], start[own], variance, floor, tol, max_iter)
-            rest[own], matrices[own] = found.parameters
-            histories += () if found.history is None else (found.history,)
+        for members in together:
+            some = [groups[c] for c in members]
+            climbed = _climb(some, rest[members], start[members], variance, floor, tol, max_iter)
+            rest[members], matrices[members] = climbed[:2]
+            histories += climbed[2]
     ranks = np.zeros(n_classes, dtype=np.int64)
     for c in range(n_classes):
         _, ranks[c] = floor.raised(matrices[c]) if d else (matrices[c], 0)
@@ -124,28 +125,22 @@ def estimate_gaussians(
     return Gaussians(exact[0], exact[1], matrices, ranks, histories)
 
 
-@dataclass(frozen=True)
-class _Climbed:
-    parameters: tuple[Matrix, Matrix]
-    history: History | None
-
-
 def _by_column(counts: GaussianCounts) -> Moments:
     """Return weight, mean and scatter of each column in each class, over the cells that are known."""
     d, n_classes = len(counts.schema.numeric), len(counts.classes)
-    own = counts.moments
+    moments = counts.moments
     weight, sums, scatter = np.zeros((3, n_classes, d))
-    cells = own.weight[:, None] * counts.known  # (n_groups, d)
+    cells = moments.weight[:, None] * counts.known  # (n_groups, d)
     # Around the first group of a class that has the column: means far from zero would lose the digits of its spread.
     around = np.zeros((n_classes, d))
     for g in range(len(counts.label) - 1, -1, -1):
-        around[counts.label[g], counts.known[g]] = own.mean[g, counts.known[g]]
-    off = np.where(counts.known, (own.mean - around[counts.label]) + own.wide_mean[1], 0.0)
+        around[counts.label[g], counts.known[g]] = moments.mean[g, counts.known[g]]
+    off = np.where(counts.known, (moments.mean - around[counts.label]) + moments.wide_mean[1], 0.0)
     np.add.at(weight, counts.label, cells)
     np.add.at(sums, counts.label, cells * off)
     shift = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
     apart = np.where(counts.known, off - shift[counts.label], 0.0)
-    np.add.at(scatter, counts.label, np.diagonal(own.scatter, axis1=1, axis2=2) + cells * apart**2)
+    np.add.at(scatter, counts.label, np.diagonal(moments.scatter, axis1=1, axis2=2) + cells * apart**2)
     parts = np.stack([weight.T, (around + shift).T, scatter.T])
     return Moments(np.concatenate([parts, np.zeros_like(parts)]))
 
@@ -179,37 +174,38 @@ def _climb(
     floor: _Floor,
     tol: float,
     max_iter: int,
-) -> _Climbed:
-    """Return means, as differences like those of the groups, and covariances of classes that share one matrix."""
+) -> tuple[Matrix, Matrix, tuple[History, ...]]:
+    """Return means as differences like those of the groups, covariances of classes with one matrix, and how EM went."""
     total = sum(group.weight for groups in classes for group in groups)
     if not total > 0:
-        return _Climbed((origin, start), None)
+        return origin, start, ()
 
     def maximise(statistics: list[tuple[float, Matrix, Matrix]]) -> tuple[Matrix, Matrix]:
         scatter = np.sum([scatter for _, _, scatter in statistics], axis=0)
         return np.array([mean for _, mean, _ in statistics]), scatter / total
 
-    divisor = total - (sum(1 for own in classes if own) if variance == "unbiased" else 0.0)
+    divisor = total - (sum(1 for groups in classes if groups) if variance == "unbiased" else 0.0)
     widened = total / divisor if divisor > 0 else 0.0
 
     whole = all(not len(group.hidden) for groups in classes for group in groups)
     if whole:
         statistics = [_completed(groups, origin[0], start[0])[0] for groups in classes]
         mean, matrix = maximise(statistics)
-        return _Climbed((mean, np.broadcast_to(matrix * widened, start.shape).copy()), None)
+        return mean, np.broadcast_to(matrix * widened, start.shape).copy(), ()
 
     def expect(parameters: tuple[Matrix, Matrix]) -> tuple[list[tuple[float, Matrix, Matrix]], float]:
-        found = [_completed(groups, mean, parameters[1]) for groups, mean in zip(classes, parameters[0], strict=True)]
-        return [statistic for statistic, _ in found], sum(likelihood for _, likelihood in found) / total
+        means, matrix = parameters
+        completed = [_completed(groups, mean, matrix) for groups, mean in zip(classes, means, strict=True)]
+        return [statistic for statistic, _ in completed], sum(likelihood for _, likelihood in completed) / total
 
     def raised(statistics: list[tuple[float, Matrix, Matrix]]) -> tuple[Matrix, Matrix]:
         mean, matrix = maximise(statistics)
         return mean, floor.raised(matrix)[0]
 
-    first = np.average(start, axis=0, weights=[max(sum(g.weight for g in own), 1e-300) for own in classes])
+    first = np.average(start, axis=0, weights=[max(sum(g.weight for g in groups), 1e-300) for groups in classes])
     result = expectation_maximisation((origin, first), expect, raised, tol=tol, max_iter=max_iter)
     mean, matrix = result.parameters
-    return _Climbed((mean, np.broadcast_to(matrix * widened, start.shape).copy()), result.history)
+    return mean, np.broadcast_to(matrix * widened, start.shape).copy(), (result.history,)
 
 
 def _completed(groups: list[_Group], mean: Matrix, matrix: Matrix) -> tuple[tuple[float, Matrix, Matrix], float]:

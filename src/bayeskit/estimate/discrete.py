@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 
 
@@ -42,7 +43,7 @@ def maximum_likelihood(counts: ArrayLike) -> NDArray[np.float64]:
     return dirichlet(counts, 0.0)
 
 
-def laplace(counts: ArrayLike, smoothing: float = 1.0) -> NDArray[np.float64]:
+def laplace(counts: ArrayLike, smoothing: float = SMOOTHING) -> NDArray[np.float64]:
     """Estimate probabilities with λ added to each count, (n_v + λ) / (n + Sλ); λ = 1 is Laplace's rule.
 
     >>> laplace([3, 0, 1], 1.0)

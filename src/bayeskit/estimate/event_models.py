@@ -111,12 +111,12 @@ class Multinomial(EventModel):
         left_size = less(sums.n.sum(axis=1)[y], rows.sums(rows.counted)) + sums.pseudo_sum
         others = np.zeros(len(y)) if rows.others is None else rows.others
         with np.errstate(invalid="ignore"):
-            own = rows.sums(rows.value * _log(left)) - rows.sums(rows.value) * _log(left_size)
-            own = np.where(left_size > 0, own, -rows.sums(rows.value) * np.log(sums.size))
+            of_class = rows.sums(rows.value * _log(left)) - rows.sums(rows.value) * _log(left_size)
+            of_class = np.where(left_size > 0, of_class, -rows.sums(rows.value) * np.log(sums.size))
         if others.any():
             log_joint += others[:, None] * (sums.log_of_empty - _log(size))
-            own += others * (sums.log_of_empty - _log(left_size))
-        log_joint[np.arange(len(y)), y] = own
+            of_class += others * (sums.log_of_empty - _log(left_size))
+        log_joint[np.arange(len(y)), y] = of_class
         return np.asarray(log_joint + rows.log_prior)
 
 
@@ -143,17 +143,17 @@ class Bernoulli(EventModel):
         """
         y, n_rows, pseudo = rows.left.y, len(rows.left), sums.pseudo
         log_joint = np.empty((n_rows, len(sums.n_class)))
-        mine = rows.left.own[rows.row]
+        of_cell = rows.left.taken_out[rows.row]
         for c, (n, all_rows) in enumerate(zip(sums.n, sums.n_class, strict=True)):
-            taken_out = np.where(y == c, rows.left.own, 0.0)
-            for own in np.unique(taken_out).tolist():
-                chosen = taken_out == own
+            amount = np.where(y == c, rows.left.taken_out, 0.0)
+            for taken_out in np.unique(amount).tolist():
+                chosen = amount == taken_out
                 cells = chosen[rows.row]
-                left = max(0.0, float(all_rows) - own)
+                left = max(0.0, float(all_rows) - taken_out)
                 total = _log(left + 2 * pseudo)
                 with np.errstate(invalid="ignore"):
                     absent = _log(less(np.full(len(n), left), n) + pseudo) - total
-                    taken = mine[cells] if own else 0.0
+                    taken = of_cell[cells] if taken_out else 0.0
                     present = _log(less(n[rows.feature[cells]], taken) + pseudo[rows.feature[cells]])
                     present -= total[rows.feature[cells]]
                 # A class without a row says nothing.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import FamilyScorer, Score, n_threads
 from bayeskit.counts.families import Families, FamilyCounts, sizes_of
 from bayeskit.counts.values import ragged
+from bayeskit.defaults import PRIOR
 from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.discrete import dirichlet
 from bayeskit.estimate.prior import class_prior
@@ -41,7 +42,7 @@ class FamilyBeliefs:
     smooth: bool = False
     super_parent: int = -1
     # P(c): "smoothed" as above, "data" without λ, "uniform" or given, as in :func:`class_prior`.
-    prior: Any = "smoothed"
+    prior: Any = PRIOR
     log_prior: NDArray[np.float64] = field(init=False)  # (n_classes,)
     # One array a family, of shape (values of each parent …, values of the feature, n_classes).
     log_tables: tuple[NDArray[np.float64], ...] = field(init=False)

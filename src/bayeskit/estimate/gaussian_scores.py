@@ -74,8 +74,8 @@ class GaussianBeliefs:
         keys = np.ascontiguousarray(packed).view([("", np.uint8)] * packed.shape[1])[:, 0] if x.shape[1] else packed
         _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
         for number, row in enumerate(first.tolist()):
-            own = np.flatnonzero(pattern.ravel() == number)
-            scores[own] = self._log_density(x[np.ix_(own, np.flatnonzero(known[row]))], known[row])
+            rows = np.flatnonzero(pattern.ravel() == number)
+            scores[rows] = self._log_density(x[np.ix_(rows, np.flatnonzero(known[row]))], known[row])
         return scores
 
     def _log_density(self, x: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -170,7 +170,7 @@ class GaussiansLeftOut:
                 of_class = np.flatnonzero(left.y == c)
                 if not len(of_class) or not self._divisor(c) > 0:
                     continue  # one row has no spread of its own
-                densities, sound = self._downdated(x[of_class], left.own[of_class], c)
+                densities, sound = self._downdated(x[of_class], left.taken_out[of_class], c)
                 if not self.shared:
                     densities, column = plain[of_class], densities
                     densities[:, c] = column[:, 0]
@@ -178,15 +178,15 @@ class GaussiansLeftOut:
                 again[of_class] = ~sound
         again |= np.isnan(x).any(axis=1)
         for i in np.flatnonzero(again).tolist():
-            log_joint[i] = self._fitted_again(x[i : i + 1], left.y[i : i + 1], left.own[i : i + 1], log_prior[i])
+            log_joint[i] = self._fitted_again(x[i : i + 1], left.y[i : i + 1], left.taken_out[i : i + 1], log_prior[i])
         return log_joint
 
-    def _downdated(self, x: Matrix, own: Matrix, c: int) -> tuple[Matrix, NDArray[np.bool_]]:
+    def _downdated(self, x: Matrix, taken_out: Matrix, c: int) -> tuple[Matrix, NDArray[np.bool_]]:
         """Return log p(x | k) of rows of class c for the classes k with its matrix, and where the formula holds."""
         d, fitted = x.shape[1], self.beliefs.gaussians
         members = np.arange(len(self.counts.classes)) if self.shared else np.array([c])
         n_c, whole = float(self.counts.n_class[c]), self._divisor(c)
-        rest, divisor = n_c - own, whole - own
+        rest, divisor = n_c - taken_out, whole - taken_out
         matrix = fitted.covariance[c] * whole
         unit = np.sqrt(np.diagonal(matrix))
         lower = linalg.cholesky(matrix / unit[:, None] / unit, lower=True)
@@ -194,18 +194,18 @@ class GaussiansLeftOut:
         solved = linalg.solve_triangular(lower, off.reshape(-1, d).T, lower=True).T.reshape(off.shape)
         u = solved[:, int(np.flatnonzero(members == c)[0])]
         with np.errstate(divide="ignore", invalid="ignore"):
-            a = own * n_c / rest
+            a = taken_out * n_c / rest
             kept = 1.0 - a * np.einsum("ij,ij->i", u, u)
             distance = np.einsum("ikj,ikj->ik", solved, solved)
             distance = distance + (a / kept)[:, None] * (solved @ u[:, :, None])[:, :, 0] ** 2
             distance[:, members == c] *= ((n_c / rest) ** 2)[:, None]
             log_size = 2.0 * (np.log(np.diagonal(lower)).sum() + np.log(unit).sum())
             log_size = log_size - d * np.log(divisor) + np.log(kept)
-            found = -0.5 * (d * np.log(2 * np.pi) + log_size[:, None] + divisor[:, None] * distance)
+            densities = -0.5 * (d * np.log(2 * np.pi) + log_size[:, None] + divisor[:, None] * distance)
             # A class of two rows or fewer, or a narrow direction, has an estimate that is raised.
             narrow = self._least_share(matrix) * kept / divisor
             sound = (rest > 0) & (divisor > 0) & (kept > _LEAST_LEFT) & (narrow > 2 * VARIANCE_FLOOR)
-        return found, sound & (fitted.rank[c] == d)
+        return densities, sound & (fitted.rank[c] == d)
 
     def _divisor(self, c: int) -> float:
         """Return what the scatter of a class, or of all classes, was divided by."""
@@ -218,8 +218,8 @@ class GaussiansLeftOut:
         scale = np.sqrt(np.maximum(np.diagonal(whole.scatter[0]), 1e-300) / max(float(whole.weight[0]) - 1.0, 1.0))
         return float(linalg.eigvalsh(matrix / scale[:, None] / scale)[0])
 
-    def _fitted_again(self, x: Matrix, y: NDArray[np.int64], own: Matrix, log_prior: Matrix) -> Matrix:
+    def _fitted_again(self, x: Matrix, y: NDArray[np.int64], taken_out: Matrix, log_prior: Matrix) -> Matrix:
         counts, columns = self.counts, [x[:, k].copy() for k in range(x.shape[1])]
-        rest = counts.declare(counts.classes) - GaussianCounts.of(counts.schema, counts.classes, columns, y, own)
+        rest = counts.declare(counts.classes) - GaussianCounts.of(counts.schema, counts.classes, columns, y, taken_out)
         densities = GaussianBeliefs(self.beliefs.schema, log_prior, self.estimate(rest)).log_densities(x)
         return np.asarray(densities[0] + log_prior)

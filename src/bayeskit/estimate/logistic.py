@@ -13,6 +13,7 @@ from scipy.special import softmax
 
 from bayeskit._kernels import logistic_gradient, logistic_hessian, n_threads
 from bayeskit.estimate.history import History
+from bayeskit.progress import Progress, report_step
 
 Matrix = NDArray[np.float64]
 
@@ -127,12 +128,14 @@ def solve(
     learning_rate: float | str = "auto",
     *,
     record: bool = False,
+    progress: Progress | None = None,
 ) -> Optimum:
     """Maximise the likelihood from zero, until no entry of the gradient (inputs of deviation 1) is above ``tol``.
 
-    With ``record`` the history keeps the coefficients before each step and at the end.
+    With ``record`` the history keeps the coefficients before each step and at the end; ``progress`` is called after
+    each step.
     """
-    path = _Path(solver, tol, max_iter, record)
+    path = _Path(solver, tol, max_iter, record, progress)
     if solver == "gradient":
         return _ascend(problem, path, learning_rate)
     return (_newton if solver == "newton" else _lbfgs)(problem, path)
@@ -146,6 +149,7 @@ class _Path:
     tol: float
     max_iter: int
     record: bool = False
+    progress: Progress | None = None
     objective: list[float] = field(default_factory=list)
     coefs: list[Matrix] = field(default_factory=list)
 
@@ -154,6 +158,8 @@ class _Path:
         self.objective.append(-float(value))
         if self.record:
             self.coefs.append(coef)
+        if len(self.objective) > 1:
+            report_step(self.progress, self.solver, len(self.objective) - 1, objective=self.objective[-1])
 
     def replace_last(self, coef: Matrix, value: float) -> None:
         """Keep other coefficients for the last step."""

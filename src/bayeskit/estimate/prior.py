@@ -40,14 +40,14 @@ def log_prior_left_out(
     counts: Statistic, prior: str | ArrayLike | dict[Any, float], smoothing: float | str | Smoothing, rows: LeftOut
 ) -> NDArray[np.float64]:
     """Return log P(c) without each row, of shape (n_rows, n_classes)."""
-    pairs, place = np.unique(np.column_stack([rows.y, rows.own]), axis=0, return_inverse=True)
-    found = np.empty((len(pairs), len(counts.classes)))
+    pairs, place = np.unique(np.column_stack([rows.y, rows.taken_out]), axis=0, return_inverse=True)
+    priors = np.empty((len(pairs), len(counts.classes)))
     for k, (c, weight) in enumerate(pairs.tolist()):
         n_class = counts.n_class.astype(np.float64)
         n_class[int(c)] = max(0.0, n_class[int(c)] - weight)
-        found[k] = class_prior(n_class, prior, smoothing, counts.classes)
+        priors[k] = class_prior(n_class, prior, smoothing, counts.classes)
     with np.errstate(divide="ignore"):  # a class whose only row is left out may be impossible
-        return np.asarray(np.log(found[place.ravel()]))
+        return np.asarray(np.log(priors[place.ravel()]))
 
 
 def _given_prior(prior: ArrayLike | dict[Any, float], classes: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import back_off_tables, log_tables, n_threads
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.discrete import laplace, m_estimate
 from bayeskit.estimate.information import conditional_mutual_information
@@ -79,13 +80,15 @@ class SymmetricSmoothing(Smoothing):
         """
         return self._log_tables(tables, n_cells, 1.0)
 
-    def _log_tables(self, tables: Tables, n_cells: Sequence[int] | None, own: float) -> NDArray[np.float64]:
+    def _log_tables(self, tables: Tables, n_cells: Sequence[int] | None, taken_out: float) -> NDArray[np.float64]:
         if not tables:
             return np.empty(0)
         n_values = [table.shape[-2] for table in tables]
         pseudo = [self.pseudo_count(cells) for cells in n_cells or n_values]
         threads = n_threads(sum(table.size for table in tables))
-        return log_tables([table.ravel() for table in tables], n_values, tables[0].shape[-1], pseudo, own, threads)
+        return log_tables(
+            [table.ravel() for table in tables], n_values, tables[0].shape[-1], pseudo, taken_out, threads
+        )
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Lidstone(SymmetricSmoothing):
     array([0.57142857, 0.14285714, 0.28571429])
     """
 
-    smoothing: float = 1.0
+    smoothing: float = SMOOTHING
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.smoothing) and self.smoothing >= 0):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit import _kernels as kernels
 from bayeskit.counts.families import FamilyCounts, sizes_of
+from bayeskit.defaults import PRIOR
 from bayeskit.estimate.families import prior_counts, with_unseen
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 
@@ -22,7 +23,7 @@ def super_parent_losses(
     weight: NDArray[np.float64] | None,
     *,
     smooth: bool = False,
-    prior: Any = "smoothed",
+    prior: Any = PRIOR,
 ) -> NDArray[np.float64]:
     r"""Return the leave-one-out losses of the SPODE of each feature, in one pass over the rows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,17 +57,8 @@ class Explanation:
     def strongest(self) -> Explanation:
         """Return the same evidence with the strongest terms first."""
         order = np.argsort(-np.abs(self.terms), kind="stable")
-        return Explanation(
-            self.classes,
-            self.prior,
-            tuple(self.features[j] for j in order),
-            tuple(self.values[j] for j in order),
-            self.terms[order],
-            self.used[order],
-            self.probability,
-            self.edges,
-            self.floor,
-        )
+        features, values = (tuple(cells[j] for j in order) for cells in (self.features, self.values))
+        return replace(self, features=features, values=values, terms=self.terms[order], used=self.used[order])
 
     def labels(self) -> list[str]:
         """Return one line of text per feature, such as ``outlook = sunny`` or ``age = 35 in [30, 41)``."""

@@ -49,38 +49,26 @@ def explain(
     read = read_row(model, row)
     places = _places(order, read.names)
     if isinstance(model, AdditiveModel):
-        prior, terms, used = model.log_joint_terms(as_table(model, read, hidden_copies(read, _nothing(read))))
+        prior, terms, used = model.log_joint_terms(_table(model, read, read.missing[None, :]))
         log_joint = prior + terms.sum(axis=1)
         a, b = _pairs(log_joint, classes, model.classes_)[0]
         return _explanation(model, read, (a, b), prior, terms[0], used[0], _share(log_joint[0], a), places)
-    if isinstance(model, HidingModel):
-        return _explain_hiding(model, read, classes, places)
-    hidden = _revealing(read, places)
-    log_proba = _log_proba(model, as_table(model, read, hidden_copies(read, hidden)))  # (n_features + 1, n_classes)
+    # A model that distinguishes hidden from missing cells is told what is hidden; only cells left out stay so.
+    hiding = isinstance(model, HidingModel)
+    unknown = read.absent if hiding else read.missing
+    hidden = _revealing(unknown, places)  # (n_features + 1, n_features)
+    table = _table(model, read, np.zeros_like(hidden) if hiding else hidden)
+    log_proba = model.log_posterior_hiding(table, hidden, floor=False) if hiding else _log_proba(model, table)
     a, b = _pairs(log_proba[-1:], classes, model.classes_)[0]
     changes = np.zeros((len(read.names), log_proba.shape[1]))
-    changes[places] = _steps(log_proba, (a, b))
-    table = as_table(model, read, hidden_copies(read, _nothing(read)))
-    used = model._used_cells(table)[0] if isinstance(model, CellReader) else ~read.missing
-    return _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(log_proba[-1, a])), places)
-
-
-def _explain_hiding(model: HidingModel, read: Row, classes: tuple[Any, Any] | None, places: list[int]) -> Explanation:
-    """Explain a row by a model that distinguishes hidden from missing cells: only cells left out stay hidden."""
-    hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
-    for step, j in enumerate(places):
-        hidden[step + 1 :, j] = read.absent[j]
-    none_missing = np.zeros((len(hidden), len(places)), dtype=bool)
-    table = as_table(model, read, hidden_copies(read, none_missing))
-    log_proba = model.log_posterior_hiding(table, hidden, floor=False)  # (n_features + 1, n_classes)
-    a, b = _pairs(log_proba[-1:], classes, model.classes_)[0]
-    last = as_table(model, read, hidden_copies(read, none_missing[:1]))
-    end = model.log_posterior_hiding(last, hidden[-1:], floor=True)[0]
-    changes = np.zeros((len(read.names), log_proba.shape[1]))
-    changes[places] = _steps(log_proba, (a, b))
-    used = model._used_cells(last)[0] & ~read.absent if isinstance(model, CellReader) else ~read.absent
-    found = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
-    return replace(found, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
+    changes[places] = _steps(log_proba)
+    whole = _table(model, read, np.zeros_like(hidden[:1]) if hiding else read.missing[None, :])
+    used = model._used_cells(whole)[0] & ~unknown if isinstance(model, CellReader) else ~unknown
+    end = model.log_posterior_hiding(whole, hidden[-1:], floor=True)[0] if hiding else log_proba[-1]
+    explanation = _explanation(model, read, (a, b), log_proba[0], changes, used, float(np.exp(end[a])), places)
+    if not hiding:
+        return explanation
+    return replace(explanation, floor=float(end[a] - end[b]) - float(log_proba[-1, a] - log_proba[-1, b]))
 
 
 def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
@@ -93,10 +81,9 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
     pairs = _pairs(log_joint, classes, model.classes_)
     rows = np.arange(len(pairs))
     first, second = pairs.T
-    with np.errstate(invalid="ignore"):
-        changes = terms[rows, :, first] - terms[rows, :, second]
     # Infinite terms of both signs cancel to NaN as well: then neither class can give the row.
     with np.errstate(invalid="ignore"):
+        changes = terms[rows, :, first] - terms[rows, :, second]
         undefined = np.isnan(changes.sum(axis=1))
     if undefined.any():
         raise ImpossibleEvidenceError(
@@ -147,31 +134,26 @@ def _explanation(
             f"this row has probability 0 under {model.classes_[a]!r} and under {model.classes_[b]!r}; "
             f"{_way_out(model)}other classes."
         )
-    return Explanation(
-        (plain(model.classes_[a]), plain(model.classes_[b])),
-        float(prior[a] - prior[b]),
-        tuple(row.names[j] for j in places),
-        tuple(row.values[j] for j in places),
-        changes[places],
-        np.asarray(used)[places],
-        probability,
-        _edges_of(model),
-    )
+    classes, odds = (plain(model.classes_[a]), plain(model.classes_[b])), float(prior[a] - prior[b])
+    names, values = (tuple(cells[j] for j in places) for cells in (row.names, row.values))
+    used = np.asarray(used)[places]
+    return Explanation(classes, odds, names, values, changes[places], used, probability, _edges_of(model))
 
 
-def _nothing(row: Row) -> NDArray[np.bool_]:
-    return row.missing[None, :]
+def _table(model: Any, row: Row, hidden: NDArray[np.bool_]) -> Any:
+    """Return a table of copies of the row, each without the cells that ``hidden`` marks in it."""
+    return as_table(model, row, hidden_copies(row, hidden))
 
 
-def _revealing(row: Row, places: list[int]) -> NDArray[np.bool_]:
-    """Return which cells are hidden in each step: all at first, then one fewer each time; missing ones always."""
+def _revealing(unknown: NDArray[np.bool_], places: list[int]) -> NDArray[np.bool_]:
+    """Return which cells are hidden in each step: all at first, then one fewer each time; unknown ones always."""
     hidden = np.ones((len(places) + 1, len(places)), dtype=bool)
     for step, j in enumerate(places):
-        hidden[step + 1 :, j] = row.missing[j]
+        hidden[step + 1 :, j] = unknown[j]
     return hidden
 
 
-def _steps(log_proba: NDArray[np.float64], pair: tuple[int, int]) -> NDArray[np.float64]:
+def _steps(log_proba: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the change of each class's log-probability at each step.
 
     Once a class is ruled out its log-probability stays at −inf, which is no further change.
@@ -253,14 +235,8 @@ def _collect(explanations: list[Explanation], names: tuple[str, ...]) -> Explana
     pairs = np.empty((len(explanations), 2), dtype=object)
     pairs[:] = [each.classes for each in explanations]
     columns = [np.array([each.values[j] for each in explanations], dtype=object) for j in range(len(names))]
-    return Explanations(
-        pairs,
-        np.array([each.prior for each in explanations]),
-        names,
-        columns,
-        np.stack([each.terms for each in explanations]),
-        np.stack([each.used for each in explanations]),
-        np.array([each.probability for each in explanations]),
-        explanations[0].edges,
-        np.array([each.floor for each in explanations]),
+    prior, terms, used, probability, floor = (
+        np.array([getattr(each, name) for each in explanations])
+        for name in ("prior", "terms", "used", "probability", "floor")
     )
+    return Explanations(pairs, prior, names, columns, terms, used, probability, explanations[0].edges, floor)

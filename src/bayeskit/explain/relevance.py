@@ -164,16 +164,16 @@ def feature_relevance(model: Any) -> Relevances:
     domains = source.domains()
     nothing = [as_column([None]) for _ in domains]
     now = _joint(source, nothing)[0]
-    found = Relevances()
+    ranked = Relevances()
     for j, domain in enumerate(domains):
         joint = _over(source, nothing, j, domain)
         joint, incoherence = _coherent(joint / joint.sum(), now / now.sum())
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
         ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
         information = max(float((joint * np.log(ratio)).sum()), 0.0)  # a sum of roundings may fall just below zero
-        found.append(Relevance(domain.name, information, domain.exact and incoherence <= ROUNDING))
-    found.sort(key=lambda each: -each.information)
-    return found
+        ranked.append(Relevance(domain.name, information, domain.exact and incoherence <= ROUNDING))
+    ranked.sort(key=lambda each: -each.information)
+    return ranked
 
 
 def _coherent(joint: NDArray[np.float64], posterior: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

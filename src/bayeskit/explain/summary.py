@@ -55,10 +55,10 @@ class Summary(Result):
             if feature.table is None:
                 continue
             rest = np.average(feature.table[:, others], axis=1, weights=share)
-            for value, own, other in zip(feature.values, feature.table[:, number], rest, strict=True):
-                if own > other:
-                    weight = float(np.log(own / other)) if other > 0 else np.inf
-                    ranked.append((own * min(weight, 50.0), feature.name, value, weight))
+            for value, p, other in zip(feature.values, feature.table[:, number], rest, strict=True):
+                if p > other:
+                    weight = float(np.log(p / other)) if other > 0 else np.inf
+                    ranked.append((p * min(weight, 50.0), feature.name, value, weight))
         ranked.sort(key=lambda item: -item[0])
         return [(name, value, weight) for _, name, value, weight in ranked[:most]]
 

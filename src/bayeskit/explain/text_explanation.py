@@ -69,23 +69,14 @@ class TextExplanation:
 
     def by_word(self) -> Explanation:
         """Return one term for each different word, the strongest first."""
-        weight: dict[str, float] = {}
-        n: dict[str, int] = {}
-        used: dict[str, bool] = {}
+        same: dict[str, list[Word]] = {}
         for word in self.words:
-            weight[word.token] = weight.get(word.token, 0.0) + word.weight
-            n[word.token] = n.get(word.token, 0) + 1
-            used[word.token] = word.used
-        order = sorted(weight, key=lambda token: -abs(weight[token]))
-        return _WordTerms(
-            self.classes,
-            self.prior,
-            tuple(order),
-            tuple(n[token] for token in order),
-            np.array([weight[token] for token in order]),
-            np.array([used[token] for token in order], dtype=bool),
-            self.probability,
-        )
+            same.setdefault(word.token, []).append(word)
+        weight = {token: sum(word.weight for word in words) for token, words in same.items()}
+        order = tuple(sorted(weight, key=lambda token: -abs(weight[token])))
+        terms, used = np.array([weight[token] for token in order]), np.array([same[t][-1].used for t in order], bool)
+        counts = tuple(len(same[token]) for token in order)
+        return _WordTerms(self.classes, self.prior, order, counts, terms, used, self.probability)
 
     def _shares(self) -> list[tuple[int, int, float, Word]]:
         """Return the pieces of the text in order: begin, end, share of the strongest weight (0 between words), word."""

@@ -115,15 +115,10 @@ def what_if(
         trials = list(_trials(candidates, n_changed))
         tried += len(trials)
         turned = [trials[i] for i in np.flatnonzero(asked.turned(trials))]
-        if turned and changes is None:
-            # Far numbers are moved back last: only the nearest of each set of features can be the least.
-            turned = [_moved_back(asked, trial) for trial in _nearest(read, turned, candidates)]
         if turned:
-            distance = np.array([_distance(read, trial, candidates) for trial in turned])
-            after = asked.posterior(turned)
-            best = int(np.lexsort((after[:, int(asked.before.argmax())], distance))[0])
-            moved = changes is None and any(_is_number(read.values[j]) for j in turned[best])
-            return _result(asked, turned[best], after[best], tried, n_changed == 1 or not moved)
+            trial, after = _least(asked, turned, candidates, move_back=changes is None)
+            moved = changes is None and any(_is_number(read.values[j]) for j in trial)
+            return _result(asked, trial, after, tried, n_changed == 1 or not moved)
     return _result(asked, {}, asked.before, tried, True)
 
 
@@ -138,15 +133,28 @@ class _Asked:
     def posterior(self, trials: list[dict[int, Any]]) -> NDArray[np.float64]:
         """Return P(c | x) with each of the changes, shape (n_trials, n_classes)."""
         columns = []
-        for j, own in enumerate(self.row.values):
+        for j, value in enumerate(self.row.values):
             column = np.empty(len(trials), dtype=object)
-            column[:] = [trial.get(j, own) for trial in trials]
+            column[:] = [trial.get(j, value) for trial in trials]
             columns.append(column)
         return np.asarray(self.model.predict_proba(as_table(self.model, self.row, columns)), dtype=np.float64)
 
     def turned(self, trials: list[dict[int, Any]]) -> NDArray[np.bool_]:
         """Return which of the changes change the decision."""
         return np.asarray(bayes_action(self.posterior(trials), self.rule) != self.action)
+
+
+def _least(
+    asked: _Asked, turned: list[dict[int, Any]], candidates: dict[int, list[Any]], *, move_back: bool
+) -> tuple[dict[int, Any], NDArray[np.float64]]:
+    """Return the smallest of the changes, and the posterior after it."""
+    if move_back:
+        # Far numbers are moved back last: only the nearest of each set of features can be the least.
+        turned = [_moved_back(asked, trial) for trial in _nearest(asked.row, turned, candidates)]
+    distance = np.array([_distance(asked.row, trial, candidates) for trial in turned])
+    after = asked.posterior(turned)
+    best = int(np.lexsort((after[:, int(asked.before.argmax())], distance))[0])
+    return turned[best], after[best]
 
 
 def _nearest(row: Row, turned: list[dict[int, Any]], candidates: dict[int, list[Any]]) -> list[dict[int, Any]]:
@@ -165,10 +173,10 @@ def _nearest(row: Row, turned: list[dict[int, Any]], candidates: dict[int, list[
 
 def _moved_back(asked: _Asked, trial: dict[int, Any]) -> dict[int, Any]:
     """Move each changed number towards what it was, as far as the decision stays changed."""
-    for j, own in enumerate(asked.row.values):
-        if j not in trial or not (_is_number(own) and _is_number(trial[j])):
+    for j, before in enumerate(asked.row.values):
+        if j not in trial or not (_is_number(before) and _is_number(trial[j])):
             continue
-        same, other = float(own), float(trial[j])
+        same, other = float(before), float(trial[j])
         for _ in range(HALVINGS):
             middle = 0.5 * same + 0.5 * other
             if middle in (same, other):
@@ -187,15 +195,10 @@ def _is_number(value: Any) -> bool:
 
 def _result(asked: _Asked, trial: dict[int, Any], after: NDArray[Any], tried: int, minimal: bool) -> WhatIf:
     rule = asked.rule
-    return WhatIf(
-        {asked.row.names[j]: value for j, value in trial.items()},
-        rule.actions[asked.action],
-        rule.actions[int(bayes_action(after[None], rule)[0])],
-        dict(zip(rule.classes, asked.before.tolist(), strict=True)),
-        dict(zip(rule.classes, after.tolist(), strict=True)),
-        tried,
-        minimal,
-    )
+    changes = {asked.row.names[j]: value for j, value in trial.items()}
+    actions = (rule.actions[asked.action], rule.actions[int(bayes_action(after[None], rule)[0])])
+    before, then = (dict(zip(rule.classes, p.tolist(), strict=True)) for p in (asked.before, after))
+    return WhatIf(changes, *actions, before, then, tried, minimal)
 
 
 def _candidates(model: Any, row: Row, changes: Mapping[str, Any] | None, points: int) -> dict[int, list[Any]]:
@@ -252,10 +255,10 @@ def _distance(row: Row, trial: dict[int, Any], candidates: dict[int, list[Any]])
     """Return 1 for each changed category, and for each changed number its share of the range of candidates."""
     total = 0.0
     for j, value in trial.items():
-        own = row.values[j]
-        if _is_number(own) and all(_is_number(x) for x in candidates[j]):
-            low, high = min(own, *candidates[j]), max(own, *candidates[j])
-            total += abs(value - own) / (high - low) if high > low else 1.0
+        before = row.values[j]
+        if _is_number(before) and all(_is_number(x) for x in candidates[j]):
+            low, high = min(before, *candidates[j]), max(before, *candidates[j])
+            total += abs(value - before) / (high - low) if high > low else 1.0
         else:
             total += 1.0
     return total

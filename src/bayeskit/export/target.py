@@ -125,3 +125,14 @@ def closed_forms(beliefs: NaiveBeliefs, engine: str) -> dict[int, ClosedForm]:
                 )
             forms[j] = form
     return forms
+
+
+def writable(text: str, what: str) -> str:
+    """Return the text; characters that no program can hold are an error."""
+    if "\0" in text:
+        raise BayeskitError(f"{what} of the model, {text!r}, holds the character U+0000, which no program can hold.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BayeskitError(f"{what} of the model, {text!r}, cannot be written as UTF-8.") from None
+    return text

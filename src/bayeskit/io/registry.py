@@ -14,10 +14,12 @@ MODELS: dict[str, str] = {name: f"{module}:{name}" for name, module in _MODELS.i
 # Counts that were made in one place and are added in another.
 STATISTICS: dict[str, str] = {
     "AutoCounts": "bayeskit.classify.auto.counts:AutoCounts",
+    "AutoTextCounts": "bayeskit.classify.auto_text.counts:AutoTextCounts",
     "FamilyCounts": "bayeskit.counts.families:FamilyCounts",
     "FeatureCounts": "bayeskit.counts.features:FeatureCounts",
     "GaussianCounts": "bayeskit.counts.gaussian:GaussianCounts",
     "GraphCounts": "bayeskit.counts.graph_counts:GraphCounts",
+    "SequenceCounts": "bayeskit.sequence.counts:SequenceCounts",
     "TableCounts": "bayeskit.counts.table:TableCounts",
     "TokenCounts": "bayeskit.counts.tokens:TokenCounts",
 }

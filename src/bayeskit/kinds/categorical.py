@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.kinds.kind import Cells, Estimation, Family, FitContext, Grid, Kind, Statistics, Unseen
 from bayeskit.table.column import Coded, Column
@@ -64,22 +65,22 @@ class CodedKind(Kind):
         return variable.values, np.exp(parameters[: variable.n_values])
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Subtract the row from its own cell; the values stay those of all rows."""
         n = np.asarray(statistics.n_value[0], dtype=np.float64)
         result = self.log_density(statistics.variables[0], self.estimate(statistics, settings)[0], column)
         rows = np.flatnonzero(column < len(n))
-        value, c, mine = column[rows], y[rows], own[rows]
+        value, c, taken = column[rows], left.y[rows], left.taken_out[rows]
         n_cells = len(n) + (settings.unseen == "smooth")
         pseudo = as_smoothing(settings.smoothing).pseudo_count(n_cells)
         # Weights that were added up may leave a last bit below zero.
-        left = np.maximum(n[value, c] - mine, 0.0) + pseudo
-        total = np.maximum(n.sum(axis=0)[c] - mine, 0.0) + n_cells * pseudo
+        rest = np.maximum(n[value, c] - taken, 0.0) + pseudo
+        total = np.maximum(n.sum(axis=0)[c] - taken, 0.0) + n_cells * pseudo
         # log 0 = -inf is meant: without smoothing, what no other row has is impossible. Where no other row is known,
         # each value is as likely.
         with np.errstate(divide="ignore"):
-            share = np.divide(left, total, out=np.full(len(rows), 1.0 / n_cells), where=total > 0)
+            share = np.divide(rest, total, out=np.full(len(rows), 1.0 / n_cells), where=total > 0)
             result[rows, c] = np.log(share)
         return result
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 class ClosedForm:
     r"""log p(x | c) of a numeric column, up to a term that is the same in all classes.
 
-    .. math:: \log p(x \mid c) = a_c + b_c z - \tfrac{1}{2} \frac{(z - μ_c)^2}{σ_c^2} + g(x),
+    .. math:: \log p(x \mid c) = a_c + b_c (z - z_0) - \tfrac{1}{2} \frac{(z - μ_c)^2}{σ_c^2} + g(x),
               \qquad z = x \text{ or } \log x
 
     g(x), such as −log x!, drops out of P(c | x). A number below ``least``, or one that is not whole where ``whole`` is
@@ -23,6 +23,7 @@ class ClosedForm:
     slope: NDArray[np.float64] | None = None  # (n_classes,): b; −inf times 0 is 0
     mean: NDArray[np.float64] | None = None  # (n_classes,): μ
     half_precision: NDArray[np.float64] | None = None  # (n_classes,): 1 / 2σ²
+    origin: float = 0.0  # z₀, near which the slope loses no digits
     logarithm: bool = False
     least: float | None = None
     whole: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.estimate.gaussian import gaussian, normal_parameters, within_variance
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.kind import Estimation, Family, Grid, Kind, Statistics
@@ -67,11 +68,11 @@ class Gaussian(Kind):
         low, high = (mean - GRID_DEVIATIONS * deviation).min(), (mean + GRID_DEVIATIONS * deviation).max()
         points = np.linspace(low, high, GRID_POINTS)
         # A narrow density is not lost between the points of a wide one: each class has a grid of its own as well.
-        own = [
+        narrow = [
             np.linspace(m - GRID_DEVIATIONS * s, m + GRID_DEVIATIONS * s, GRID_POINTS)
             for m, s in zip(mean, deviation, strict=True)
         ]
-        points = np.unique(np.concatenate([points, *own]))
+        points = np.unique(np.concatenate([points, *narrow]))
         return Grid(tuple(points.tolist()), np.gradient(points), False)
 
     def sample(
@@ -90,11 +91,11 @@ class Gaussian(Kind):
         return f"p({variable.name} | {target})"
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Subtract each row from the moments of its class and of the whole column."""
         result = np.zeros((len(column), len(statistics.n_class)))
-        for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, y, own):
+        for rows, (constant, mean, half) in self._estimates_left_out(statistics, settings, column, left):
             result[rows] = constant - (column[rows, None] - mean) ** 2 * half
         return result
 

@@ -78,10 +78,10 @@ def infer_kinds(
         if kind != "numeric" and kind not in words():
             known = ", ".join((*words(), "numeric"))
             raise TableError(f"column {name!r} cannot be of kind {kind!r}; a kind is one of {known}.")
-    found = (_note(table[name], name, target, name in ignore, wanted.get(name)) for name in table.column_names)
+    notes = (_note(table[name], name, target, name in ignore, wanted.get(name)) for name in table.column_names)
     if written is None:
-        return tuple(found)
-    return tuple(_with_writing(note, written, note.name in wanted) for note in found)
+        return tuple(notes)
+    return tuple(_with_writing(note, written, note.name in wanted) for note in notes)
 
 
 def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> ColumnNote:

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import NaiveScorer, Score, n_threads
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
+from bayeskit.defaults import BINS, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR, Variance
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -43,7 +45,7 @@ class Family(IntEnum):
 class FitContext:
     """What a kind may use besides the cells when it learns a column."""
 
-    bins: int = 10  # how many bins to cut at the most
+    bins: int = BINS  # how many bins to cut at the most
     y: NDArray[Any] | None = None  # (n_rows,): class codes
     weight: NDArray[np.float64] | None = None  # (n_rows,): how often each row counts
 
@@ -52,8 +54,8 @@ class FitContext:
 class Estimation:
     """How statistics become parameters: the settings of a model, of which each kind uses its own."""
 
-    smoothing: float | SymmetricSmoothing = 1.0
-    unseen: Unseen = "ignore"
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    unseen: Unseen = UNSEEN
     variance: Variance = "posterior"
     variance_prior: float = VARIANCE_PRIOR
     variance_target: Mapping[str, float] | None = None  # by column; what is not there comes from the rows
@@ -69,9 +71,9 @@ class Statistics:
     moments: Moments  # numeric columns: of shape (n_columns, n_classes)
     numbers: NumberCounts  # numeric columns of a kind that counts numbers: how often each came
 
-    def without(self, cell: float, c: int, own: float) -> Statistics:
+    def without(self, cell: float, c: int, taken_out: float) -> Statistics:
         """Return the statistics of one numeric column when a row of class ``c`` is taken out, which counts ``own``."""
-        row, label, weight = [np.array([cell])], np.array([c]), np.array([own])
+        row, label, weight = [np.array([cell])], np.array([c]), np.array([taken_out])
         n_classes = len(self.n_class)
         if len(self.numbers.values):
             return replace(self, numbers=self.numbers - NumberCounts.of(row, label, n_classes, weight))
@@ -141,14 +143,14 @@ class Kind(ABC):
 
         A numeric kind takes all numeric columns whose cells it can :meth:`read`.
         """
-        found = []
+        variables = []
         for column, name in zip(columns, names, strict=True):
             numbers = as_numbers(column, name, word)
             variable = Variable(name, self.name, numeric=True)
             if not self.any_number:
                 self.read(variable, numbers)
-            found.append(variable)
-        return found
+            variables.append(variable)
+        return variables
 
     def unfit(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each number whether the kind does not allow it; missing ones are allowed."""
@@ -217,27 +219,26 @@ class Kind(ABC):
         return scores
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Return log P(x | c) of each cell when its own row is left out of the column's statistics.
 
-        Row i is of class ``y[i]`` and counts ``own[i]``; the result has the shape (n_rows, n_classes), 0 for a missing
-        cell. Here each distinct cell of a class re-estimates the column; kinds that can do all rows at once override
-        this.
+        The result has the shape (n_rows, n_classes), 0 for a missing cell. Here each distinct cell of a class
+        re-estimates the column; kinds that can do all rows at once override this.
         """
         variable, known = statistics.variables[0], np.flatnonzero(~np.isnan(column))
-        rows = np.column_stack([column[known], y[known], own[known]])
+        rows = np.column_stack([column[known], left.y[known], left.taken_out[known]])
         distinct, place = np.unique(rows, axis=0, return_inverse=True)
-        found = np.zeros((len(distinct), len(statistics.n_class)))
+        scores = np.zeros((len(distinct), len(statistics.n_class)))
         for k, (cell, c, weight) in enumerate(distinct.tolist()):
             parameters = self.estimate(statistics.without(cell, int(c), weight), settings)[0]
-            found[k] = self.log_density(variable, parameters, np.array([cell]))[0]
+            scores[k] = self.log_density(variable, parameters, np.array([cell]))[0]
         result = np.zeros((len(column), len(statistics.n_class)))
-        result[known] = found[place.ravel()]
+        result[known] = scores[place.ravel()]
         return result
 
     def _estimates_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Yield some rows, and the parameters that each gets when it is left out, (n_parameters, n_rows, n_classes).
 
@@ -246,5 +247,5 @@ class Kind(ABC):
         known = np.flatnonzero(~np.isnan(column))
         for first in range(0, len(known), LEFT_OUT_ROWS):
             rows = known[first : first + LEFT_OUT_ROWS]
-            moments = statistics.moments.without_each(column[rows], y[rows], own[rows])
+            moments = statistics.moments.without_each(column[rows], left.y[rows], left.taken_out[rows])
             yield rows, np.stack(self.estimate(replace(statistics, moments=moments), settings), axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.errors import TableError
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.kinds.gaussian import GRID_DEVIATIONS, GRID_POINTS, Gaussian
@@ -55,10 +56,10 @@ class LogNormal(Gaussian):
         return np.asarray(normal - np.nan_to_num(column)[:, None])
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Return the normal log-density of log x minus log x, as :meth:`log_density` does."""
-        normal = super().log_density_left_out(statistics, settings, column, y, own)
+        normal = super().log_density_left_out(statistics, settings, column, left)
         return np.asarray(normal - np.nan_to_num(column)[:, None])
 
     def closed_form(self, parameters: NDArray[np.float64]) -> ClosedForm:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.errors import TableError
 from bayeskit.estimate.gaussian import poisson, poisson_prior_mean
 from bayeskit.estimate.smoothing import as_smoothing
@@ -94,11 +95,11 @@ class Poisson(Kind):
         return numbers
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Subtract each row from the mean of its class and of the whole column."""
         result = np.zeros((len(column), len(statistics.n_class)))
-        for rows, (log_rate, rate) in self._estimates_left_out(statistics, settings, column, y, own):
+        for rows, (log_rate, rate) in self._estimates_left_out(statistics, settings, column, left):
             events = column[rows, None]
             log_factorial = np.array([lgamma(x + 1.0) for x in column[rows].tolist()])[:, None]
             # 0 · log 0 is 0: a count of zero is certain when the rate is zero.

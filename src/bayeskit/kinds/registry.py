@@ -24,8 +24,8 @@ def kinds() -> dict[str, Kind]:
 
 
 @cache
-def _made(found: tuple[type[Kind], ...]) -> dict[str, Kind]:
-    return {kind.name: kind() for kind in found}
+def _made(classes: tuple[type[Kind], ...]) -> dict[str, Kind]:
+    return {kind.name: kind() for kind in classes}
 
 
 @cache

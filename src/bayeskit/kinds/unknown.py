@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.kinds.kind import Cells, Estimation, Grid, Kind, Statistics
 from bayeskit.table.schema import Variable
 
@@ -45,7 +46,7 @@ class Unknown(Kind):
         return "text"
 
     def log_density_left_out(
-        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], y: NDArray[Any], own: NDArray[Any]
+        self, statistics: Statistics, settings: Estimation, column: NDArray[Any], left: LeftOut
     ) -> NDArray[np.float64]:
         """Return 0: the column has no effect."""
         return np.zeros((len(column), len(statistics.n_class)))

@@ -89,7 +89,7 @@ def read_columns(
     import pyarrow as pa
 
     wanted = dict(kinds or {})
-    found = WrittenColumns(pa.table({}))
+    result = WrittenColumns(pa.table({}))
     columns: dict[str, Any] = {}
     for name in table.column_names:
         column = table[name]
@@ -116,14 +116,14 @@ def read_columns(
                     raise TableError(f"there is a column {part_name(name, part)!r} already; rename it.", "ignore")
                 columns[part_name(name, part)] = cells
                 since = f" since {convention.origin}" if part == "days" else ""
-                found.parts[part_name(name, part)] = DatePart(
+                result.parts[part_name(name, part)] = DatePart(
                     "categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {name!r}"
                 )
         if convention is not None:
-            found.conventions[name] = convention
+            result.conventions[name] = convention
         if reading.said:
-            found.said[name] = reading.said, reading.settled_by
-    return replace(found, table=pa.table(columns))
+            result.said[name] = reading.said, reading.settled_by
+    return replace(result, table=pa.table(columns))
 
 
 def _is_text(column: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
 from bayeskit.table.column import Coded, Column, unseen_code
@@ -23,7 +24,7 @@ def learn_schema(
     source: Source,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> Schema:
@@ -69,8 +70,8 @@ def learn_schema(
     training = FitContext(bins, y, weight)
     for word, places in asked.items():
         names = [source.names[j] for j in places]
-        found = known_words[word].learn([columns[j] for j in places], names, word, training)
-        for j, variable in zip(places, found, strict=True):
+        learned = known_words[word].learn([columns[j] for j in places], names, word, training)
+        for j, variable in zip(places, learned, strict=True):
             variables[j] = variable
     return Schema(tuple(variable for variable in variables if variable is not None), source.named)
 
@@ -98,7 +99,7 @@ def grow_schema(
     schema: Schema,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
 ) -> tuple[Schema, list[NDArray[Any] | None]]:
@@ -140,8 +141,8 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
                 return known, None
             # A dictionary may list values that no cell of these rows has.
             used = np.bincount(column.codes[~column.missing()], minlength=len(column.levels))[new]
-            found = [column.levels[code] for code, n in zip(new, used, strict=True) if n]
-            return known.extended(found), None
+            added = [column.levels[code] for code, n in zip(new, used, strict=True) if n]
+            return known.extended(added), None
     cells = encode_column(column, known)
     # The code of an unseen value; bins have none, since every number falls into one.
     if not known.is_discrete or known.is_binned or not (cells == unseen_code(cells.dtype)).any():

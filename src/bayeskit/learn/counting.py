@@ -14,6 +14,7 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts, ragged
+from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import kinds
 from bayeskit.learn.column_kinds import Kinds, grow_schema, learn_schema
@@ -68,7 +69,7 @@ def learn_counts(
     weight: NDArray[np.float64] | None = None,
     kinds: Kinds = None,
     numeric: str = "gaussian",
-    bins: int = 10,
+    bins: int = BINS,
     like: Schema | None = None,
     limit: float | None = None,
 ) -> TableCounts:
@@ -105,7 +106,7 @@ def learn_coded_counts(
     weight: NDArray[np.float64] | None = None,
     kinds: Kinds = None,
     numeric: str = "mdl",
-    bins: int = 10,
+    bins: int = BINS,
     like: Schema | None = None,
 ) -> tuple[TableCounts, list[NDArray[Any]]]:
     """Count as :func:`learn_counts` does, and return the encoded columns too, which tables of several columns need."""
@@ -159,16 +160,16 @@ def _count_numeric(
     weight: NDArray[np.float64] | None,
     encoded: Callable[[int], NDArray[Any]],
 ) -> tuple[Moments, NumberCounts]:
-    found, n_numeric = kinds(), len(schema.numeric)
-    whole = len(schema) == n_numeric and all(found[kind].any_number for kind in {v.kind for v in schema})
+    kind_named, n_numeric = kinds(), len(schema.numeric)
+    whole = len(schema) == n_numeric and all(kind_named[kind].any_number for kind in {v.kind for v in schema})
     if whole and source.array is not None:  # read in place
         moments = _moments(source.array, schema, schema.numeric, y, n_classes, weight, encoded)
         return moments, NumberCounts.none(n_numeric, n_classes, np.int64 if weight is None else np.float64)
-    counted = [found[schema[j].kind].counts_numbers for j in schema.numeric]
+    counted = [kind_named[schema[j].kind].counts_numbers for j in schema.numeric]
     columns = [_numbers(schema[j], encoded(j)) for j in schema.numeric]
-    kept = [column if own else None for column, own in zip(columns, counted, strict=True)]
+    kept = [column if one_by_one else None for column, one_by_one in zip(columns, counted, strict=True)]
     numbers = NumberCounts.of(kept, y, n_classes, weight)
-    summed = [k for k, own in enumerate(counted) if not own]
+    summed = [k for k, one_by_one in enumerate(counted) if not one_by_one]
     places = tuple(schema.numeric[k] for k in summed)
     moments = _moments([columns[k] for k in summed], schema, places, y, n_classes, weight, encoded)
     if len(summed) < n_numeric:

@@ -90,8 +90,8 @@ def _stream(plan: Plan, scan: Scan, names: Sequence[str], progress: Progress | N
         model.kinds = {name: kind for name, kind in said.items() if kind is not None}
     schema = Schema(tuple(variable for variable in plan.schema if variable.name in set(names)))
     some = Plan(model, plan.target, schema)
-    found: Part = scan.select([*names, plan.target]).run(*counting(some), progress)
-    return found
+    part: Part = scan.select([*names, plan.target]).run(*counting(some), progress)
+    return part
 
 
 def _refuse_other_rows(parts: Sequence[Part], scan: Scan) -> None:
@@ -115,9 +115,9 @@ def _joined(plan: Plan, grouped: dict[str, TableCounts], rest: TableCounts | Non
     owner = {name: (grouped[name], 0) for name in grouped}
     if rest is not None:
         owner |= {name: (rest, j) for j, name in enumerate(rest.schema.names)}
-    found = [owner[name] for name in plan.schema.names]
-    schema = Schema(tuple(counts.schema[j] for counts, j in found), plan.schema.named)
-    tables = [counts.by_class(j).astype(np.int64) for counts, j in found if counts.schema[j].is_discrete]
+    counted = [owner[name] for name in plan.schema.names]
+    schema = Schema(tuple(counts.schema[j] for counts, j in counted), plan.schema.named)
+    tables = [counts.by_class(j).astype(np.int64) for counts, j in counted if counts.schema[j].is_discrete]
     n_value = np.concatenate([np.empty((0, len(n_class)), dtype=np.int64), *tables])
     values = ValueCounts(n_class, n_value, ragged([len(table) for table in tables]))
     if rest is not None:  # columns of numbers are all among the streamed ones, in their order

@@ -142,12 +142,12 @@ class SavedModel(Model):
         """Return what goes into a model file: fields for JSON, and arrays."""
         model = self._now()
         meta, arrays = model._learned_parts()
-        own = {
+        header = {
             "parameters": self._parameters_json(),
             "settings": model._parameters_json(),
             "target": model._state.target,
         }
-        return {**meta, **own}, arrays
+        return {**meta, **header}, arrays
 
     @classmethod
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
@@ -186,8 +186,8 @@ def plain_class(model: Any) -> type[Any]:
     'bayeskit.classify.naive_bayes'
     """
     kind = model if isinstance(model, type) else type(model)
-    found: type[Any] = kind.__dict__.get("_plain", kind)
-    return found
+    plain: type[Any] = kind.__dict__.get("_plain", kind)
+    return plain
 
 
 def not_fitted(model: Any) -> Exception:

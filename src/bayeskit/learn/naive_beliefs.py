@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayeskit._kernels import NaiveScorer, Score, n_threads
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import PRIOR
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
@@ -33,13 +34,13 @@ class NaiveBeliefs:
     def __post_init__(self) -> None:
         n_columns, schema, none = len(self.schema), self.schema, int(Family.NONE)
         families, lows, sizes = ([0] * n_columns for _ in range(3))
-        own: list[tuple[int, Kind]] = []  # what the kernel does not know, the kinds compute themselves
+        by_kind: list[tuple[int, Kind]] = []  # what the kernel does not know, the kinds compute themselves
         in_place = True  # arrays of numbers can be scored as they are when no value needs a code or a check
         for kind, columns in columns_by_kind(schema):
             family, numeric = int(kind.family), schema[columns[0]].is_numeric
             if numeric and family == none:
-                own += [(j, kind) for j in columns]
-            in_place = in_place and kind.any_number and not own
+                by_kind += [(j, kind) for j in columns]
+            in_place = in_place and kind.any_number and not by_kind
             for j in columns:
                 families[j] = family
             for j in columns if kind.coded else ():
@@ -48,7 +49,7 @@ class NaiveBeliefs:
         compiled = [rows for rows, family in zip(self.parameters, families, strict=True) if family != none]
         stacked = np.concatenate([*compiled, np.empty((0, len(self.log_prior)))])
         scorer = NaiveScorer(self.log_prior, stacked, families, lows, sizes)
-        for name, value in {"_scorer": scorer, "_own": own, "in_place": in_place}.items():
+        for name, value in {"_scorer": scorer, "_by_kind": by_kind, "in_place": in_place}.items():
             object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -61,7 +62,7 @@ class NaiveBeliefs:
         counts: TableCounts,
         settings: Estimation,
         *,
-        prior: str | ArrayLike | dict[Any, float] = "smoothed",
+        prior: str | ArrayLike | dict[Any, float] = PRIOR,
         class_weight: Mapping[Any, float] | str | None = None,
     ) -> NaiveBeliefs:
         """Turn counts into beliefs; each kind estimates the parameters of its own columns.
@@ -75,8 +76,8 @@ class NaiveBeliefs:
             log_prior = np.log(class_prior(n_class, prior, settings.smoothing, counts.classes))
         parameters: list[Any] = [None] * len(counts.schema)
         for kind, columns in columns_by_kind(counts.schema):
-            found = kind.estimate(statistics_of(counts, columns, factor), settings)
-            for j, item in zip(columns, found, strict=True):
+            estimated = kind.estimate(statistics_of(counts, columns, factor), settings)
+            for j, item in zip(columns, estimated, strict=True):
                 parameters[j] = item
         return cls(counts.schema, log_prior, tuple(parameters))
 
@@ -89,8 +90,8 @@ class NaiveBeliefs:
                     f"column '{self.schema[columns[0]].name}' is of kind '{kind.name}', {kind.description}, which does "
                     "not maximize a likelihood, so that EM cannot use it; fit it with another kind."
                 )
-            found = [self.parameters[j] for j in columns]
-            total += kind.log_prior(statistics_of(counts, columns, ones), found, settings)
+            parameters = [self.parameters[j] for j in columns]
+            total += kind.log_prior(statistics_of(counts, columns, ones), parameters, settings)
         return total + log_penalty_of_classes(self.log_prior, prior, settings.smoothing)
 
     def score(
@@ -110,13 +111,13 @@ class NaiveBeliefs:
 
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Return encoded columns as their kinds read them; a number that does not fit its kind is an error."""
-        found = zip(columns, self.schema, kinds_of(self.schema), strict=True)
-        return [column if kind.any_number else kind.read(variable, column) for column, variable, kind in found]
+        read = zip(columns, self.schema, kinds_of(self.schema), strict=True)
+        return [column if kind.any_number else kind.read(variable, column) for column, variable, kind in read]
 
     def _own_terms(self, columns: list[NDArray[Any]]) -> NDArray[np.float64] | None:
         # The sum of the log-densities that kinds compute themselves, of shape (n_rows, n_classes).
         total = None
-        for j, kind in self._own:  # type: ignore[attr-defined]
+        for j, kind in self._by_kind:  # type: ignore[attr-defined]
             term = kind.log_density(self.schema[j], self.parameters[j], columns[j])
             total = term if total is None else total + term
         return total
@@ -133,7 +134,7 @@ def log_joint_left_out(
     log_joint, ones = log_prior.copy(), np.ones(counts.n_classes)
     for j, (variable, kind) in enumerate(zip(counts.schema, kinds_of(counts.schema), strict=True)):
         column = columns[j] if kind.any_number else kind.read(variable, columns[j])
-        log_joint += kind.log_density_left_out(statistics_of(counts, [j], ones), settings, column, rows.y, rows.own)
+        log_joint += kind.log_density_left_out(statistics_of(counts, [j], ones), settings, column, rows)
     return log_joint
 
 
@@ -169,6 +170,6 @@ def statistics_of(counts: TableCounts, columns: list[int], factor: NDArray[Any])
         rows = np.searchsorted(schema.discrete, columns)
         tables = [values.n_value[ends[k] : ends[k + 1]] * factor for k in rows]
     # Positions in the statistics of the numeric columns, whose order is that of the schema.
-    own = np.searchsorted(schema.numeric, columns) if variables[0].is_numeric else np.empty(0, dtype=np.intp)
-    numbers = counts.numbers.take(own).scaled(factor)
-    return Statistics(variables, counts.n_class * factor, tables, moments.take(own).scaled(factor), numbers)
+    places = np.searchsorted(schema.numeric, columns) if variables[0].is_numeric else np.empty(0, dtype=np.intp)
+    numbers = counts.numbers.take(places).scaled(factor)
+    return Statistics(variables, counts.n_class * factor, tables, moments.take(places).scaled(factor), numbers)

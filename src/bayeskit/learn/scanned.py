@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.counts.table import TableCounts
+from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
@@ -52,7 +53,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     if seen.classes is None:
         raise _no_label(target)
     variables = list(plan.schema.variables)
-    for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", 10)), strict=True):
+    for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", BINS)), strict=True):
         variables[j] = variable
     return Plan(model, target, Schema(tuple(variables)), weight)
 
@@ -72,14 +73,14 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
     passes = model._passes(plan)
     asked, unlabelled = next(passes), 0
     for _ in range(_MOST_PASSES):
-        found = scan.run(*asked, progress)
-        if isinstance(found, Part):
-            if found.counts is None:
+        answer = scan.run(*asked, progress)
+        if isinstance(answer, Part):
+            if answer.counts is None:
                 raise _no_label(str(target))
-            found = Part(found.counts.narrow(), found.n_unlabelled)
-            unlabelled = found.n_unlabelled
+            answer = Part(answer.counts.narrow(), answer.n_unlabelled)
+            unlabelled = answer.n_unlabelled
         try:
-            asked = passes.send(found)
+            asked = passes.send(answer)
         except StopIteration as end:
             counts = end.value
             break

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,16 @@ class MixtureState(State):
     record: EMRecord
     weights: NDArray[np.float64]  # (k,)
     labels: NDArray[np.int64] | None  # (n_rows,) of the fit; a file does not keep them
+
+    def parameters_of(self, components: Any) -> dict[str, Any]:
+        """Return the parameters of one step of EM under the names of the attributes; each model has its own."""
+        raise NotImplementedError
+
+    def with_steps(self, order: NDArray[np.int64]) -> Self:
+        """Return the state with the recorded steps under the names of the attributes, components in this order."""
+        history = self.record.history
+        steps = tuple(self.parameters_of(components.take(order)) for components in history.parameters)
+        return replace(self, record=replace(self.record, history=replace(history, parameters=steps)))
 
 
 class MixtureModel(WholeModel):

@@ -31,6 +31,10 @@ class Components:
         with np.errstate(divide="ignore"):
             return np.log(self.weight)
 
+    def take(self, order: NDArray[np.int64]) -> Components:
+        """Return some of the components, in this order."""
+        return Components(self.weight[order], self.mean[order], self.spread[order])
+
 
 @dataclass(frozen=True)
 class Expected:

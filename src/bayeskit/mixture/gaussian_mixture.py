@@ -24,6 +24,7 @@ from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
@@ -64,6 +65,11 @@ class GaussianMixtureState(MixtureState):
             whole[:, used] = spread
             return whole
         return spread[:, 0].copy() if shape == "spherical" else np.array(spread[0, 0])
+
+    def parameters_of(self, components: Components) -> dict[str, Any]:
+        """Return weights, means and covariances as the attributes show them."""
+        step = replace(self, components=components, weights=components.weight)
+        return {"weights": step.weights, "means": step.means, "covariances": step.covariances}
 
     def kernel(self, columns: list[NDArray[Any]]) -> GaussianMixtureRows:
         """Return encoded rows as the kernel reads them."""
@@ -180,7 +186,15 @@ class GaussianMixture(MixtureModel):
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        progress: Progress | None = None,
+        record: bool = False,
+    ) -> Self:
         """Learn the mixture from a table of numbers; NaN is a missing cell.
 
         Parameters
@@ -191,6 +205,11 @@ class GaussianMixture(MixtureModel):
             Present for scikit-learn's pipelines.
         sample_weight : array of shape (n_rows,), optional
             How often each row counts.
+        progress : callable, optional
+            Called with a :class:`bayeskit.progress.Step` after each step of EM.
+        record : bool, default False
+            Keep the "weights", "means" and "covariances" before the first step and after each, as
+            ``history_.parameters``; each is what ``init`` takes.
         """
         settings = self._checked_settings()
         self._refuse_odd_choices()
@@ -200,24 +219,26 @@ class GaussianMixture(MixtureModel):
         schema, used, fill, rows = self._read(source, weight)
         estimator = self._estimator(rows)
         base = int(as_generator(self.random_state).integers(2**62))
-        result, tried = self._choose(rows.n_rows, rows.total, lambda k: self._climb(rows, estimator, k, base))
-        components: Components = result.parameters
+        result, tried = self._choose(
+            rows.n_rows, rows.total, lambda k: self._climb(rows, estimator, k, base, progress, record)
+        )
+        order = np.arange(len(result.parameters.weight))
         if isinstance(self.init, str):
-            order = np.argsort(-components.weight, kind="stable")
-            components = Components(components.weight[order], components.mean[order], components.spread[order])
-        record = EMRecord.of(result, tried)
+            order = np.argsort(-result.parameters.weight, kind="stable")
+        components: Components = result.parameters.take(order)
+        outcome = EMRecord.of(result, tried)
         inertia = None
         if self.hard and self.covariance == "fixed":
             # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
             apart = rows.total * np.log(len(components.weight))
             apart += 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
-            inertia = max(-2 * estimator.variance * (record.log_likelihood + float(apart)), 0.0)
+            inertia = max(-2 * estimator.variance * (outcome.log_likelihood + float(apart)), 0.0)
         if self.covariance in ("full", "diagonal"):
             names = [schema.names[j] for j in used.tolist()]
             advice = "Lower n_components, raise regularization, or leave the column out."
             warn_of_spikes(components.variance, components.weight * rows.total, estimator.floor, names, advice)
         parameters = (components.weight, None, used, rows.centre, fill, components, inertia)
-        state = GaussianMixtureState(settings, schema, None, record, *parameters)
+        state = GaussianMixtureState(settings, schema, None, outcome, *parameters).with_steps(order)
         everything = rows.kernel if rows.n_rows == source.n_rows else state.kernel(encode(source, schema))
         self._state = replace(state, labels=state.score(everything, source.n_rows, Score.CLASS)[0])
         return self
@@ -261,7 +282,9 @@ class GaussianMixture(MixtureModel):
         variance = float((rows.deviation**2).mean()) if self.sigma is None else float(self.sigma) ** 2
         return MStep(self.covariance, self.regularization * rows.deviation**2, variance)
 
-    def _climb(self, rows: MixtureRows, estimator: MStep, k: int, base: int) -> tuple[EMResult[Components], float, int]:
+    def _climb(
+        self, rows: MixtureRows, estimator: MStep, k: int, base: int, progress: Progress | None, record: bool
+    ) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
 
         def expect(components: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
@@ -301,6 +324,8 @@ class GaussianMixture(MixtureModel):
             tol=self.tol * rows.total,
             max_iter=self.max_iter,
             restarts=True,
+            progress=renamed(progress, f"em, {k} components"),
+            record=record,
             mend=mend,
         )
         log = result.history.objective[-1] - estimator.penalty(result.parameters)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import LatentClassRows, Score, n_threads
 from bayeskit.counts.table import TableCounts
 from bayeskit.counts.values import ragged
+from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
@@ -24,6 +25,7 @@ from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
 from bayeskit.mixture.start import as_generator, k_means_plus_plus, seed_rows
 from bayeskit.mixture.stored import refuse_infinite_parts, stored_columns, stored_weights
+from bayeskit.progress import Progress, renamed
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_weight
 from bayeskit.table.read import Source, read_table, refuse_sparse
@@ -89,6 +91,10 @@ class LatentClassState(MixtureState):
         for a, j in enumerate(layout.numeric):
             tables[j] = np.stack([classes.mean[a] + layout.centre[a], np.sqrt(classes.variance[a])])
         return {self.schema.names[j]: tables[j] for j in sorted(tables)}
+
+    def parameters_of(self, components: Classes) -> dict[str, Any]:
+        """Return weights and tables as the attributes show them."""
+        return {"weights": components.weight, "tables": replace(self, latent=components).tables}
 
     def score(self, columns: list[NDArray[Any]], wanted: Score) -> tuple[NDArray[Any], int]:
         """Return the scores of encoded rows, and the first with probability 0 under every class, or -1."""
@@ -161,7 +167,7 @@ class LatentClass(MixtureModel):
 
     n_components: int | Literal["auto"] = "auto"
     _: KW_ONLY
-    smoothing: float = 1.0
+    smoothing: float = SMOOTHING
     kinds: Any = None
     criterion: Literal["bic", "aic"] = "bic"
     max_components: int = 10
@@ -173,7 +179,15 @@ class LatentClass(MixtureModel):
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        progress: Progress | None = None,
+        record: bool = False,
+    ) -> Self:
         """Learn the classes from a table.
 
         Parameters
@@ -185,6 +199,10 @@ class LatentClass(MixtureModel):
             Present for scikit-learn's pipelines.
         sample_weight : array of shape (n_rows,), optional
             How often each row counts.
+        progress : callable, optional
+            Called with a :class:`bayeskit.progress.Step` after each step of EM.
+        record : bool, default False
+            Keep the "weights" and "tables" before the first step and after each, as ``history_.parameters``.
         """
         settings = self._checked_settings()
         refuse_sparse(X)
@@ -194,14 +212,16 @@ class LatentClass(MixtureModel):
         layout, deviation = _layout(counts)
         fitting = _Fitting(source, weight, counts, layout, deviation, self)
         base = int(as_generator(self.random_state).integers(2**62))
-        result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base))
-        classes: Classes = result.parameters.take(np.argsort(-result.parameters.weight, kind="stable"))
+        result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base, progress, record))
+        order = np.argsort(-result.parameters.weight, kind="stable")
+        classes: Classes = result.parameters.take(order)
         names = [counts.schema.names[j] for j in layout.numeric]
         advice = "Make a column with few distinct numbers categorical (kinds), or lower n_components."
         warn_of_spikes(classes.variance.T, classes.weight * fitting.total, fitting.floor, names, advice)
         parameters = (classes.weight, None, layout, classes)
         state = LatentClassState(settings, counts.schema, None, EMRecord.of(result, tried), *parameters)
-        self._state = replace(state, labels=state.score(encode(whole, counts.schema), Score.CLASS)[0])
+        labels = state.score(encode(whole, counts.schema), Score.CLASS)[0]
+        self._state = replace(state.with_steps(order), labels=labels)
         return self
 
     # -- what was learned -------------------------------------------------------------------------------------------
@@ -316,7 +336,7 @@ class _Fitting:
         self.offsets = layout.offsets
         self.floor = model.regularization * deviation**2  # (n_numeric,)
 
-    def climb(self, k: int, base: int) -> tuple[EMResult[Classes], float, int]:
+    def climb(self, k: int, base: int, progress: Progress | None, record: bool) -> tuple[EMResult[Classes], float, int]:
         threads = n_threads(len(self.columns[0]) * len(self.columns) * k)
 
         def expect(classes: Classes) -> tuple[Any, float]:
@@ -334,6 +354,8 @@ class _Fitting:
             tol=self.model.tol * self.total,
             max_iter=self.model.max_iter,
             restarts=True,
+            progress=renamed(progress, f"em, {k} components"),
+            record=record,
         )
         log = result.history.objective[-1] - self.penalty(result.parameters)
         return result, log, free_parameters(self.layout, k)

@@ -6,17 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayeskit.network.infer.evidence import Marginal
-    from bayeskit.network.learn.methods.chow_liu import ChowLiu
-    from bayeskit.network.learn.methods.exact import Exact
-    from bayeskit.network.learn.methods.ges import GES
-    from bayeskit.network.learn.methods.hill_climb import HillClimb
-    from bayeskit.network.learn.methods.k2 import K2
-    from bayeskit.network.learn.methods.mmhc import MMHC
-    from bayeskit.network.learn.methods.pc import PC
-    from bayeskit.network.learn.methods.tabu import Tabu
-    from bayeskit.network.learn.scores.bdeu import BDeuScore
-    from bayeskit.network.network import BayesianNetwork
+    from bayeskit.network.infer.evidence import Marginal as Marginal
+    from bayeskit.network.learn.methods.chow_liu import ChowLiu as ChowLiu
+    from bayeskit.network.learn.methods.exact import Exact as Exact
+    from bayeskit.network.learn.methods.ges import GES as GES
+    from bayeskit.network.learn.methods.hill_climb import HillClimb as HillClimb
+    from bayeskit.network.learn.methods.k2 import K2 as K2
+    from bayeskit.network.learn.methods.mmhc import MMHC as MMHC
+    from bayeskit.network.learn.methods.pc import PC as PC
+    from bayeskit.network.learn.methods.tabu import Tabu as Tabu
+    from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
+    from bayeskit.network.network import BayesianNetwork as BayesianNetwork
 
 # Loaded at first use: a classifier needs the graph (`dag`) and not the engines.
 _PUBLIC = {
@@ -33,19 +33,7 @@ _PUBLIC = {
     "Tabu": "bayeskit.network.learn.methods.tabu",
 }
 
-__all__ = [
-    "GES",
-    "K2",
-    "MMHC",
-    "PC",
-    "BDeuScore",
-    "BayesianNetwork",
-    "ChowLiu",
-    "Exact",
-    "HillClimb",
-    "Marginal",
-    "Tabu",
-]
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

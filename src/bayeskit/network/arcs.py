@@ -19,16 +19,19 @@ _ARROW = re.compile(r"->|<-")
 
 @dataclass
 class Sketch:
-    """Names in order of appearance, the parents of each in the order of their arcs, and states where they are given."""
+    """The parents of each variable in the order of its arcs, and states where given; variables in the order seen."""
 
-    names: list[str] = field(default_factory=list)
     parents: dict[str, list[str]] = field(default_factory=dict)
     states: dict[str, list[str] | int | None] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """The variables in the order of their first mention."""
+        return list(self.parents)
 
     def variable(self, name: str) -> str:
         """Add a variable, if it is new."""
         if name not in self.parents:
-            self.names.append(name)
             self.parents[name] = []
             self.states[name] = None
         return name
@@ -70,10 +73,10 @@ def read_arcs(
                 raise NetworkError(
                     f"{what} names {name!r}, which is not a variable; {did_you_mean(name, sketch.names)}"
                 )
-    for name, own in states.items():
-        if isinstance(own, str) or not isinstance(own, Iterable):
-            raise NetworkError(f"states[{name!r}] must be a list of states; got {own!r}.")
-        sketch.states[name] = [str(state) for state in own]
+    for name, listed in states.items():
+        if isinstance(listed, str) or not isinstance(listed, Iterable):
+            raise NetworkError(f"states[{name!r}] must be a list of states; got {listed!r}.")
+        sketch.states[name] = [str(state) for state in listed]
     return sketch
 
 
@@ -100,13 +103,13 @@ def _read_line(line: str, sketch: Sketch) -> None:
 
 
 def _read_variable(text: str, line: str, sketch: Sketch) -> str:
-    found = _VARIABLE.fullmatch(text)
-    if not found:
+    match = _VARIABLE.fullmatch(text)
+    if not match:
         raise NetworkError(
             f"cannot read {text.strip()!r} as a variable in {line!r}; write arcs as 'A->B<-C; D', states as "
             "'A[3]' or 'A{low|high}'."
         )
-    name, card, states = found.groups()
+    name, card, states = match.groups()
     sketch.variable(name)
     if card is not None:
         if len(card) > 6:

@@ -69,29 +69,29 @@ def read_cases(
     unseen : {"error", "keep"}
         What to do with a value that is not a state: raise an error, or keep it as the reserved code.
     """
-    if isinstance(table, list) and table and all(isinstance(column, np.ndarray) for column in table):
+    if _is_list_of_codes(table):
         return Cases(len(table[0]) if table[0].ndim else 0, _coded(schema, states, table))
     source = read_table(table, min_rows=0)
     if not source.named and schema.named:
         codes = [_whole(source.column(j), j) for j in range(len(source.names))]
         return Cases(source.n_rows, _coded(schema, states, codes))
-    place = {name: j for j, name in enumerate(source.names)}
-    if source.names and not any(name in place for name in schema.names):
+    if source.names and not set(source.names) & set(schema.names):
         raise TableError(
             f"the table has none of the network's variables; its columns are {_some(source.names)}, the variables "
             f"{_some(schema.names)}."
         )
-    columns: list[NDArray[Any] | None] = []
-    for i, variable in enumerate(schema):
-        if variables is not None and i not in variables:
-            columns.append(None)
-        elif variable.name in place:
-            columns.append(_encode(source.column(place[variable.name]), variable, states[i], unseen))
-        elif absent == "error":
-            raise TableError(f"the table has no column {variable.name!r}; {did_you_mean(variable.name, source.names)}")
-        else:
-            columns.append(None)
-    return Cases(source.n_rows, columns)
+    read = {v.name: (v, states[i]) for i, v in enumerate(schema) if variables is None or i in variables}
+    lacking = [name for name in read if name not in source.names]
+    if absent == "error" and lacking:
+        raise TableError(f"the table has no column {lacking[0]!r}; {did_you_mean(lacking[0], source.names)}")
+    columns = {
+        name: _encode(source.column(j), *read[name], unseen) for j, name in enumerate(source.names) if name in read
+    }
+    return Cases(source.n_rows, [columns.get(name) for name in schema.names])
+
+
+def _is_list_of_codes(table: Any) -> bool:
+    return isinstance(table, list) and bool(table) and all(isinstance(column, np.ndarray) for column in table)
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
@@ -107,17 +107,17 @@ def _coded(
             f"a table of codes needs one column per variable, {len(schema)} in the order of the names; got "
             f"{len(columns)}."
         )
-    for variable, own, column in zip(schema, states, columns, strict=True):
+    for variable, card, column in zip(schema, map(len, states), columns, strict=True):
         if column.ndim != 1 or len(column) != len(columns[0]) or column.dtype not in (np.uint8, np.uint16, np.uint32):
             raise TableError(
                 f"the codes of {variable.name!r} must be a column of uint8, uint16 or uint32, as long as the others; "
                 f"got {column.dtype} of shape {column.shape}."
             )
-        beyond = (column >= len(own)) & (column < unseen_code(column.dtype))
+        beyond = (column >= card) & (column < unseen_code(column.dtype))
         if beyond.any():
             row = int(beyond.argmax())
             raise TableError(
-                f"row {row}: code {column[row]} of {variable.name!r} is not a state; codes go from 0 to {len(own) - 1}."
+                f"row {row}: code {column[row]} of {variable.name!r} is not a state; codes go from 0 to {card - 1}."
             )
     return list(columns)
 
@@ -165,8 +165,8 @@ def _values_in(column: Column, variable: Variable, states: Sequence[str]) -> dic
         return None
     if boolean:
         places = {state: k for k, state in enumerate(states)}
-        found = {value: find_state(value, places) for value in (False, True)}
-        return {value: k for value, k in found.items() if k is not None}
+        state_places = {value: find_state(value, places) for value in (False, True)}
+        return {value: k for value, k in state_places.items() if k is not None}
     return states_as_numbers(states)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
+from itertools import combinations
 
 from bayeskit.errors import NetworkError
 
@@ -15,12 +16,12 @@ Step = tuple[int, bool]
 
 def check(names: Sequence[str], parents: Parents) -> None:
     """Refuse parents out of range, repeated parents and cycles; a cycle is shown."""
-    for name, own in zip(names, parents, strict=True):
-        for p in own:
+    for name, above in zip(names, parents, strict=True):
+        for p in above:
             if not 0 <= p < len(names):
                 raise NetworkError(f"variable {name!r} has the parent {p}; positions go from 0 to {len(names) - 1}.")
-        if len(set(own)) < len(own):
-            twice = next(names[p] for k, p in enumerate(own) if p in own[:k])
+        if len(set(above)) < len(above):
+            twice = next(names[p] for k, p in enumerate(above) if p in above[:k])
             raise NetworkError(f"variable {name!r} has the parent {twice!r} twice; give it once.")
     if len(topological_order(parents)) < len(names):
         cycle = find_cycle(parents)
@@ -29,11 +30,11 @@ def check(names: Sequence[str], parents: Parents) -> None:
 
 def children(parents: Parents) -> tuple[tuple[int, ...], ...]:
     """Return the children of each node, in ascending order."""
-    found: list[list[int]] = [[] for _ in parents]
-    for child, own in enumerate(parents):
-        for p in own:
-            found[p].append(child)
-    return tuple(map(tuple, found))
+    below: list[list[int]] = [[] for _ in parents]
+    for child, above in enumerate(parents):
+        for p in above:
+            below[p].append(child)
+    return tuple(map(tuple, below))
 
 
 def topological_order(parents: Parents) -> tuple[int, ...]:
@@ -49,7 +50,7 @@ def topological_order(parents: Parents) -> tuple[int, ...]:
     >>> topological_order([[], [2], [1]])
     (0,)
     """
-    waiting = [len(own) for own in parents]
+    waiting = [len(above) for above in parents]
     below = children(parents)
     ready = [i for i, n in enumerate(waiting) if n == 0]  # rising, and so a heap
     order: list[int] = []
@@ -85,14 +86,14 @@ def ancestors(parents: Parents, nodes: Iterable[int]) -> set[int]:
     >>> sorted(ancestors([[], [0], [1], []], [1]))
     [0, 1]
     """
-    found = set(nodes)
-    stack = list(found)
+    reached = set(nodes)
+    stack = list(reached)
     while stack:
         for p in parents[stack.pop()]:
-            if p not in found:
-                found.add(p)
+            if p not in reached:
+                reached.add(p)
                 stack.append(p)
-    return found
+    return reached
 
 
 def markov_blanket(parents: Parents, i: int) -> set[int]:
@@ -103,11 +104,8 @@ def markov_blanket(parents: Parents, i: int) -> set[int]:
     >>> sorted(markov_blanket([[], [], [0, 1], [2]], 0))
     [1, 2]
     """
-    below = [child for child, own in enumerate(parents) if i in own]
-    found = {*parents[i], *below}
-    for child in below:
-        found.update(parents[child])
-    return found - {i}
+    families = [{child, *above} for child, above in enumerate(parents) if i in above]
+    return set(parents[i]).union(*families) - {i}
 
 
 def moral_edges(parents: Parents) -> set[tuple[int, int]]:
@@ -118,11 +116,7 @@ def moral_edges(parents: Parents) -> set[tuple[int, int]]:
     >>> sorted(moral_edges([[], [], [0, 1]]))
     [(0, 1), (0, 2), (1, 2)]
     """
-    found: set[tuple[int, int]] = set()
-    for child, own in enumerate(parents):
-        family = sorted({*own, child})
-        found.update((a, b) for k, a in enumerate(family) for b in family[k + 1 :])
-    return found
+    return {pair for child, above in enumerate(parents) for pair in combinations(sorted({*above, child}), 2)}
 
 
 def open_trail(parents: Parents, start: Iterable[int], goal: Iterable[int], given: Iterable[int]) -> list[int] | None:
@@ -191,19 +185,18 @@ def v_structures(parents: Parents) -> set[tuple[int, int, int]]:
     >>> v_structures([[], [], [0, 1]])
     {(0, 2, 1)}
     """
-    joined = [set(own) for own in parents]
-    found: set[tuple[int, int, int]] = set()
-    for c, own in enumerate(parents):
-        above = sorted(own)
-        found.update(
-            (a, c, b) for k, a in enumerate(above) for b in above[k + 1 :] if a not in joined[b] and b not in joined[a]
-        )
-    return found
+    joined = [set(above) for above in parents]
+    return {
+        (a, c, b)
+        for c, above in enumerate(parents)
+        for a, b in combinations(sorted(above), 2)
+        if a not in joined[b] and b not in joined[a]
+    }
 
 
 def skeleton(parents: Parents) -> set[tuple[int, int]]:
     """Return the arcs without their direction, as (a, b) with a < b."""
-    return {(min(p, i), max(p, i)) for i, own in enumerate(parents) for p in own}
+    return {(min(p, i), max(p, i)) for i, above in enumerate(parents) for p in above}
 
 
 def equivalent(left: Parents, right: Parents) -> bool:
@@ -222,8 +215,7 @@ def equivalent(left: Parents, right: Parents) -> bool:
 def cpdag(parents: Parents) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """Return the arcs that all equivalent graphs share, and the edges (a, b), a < b, whose direction differs.
 
-    V-structures first, then rules 1 to 3 of Meek (1995) until nothing changes; rule 4 is needed only where some
-    directions were known beforehand.
+    V-structures first, then the rules of Meek (1995) until nothing changes.
 
     Examples
     --------
@@ -231,31 +223,43 @@ def cpdag(parents: Parents) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]
     >>> sorted(arcs), sorted(edges)
     ([(0, 2), (1, 2), (2, 3)], [])
     """
-    near: list[set[int]] = [set(own) for own in parents]
-    for i, own in enumerate(parents):
-        for p in own:
+    near: list[set[int]] = [set(above) for above in parents]
+    for i, above in enumerate(parents):
+        for p in above:
             near[p].add(i)
     into: list[set[int]] = [set() for _ in parents]  # the parents that are sure
     for a, c, b in v_structures(parents):
         into[c].update((a, b))
-    free = {(p, i) for i, own in enumerate(parents) for p in own if p not in into[i]}
+    # Whatever a rule directs agrees with the graph itself, so only its direction need be tried.
+    edges = direct_edges(near, into, {(p, i) for i, above in enumerate(parents) for p in above if p not in into[i]})
+    return {(a, b) for b, above in enumerate(into) for a in above}, {(min(a, b), max(a, b)) for a, b in edges}
+
+
+def direct_edges(near: list[set[int]], into: list[set[int]], edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Direct a → b for every edge (a, b) whose other direction would make a cycle or a new v-structure (Meek 1995).
+
+    ``near`` holds the neighbours of each node, ``into`` its sure parents, which grow; the edges left are returned. An
+    edge that may be directed either way is given both ways.
+    """
     changed = True
     while changed:
-        # Whatever a rule turns agrees with the graph itself, so only its own direction need be tried.
-        sure = {(a, b) for a, b in free if _must_point(a, b, near, into)}
-        for a, b in sure:
-            into[b].add(a)
-        free -= sure
-        changed = bool(sure)
-    arcs = {(a, b) for b, own in enumerate(into) for a in own}
-    return arcs, {(min(a, b), max(a, b)) for a, b in free}
+        changed = False
+        for a, b in sorted(edges):
+            if (a, b) in edges and _must_point(a, b, near, into):
+                into[b].add(a)
+                edges -= {(a, b), (b, a)}
+                changed = True
+    return edges
 
 
 def _must_point(a: int, b: int, near: list[set[int]], into: list[set[int]]) -> bool:
-    if any(c not in near[b] for c in into[a]):  # c → a — b, c and b not joined: else a new v-structure
+    if any(c not in near[b] and c != b for c in into[a]):  # 1. c → a — b, c and b not joined: else a new v-structure
         return True
-    if any(a in into[c] for c in into[b]):  # a → c → b and a — b: else a cycle
+    if any(a in into[c] for c in into[b]):  # 2. a → c → b: else a cycle
         return True
-    # a — c → b and a — d → b, c and d not joined: else a cycle or a new v-structure
-    sides = [c for c in into[b] if c in near[a] and a not in into[c] and c not in into[a]]
-    return any(d not in near[c] for k, c in enumerate(sides) for d in sides[k + 1 :])
+    beside = {c for c in near[a] if a not in into[c] and c not in into[a]}  # a — c
+    # 3. a — c → b and a — d → b, c and d not joined: else a cycle or a new v-structure
+    if any(d not in near[c] for c, d in combinations(beside & into[b], 2)):
+        return True
+    # 4. a — c → d → b with a and d joined, c and b not joined
+    return any(c in into[d] and d in near[a] for c in beside - near[b] - {b} for d in into[b])

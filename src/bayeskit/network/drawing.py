@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from bayeskit.errors import NetworkError
+from bayeskit.network.infer.evidence import read_vector
 from bayeskit.network.infer.sample_output import is_whole
 
 if TYPE_CHECKING:
@@ -97,23 +96,17 @@ def _variables_shown(
         return None
     if not is_whole(steps, 0):
         raise NetworkError(f"steps must be a whole number of at least 0; got {steps!r}.")
-    found = set(net._places_of(around or ()))
+    drawn = set(net._places_of(around or ()))
     for _ in range(int(steps)):
-        found |= {u for v in found for u in (*net.parents[v], *net.children[v])}
-    found |= set(net._places_of(only or ()))
-    if not found:
+        drawn |= {u for v in drawn for u in (*net.parents[v], *net.children[v])}
+    drawn |= set(net._places_of(only or ()))
+    if not drawn:
         raise NetworkError("no variable is named to be drawn; give at least one.")
-    return sorted(found)
+    return sorted(drawn)
 
 
 def _bars(net: BayesianNetwork, name: str, values: Any) -> list[float]:
-    i = net.index(name)
-    if isinstance(values, Mapping):
-        shares = np.zeros(net.cards[i])
-        for state, p in values.items():
-            shares[net.state(name, state)] = p
-    else:
-        shares = np.asarray(values, dtype=np.float64)
-    if shares.shape != (net.cards[i],) or not ((shares >= 0) & (shares <= 1 + 1e-9)).all():
-        raise NetworkError(f"the bars of {name!r} need one probability per state, {net.cards[i]}; got {values!r}.")
+    shares = read_vector(net, name, values, "the posterior")
+    if not (shares <= 1 + 1e-9).all():
+        raise NetworkError(f"the posterior of {name!r} must hold probabilities, at most 1; got {values!r}.")
     return [float(p) for p in shares]

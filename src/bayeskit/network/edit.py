@@ -69,8 +69,8 @@ class Editing:
         above = (*net.parents[i], p)
         check_size(child, tuple(net.cards[v] for v in (*above, i)))
         if table is None:
-            own = net.tables[i]
-            table = np.broadcast_to(own[..., None, :], (*own.shape[:-1], net.cards[p], net.cards[i]))
+            rows = net.tables[i]
+            table = np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], net.cards[p], net.cards[i]))
         return _with_cpd(net, i, above, table, False)
 
     def without_arc(self, parent: str, child: str, table: Any = None) -> BayesianNetwork:
@@ -113,14 +113,14 @@ class Editing:
         if name in net:
             raise NetworkError(f"the network has a variable {name!r} already.")
         above = [parents] if isinstance(parents, str) else list(parents)
-        own = states_of(None if states is None else [str(state) for state in states], table, above)
-        names, all_states = (*net.names, name), (*net.states, tuple(own))
+        named = states_of(None if states is None else [str(state) for state in states], table, above)
+        names, all_states = (*net.names, name), (*net.states, tuple(named))
         places = (*net.parents, tuple(net.index(parent) for parent in above))
         if table is None:
             table = default_table(name, tuple(len(all_states[v]) for v in (*places[-1], len(net.names))), None)
         table = read_cpd_table(name, above, dict(zip(names, all_states, strict=True)), table)
         cpd = check_table(names, all_states, places, len(net.names), table, False)
-        schema = Schema((*net.schema, *schema_of((name,), (own,))), net.schema.named)
+        schema = Schema((*net.schema, *schema_of((name,), (named,))), net.schema.named)
         return net._like(names, all_states, places, (*net.cpds, cpd), schema, net.target)
 
     def without_variable(self, name: str) -> BayesianNetwork:
@@ -195,15 +195,15 @@ class Editing:
         new_names = list(net.names)
         for old, new in (names or {}).items():
             new_names[net.index(old)] = str(new)
-        new_states = [list(own) for own in net.states]
+        new_states = [list(named) for named in net.states]
         for name, changes in (states or {}).items():
             i = net.index(name)
             for old, text in changes.items():
                 new_states[i][net.state(name, old)] = str(text)
         changed = {net.index(name) for name in states or {}}
         variables = [
-            Variable(new, "categorical", tuple(own), declared=True) if i in changed else replace(variable, name=new)
-            for i, (variable, new, own) in enumerate(zip(net.schema, new_names, new_states, strict=True))
+            Variable(new, "categorical", tuple(named), declared=True) if i in changed else replace(variable, name=new)
+            for i, (variable, new, named) in enumerate(zip(net.schema, new_names, new_states, strict=True))
         ]
         target = None if net.target is None else new_names[net.index(net.target)]
         return net._like(

@@ -55,8 +55,8 @@ class Exchange:
 
         net = cast("BayesianNetwork", self)
         graph = networkx.DiGraph()
-        for name, states, own, table in zip(net.names, net.states, net.parents, net.tables, strict=True):
-            graph.add_node(name, states=states, parents=tuple(net.names[p] for p in own), table=table.copy())
+        for name, states, above, table in zip(net.names, net.states, net.parents, net.tables, strict=True):
+            graph.add_node(name, states=states, parents=tuple(net.names[p] for p in above), table=table.copy())
         graph.add_edges_from(net.arcs)
         return graph
 

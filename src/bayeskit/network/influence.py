@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +9,11 @@ from numpy.typing import NDArray
 CELLS = 1 << 22
 
 
-def arc_influence(tables: Sequence[NDArray[np.float64]], parents: Sequence[Sequence[int]]) -> list[list[float]]:
-    """Return, for each variable, the influence of each of its parents, from 0 to 1."""
-    return [[_of_axis(table, axis) for axis in range(len(own))] for table, own in zip(tables, parents, strict=True)]
+def influence_of_axis(table: NDArray[np.float64], axis: int) -> float:
+    """Return the influence of the parent on this axis of a table, from 0 to 1.
 
-
-def _of_axis(table: NDArray[np.float64], axis: int) -> float:
-    """Return the mean, over the other parents' states, of the largest total variation between two of the parent's."""
+    It is the mean, over the other parents' states, of the largest total variation between two of the parent's.
+    """
     rows = np.moveaxis(table / table.sum(axis=-1, keepdims=True), axis, 0)
     card, states = rows.shape[0], rows.shape[-1]
     rows = rows.reshape(card, -1, states)  # (parent's states, other parents' states, own states)

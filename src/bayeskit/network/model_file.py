@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.kinds import kind_of
 from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
-from bayeskit.network.cpd.table import TableCPD
 from bayeskit.network.learn.pseudo_counts import smoothing_from_json, smoothing_to_json
 from bayeskit.network.learn.table_fitting import Learned, families_of
 from bayeskit.table.schema import Schema
@@ -46,8 +44,8 @@ def learned_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], ne
     if meta.get("learned") is None:
         return None
     held = expect_field(meta, "learned", dict)
-    own = {name.removeprefix("counts_"): array for name, array in arrays.items() if name.startswith("counts_")}
-    counts = FamilyCounts.from_parts(expect_field(held, "counts", dict), own)
+    counted = {name.removeprefix("counts_"): array for name, array in arrays.items() if name.startswith("counts_")}
+    counts = FamilyCounts.from_parts(expect_field(held, "counts", dict), counted)
     sizes = tuple(variable.n_values for variable in counts.schema)
     if counts.alone.has_class or counts.schema.names != net.names or sizes != net.cards:
         raise ModelFileError("the counts are not of the variables of the network.")
@@ -59,15 +57,12 @@ def learned_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], ne
 def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the arguments of `BayesianNetwork.from_tables`; sizes and kinds are checked here, numbers there."""
     names, states, parents = (expect_field(meta, field, list) for field in ("names", "states", "parents"))
-    words = [names, *states] if all(isinstance(own, list) for own in states) else [[None]]
-    if not all(isinstance(word, str) for own in words for word in own):
+    words = [names, *states] if all(isinstance(group, list) for group in states) else [[None]]
+    if not all(isinstance(word, str) for group in words for word in group):
         raise ModelFileError("names and states must be lists of text.")
     if not len(names) == len(states) == len(parents):
         raise ModelFileError("names, states and parents must have one entry per variable.")
     shapes = [tuple(len(states[p]) for p in (*above, i)) for i, above in enumerate(parents)]
-    found = {"names": names, "states": states, "parents": parents}
-    if "cpds" not in meta:  # before networks knew a schema, all distributions were tables
-        return {**found, "tables": [cpd.values for cpd in _older_tables(arrays, names, shapes)]}
     numbers = expect_array(arrays, "numbers", np.float64, (None,))
     cpds = cpds_from_parts(expect_field(meta, "cpds", list), numbers, names, shapes)
     if meta["target"] is not None:
@@ -75,14 +70,5 @@ def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
     schema = Schema.from_json(meta["schema"])
     for variable in schema:
         kind_of(variable)  # refuses a kind that this bayeskit does not know
-    return {
-        **found,
-        "tables": [cpd.values for cpd in cpds],
-        "schema": schema,
-        "target": meta["target"],
-    }
-
-
-def _older_tables(arrays: dict[str, NDArray[Any]], names: list[str], shapes: list[tuple[int, ...]]) -> list[TableCPD]:
-    entries = [{"kind": TableCPD.kind, "n_numbers": prod(shape), "shape": list(shape)} for shape in shapes]
-    return cpds_from_parts(entries, expect_array(arrays, "tables", np.float64, (None,)), names, shapes)
+    graph = {"names": names, "states": states, "parents": parents, "tables": [cpd.values for cpd in cpds]}
+    return {**graph, "schema": schema, "target": meta["target"]}

@@ -39,7 +39,7 @@ class NamedGraph:
     @cached_property
     def arcs(self) -> tuple[tuple[str, str], ...]:
         """The arcs as (parent, child), child by child."""
-        return tuple((self.names[p], name) for name, own in zip(self.names, self.parents, strict=True) for p in own)
+        return tuple((self.names[p], name) for name, above in zip(self.names, self.parents, strict=True) for p in above)
 
     @cached_property
     def topological_order(self) -> tuple[int, ...]:
@@ -169,6 +169,6 @@ class NamedGraph:
             return False
         place = [self.index(name) for name in other.names]
         theirs: list[list[int]] = [[] for _ in place]
-        for i, own in zip(place, other.parents, strict=True):
-            theirs[i] = [place[p] for p in own]
+        for i, above in zip(place, other.parents, strict=True):
+            theirs[i] = [place[p] for p in above]
         return dag.equivalent(self.parents, theirs)

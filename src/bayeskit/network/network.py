@@ -14,16 +14,19 @@ from bayeskit.errors import NetworkError, TableError
 from bayeskit.network import dag
 from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
-from bayeskit.network.cpd.given_table import read_cpd_table, states_of
-from bayeskit.network.cpd.table import TableCPD, check_table, default_table
+from bayeskit.network.cpd.given_table import read_tables
+from bayeskit.network.cpd.table import TableCPD, check_table
 from bayeskit.network.drawing import Drawable
 from bayeskit.network.edit import Editing
 from bayeskit.network.exchange import Exchange
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.case_queries import CaseQueries
+from bayeskit.network.infer.conflict import ConflictQueries
+from bayeskit.network.infer.next_question import NextQuestion
 from bayeskit.network.infer.sample_output import check_random_state
+from bayeskit.network.infer.sensitivity import SensitivityQueries
 from bayeskit.network.infer.uncertainty import UncertaintyMeasures
-from bayeskit.network.influence import arc_influence
+from bayeskit.network.influence import influence_of_axis
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
 from bayeskit.network.named_graph import NamedGraph
 from bayeskit.network.states import check_schema, schema_of, state_of
@@ -34,7 +37,10 @@ from bayeskit.table.schema import Schema
 Table = NDArray[np.float64]
 
 
-class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, LearnsTables, Exchange, Drawable):
+class BayesianNetwork(
+    NamedGraph, CaseQueries, ConflictQueries, NextQuestion, SensitivityQueries, UncertaintyMeasures, Editing,
+    LearnsTables, Exchange, Drawable,
+):  # fmt: skip
     r"""A Bayesian network over named variables with named states.
 
     .. math:: P(y_1, \dots, y_n) = \prod_i P(y_i \mid \mathrm{Parents}(Y_i))
@@ -111,34 +117,13 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
     ) -> None:
         if tables is not None and random_tables is not None:
             raise NetworkError("random_tables makes the tables, so it cannot be combined with tables; got both.")
-        tables = None if tables is None else {str(name): table for name, table in tables.items()}
-        sketch = read_arcs(structure, {str(name): own for name, own in (states or {}).items()}, tables or {})
-        names, parent_names = sketch.names, sketch.parents
-        known = {
-            name: states_of(given, (tables or {}).get(name), parent_names[name])
-            for name, given in sketch.states.items()
-        }
-        if tables is None:
-            rng = None if random_tables is None else np.random.default_rng(check_random_state(random_tables))
-            read = [
-                default_table(name, tuple(len(known[p]) for p in (*parent_names[name], name)), rng) for name in names
-            ]
-        else:
-            without = [name for name in names if name not in tables]
-            if without:
-                raise NetworkError(
-                    f"tables has no table for {', '.join(map(repr, without))}; give one for each variable."
-                )
-            read = [read_cpd_table(name, parent_names[name], known, tables[name]) for name in names]
-        place = {name: i for i, name in enumerate(names)}
-        self._fill(
-            names,
-            [known[name] for name in names],
-            [[place[p] for p in parent_names[name]] for name in names],
-            read,
-            normalize,
-            target=target,
-        )
+        given = None if tables is None else {str(name): table for name, table in tables.items()}
+        sketch = read_arcs(structure, {str(name): listed for name, listed in (states or {}).items()}, given or {})
+        seed = None if random_tables is None else check_random_state(random_tables)
+        known, read = read_tables(sketch.parents, sketch.states, given, seed)
+        place = {name: i for i, name in enumerate(sketch.names)}
+        parents = [[place[p] for p in above] for above in sketch.parents.values()]
+        self._fill(sketch.names, [known[name] for name in sketch.names], parents, read, normalize, target=target)
 
     @classmethod
     def from_tables(
@@ -197,12 +182,12 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
     ) -> None:
         self.names = unique_names(names, "variable")
         self.states = tuple(
-            unique_names(own, f"variable {name!r}: state") for name, own in zip(self.names, states, strict=True)
+            unique_names(each, f"variable {name!r}: state") for name, each in zip(self.names, states, strict=True)
         )
         self.cards = tuple(map(len, self.states))
         if 0 in self.cards:
             raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
-        self.parents = tuple(tuple(map(int, own)) for own in parents)
+        self.parents = tuple(tuple(map(int, above)) for above in parents)
         dag.check(self.names, self.parents)
 
     def _like(
@@ -217,9 +202,8 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         """Return a network of valid distributions, which are not copied; the graph is checked."""
         net = BayesianNetwork.__new__(BayesianNetwork)
         net._fill_graph(names, states, parents)
-        net.cpds = tuple(cpds)
+        net.cpds, net.target = tuple(cpds), target
         net.schema = check_schema(schema, net.names, net.states)
-        net.target = target
         return net
 
     @cached_property
@@ -247,13 +231,9 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
 
     def __getitem__(self, name: str) -> VariableTable:
         i = self.index(name)
-        above = self.parents[i]
+        names = tuple(self.names[p] for p in self.parents[i])
         return VariableTable(
-            name,
-            self.states[i],
-            tuple(self.names[p] for p in above),
-            tuple(self.states[p] for p in above),
-            self.tables[i],
+            name, self.states[i], names, tuple(self.states[p] for p in self.parents[i]), self.tables[i]
         )
 
     def __eq__(self, other: object) -> bool:
@@ -269,7 +249,7 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
 
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
-        return tuple({state: k for k, state in enumerate(own)} for own in self.states)
+        return tuple({state: k for k, state in enumerate(names)} for names in self.states)
 
     def state(self, name: object, value: object) -> int:
         """Return the position of a state among the states of a variable.
@@ -364,10 +344,12 @@ class BayesianNetwork(NamedGraph, CaseQueries, UncertaintyMeasures, Editing, Lea
         >>> {arc: round(p, 6) for arc, p in net.arc_influence().items()}
         {('rain', 'wet'): 0.8}
         """
-        found = arc_influence(self.tables, self.parents)
-        return {
-            (self.names[p], self.names[i]): found[i][k] for i, own in enumerate(self.parents) for k, p in enumerate(own)
-        }
+        strengths = (
+            influence_of_axis(table, axis)
+            for table, above in zip(self.tables, self.parents, strict=True)
+            for axis in range(len(above))
+        )
+        return dict(zip(self.arcs, strengths, strict=True))
 
     def equals(self, other: BayesianNetwork, tol: float = 0.0) -> bool:
         """Return whether two networks have the same variables, states, parents and numbers; order does not matter.

@@ -20,7 +20,10 @@ EMPTY_STATE = "(empty)"
 def schema_of(names: Sequence[str], states: Sequence[Sequence[str]]) -> Schema:
     """Return the schema of a network whose states have only names: categorical columns of text."""
     return Schema(
-        tuple(Variable(name, "categorical", tuple(own), declared=True) for name, own in zip(names, states, strict=True))
+        tuple(
+            Variable(name, "categorical", tuple(named), declared=True)
+            for name, named in zip(names, states, strict=True)
+        )
     )
 
 
@@ -42,14 +45,16 @@ def check_schema(schema: Schema, names: Sequence[str], states: Sequence[Sequence
     """
     if schema.names != tuple(names):
         raise NetworkError(f"the schema has the columns {list(schema.names)}; the variables are {list(names)}.")
-    for variable, own in zip(schema, states, strict=True):
+    for variable, named in zip(schema, states, strict=True):
         if not variable.is_discrete:
             raise NetworkError(
                 f"column {variable.name!r} is {variable.kind}, and the variable has states; cut it into bins."
             )
         known = state_names(variable)
-        if tuple(own) not in (known, (*known, UNSEEN_STATE)):
-            raise NetworkError(f"variable {variable.name!r} has the states {list(own)}; its schema has {list(known)}.")
+        if tuple(named) not in (known, (*known, UNSEEN_STATE)):
+            raise NetworkError(
+                f"variable {variable.name!r} has the states {list(named)}; its schema has {list(known)}."
+            )
     return schema
 
 
@@ -100,7 +105,7 @@ def states_as_numbers(states: Sequence[str]) -> dict[Value, int]:
     >>> states_as_numbers(["1", "2.5", "many"])
     {1: 0, 2.5: 1}
     """
-    found: dict[Value, int] = {}
+    nearest: dict[Value, int] = {}
     exact: dict[Value, int] = {}
     for k, state in enumerate(states):
         try:
@@ -110,7 +115,7 @@ def states_as_numbers(states: Sequence[str]) -> dict[Value, int]:
         if not isfinite(number) or "_" in state:
             continue
         value: Value = int(number) if number.is_integer() else number
-        found.setdefault(value, k)
+        nearest.setdefault(value, k)
         if str(value) == state:
             exact[value] = k
-    return {**found, **exact}
+    return {**nearest, **exact}

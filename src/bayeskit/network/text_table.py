@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bayeskit.result import text_table as in_columns
+
 # Rows of a printed table; the rest is counted.
 SHOWN = 20
 
@@ -18,11 +20,5 @@ def text_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]], n_rows:
     yes    0.1
     and 2 more
     """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (header, *rows)
-    ]
-    if n_rows > len(rows):
-        lines.append(f"and {n_rows - len(rows)} more")
-    return "\n".join([*lines, note] if note else lines)
+    more = f"and {n_rows - len(rows)} more" if n_rows > len(rows) else ""
+    return "\n".join(filter(None, (in_columns(header, rows), more, note)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
@@ -12,6 +13,19 @@ from numpy.typing import NDArray
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.result import Result
+
+
+def places_of_states(
+    names: Sequence[str], states: Sequence[Sequence[str]], key: str | tuple[str, ...]
+) -> tuple[int, ...]:
+    """Return the positions of one state for each variable."""
+    given = (key,) if isinstance(key, str) else tuple(key)
+    if len(given) != len(names):
+        raise KeyError(f"give one state for each of {', '.join(names) or 'no parents'}; got {key!r}")
+    for name, known, state in zip(names, states, given, strict=True):
+        if state not in known:
+            raise KeyError(f"{name} has no state {state!r}; states: {', '.join(known)}")
+    return tuple(known.index(state) for known, state in zip(states, given, strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,14 +65,7 @@ class VariableTable(Result):
 
     def __getitem__(self, given: str | tuple[str, ...]) -> NDArray[np.float64]:
         """Return the row for the parents' states, one for each in order."""
-        key = (given,) if isinstance(given, str) else tuple(given)
-        if len(key) != len(self.parents):
-            raise KeyError(f"give one state for each of {', '.join(self.parents) or 'no parents'}; got {given!r}")
-        for parent, own, state in zip(self.parents, self.parent_states, key, strict=True):
-            if state not in own:
-                raise KeyError(f"{parent} has no state {state!r}; states: {', '.join(own)}")
-        places = tuple(own.index(state) for own, state in zip(self.parent_states, key, strict=True))
-        return np.asarray(self.array[places])
+        return np.asarray(self.array[places_of_states(self.parents, self.parent_states, given)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)

@@ -5,6 +5,7 @@ from bayeskit.plot.confusion import confusion_matrix
 from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
 from bayeskit.plot.objective import objective_curve
 from bayeskit.plot.reliability import reliability_curve
+from bayeskit.plot.state_bands import state_bands
 from bayeskit.plot.value_table import value_table
 from bayeskit.plot.waterfall import waterfall
 
@@ -15,6 +16,7 @@ __all__ = [
     "posterior_bars",
     "posterior_curves",
     "reliability_curve",
+    "state_bands",
     "value_table",
     "waterfall",
 ]

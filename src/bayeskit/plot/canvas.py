@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning
 from bayeskit.result import AGAINST, FOR
@@ -36,6 +40,26 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return axes
 
 
+def draw_cells(
+    ax: Axes,
+    shade: NDArray[np.float64],
+    texts: NDArray[np.str_],
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    **colours: Any,
+) -> None:
+    """Draw a matrix of cells with a text in each, white where the cell is dark; the names stand beside."""
+    ax.imshow(shade, aspect="auto", **colours)
+    for i, j in np.ndindex(*shade.shape):
+        dark = abs(shade[i, j]) > 0.6 * colours["vmax"]
+        ax.text(j, i, str(texts[i, j]), ha="center", va="center", color="white" if dark else "black")
+    ax.set_xticks(range(len(columns)), [str(name) for name in columns])
+    ax.set_yticks(range(len(rows)), [str(name) for name in rows])
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
 def finish(ax: Axes) -> Axes:
     """Remove the top and right spines, and give every text a font that has its characters."""
     for side in ("top", "right"):
@@ -53,8 +77,8 @@ def choose_fonts(ax: Axes) -> None:
     lacking = {char for text in texts for char in text.get_text() if not char.isspace()} - _characters(usual)
     if not lacking:
         return
-    found = _family_with(frozenset(lacking))
-    if found is None:
+    family = _family_with(frozenset(lacking))
+    if family is None:
         shown = "".join(sorted(lacking)[:20])
         warnings.warn(
             f"no font on this machine has the characters {shown!r}, so the picture shows boxes in their place; install "
@@ -65,7 +89,7 @@ def choose_fonts(ax: Axes) -> None:
         return
     for text in texts:
         if lacking.intersection(text.get_text()):
-            text.set_fontfamily([*usual, found])
+            text.set_fontfamily([*usual, family])
 
 
 @lru_cache(maxsize=64)

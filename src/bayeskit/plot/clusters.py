@@ -31,8 +31,8 @@ def plot_clusters(
     for c, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
         colour = COLOURS[c % len(COLOURS)]
         if points is not None and labels is not None:
-            own = points[labels == c]
-            ax.scatter(own[:, 0], own[:, 1], s=9, color=colour, alpha=0.45, linewidths=0)
+            members = points[labels == c]
+            ax.scatter(members[:, 0], members[:, 1], s=9, color=colour, alpha=0.45, linewidths=0)
         length, direction = np.linalg.eigh(covariance)
         angle = float(np.degrees(np.arctan2(direction[1, 1], direction[0, 1])))
         for deviations in (1, 2):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -100,9 +100,7 @@ def _wrapped_order(plain: Layers, arcs: Sequence[Arc], rank: list[int]) -> Layer
         rows[ranks[node]].append(node)
     best, fewest = [list(row) for row in rows], _total(rows, below)
     for sweep in range(WRAPPED_SWEEPS):
-        down = sweep % 2 == 0
-        for r in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
-            _sort_by_median(rows[r], rows[r - 1] if down else rows[r + 1], above if down else below)
+        _sweep(rows, above, below, down=sweep % 2 == 0)
         crossings = _total(rows, below)
         if crossings < fewest:
             best, fewest = [list(row) for row in rows], crossings
@@ -124,11 +122,8 @@ def _centred(layers: Layers) -> Layers:
             ways = [node for node in row[start:end] if node >= layers.n]
             row[start:end] = [*boxes[: len(boxes) // 2], *ways, *boxes[len(boxes) // 2 :]]
             start = end
-    below: list[list[int]] = [[] for _ in range(sum(map(len, layers.rows)))]
-    for a, b in layers.segments:
-        below[a].append(b)
-    layers.wrapped, layers.crossings = True, _total(layers.rows, below)
-    return layers
+    _, below = _neighbours(layers.chains, sum(map(len, layers.rows)))
+    return replace(layers, wrapped=True, crossings=_total(layers.rows, below))
 
 
 def _order(n: int, arcs: Sequence[Arc], rank: list[int]) -> Layers:
@@ -254,10 +249,7 @@ def _improve(rows: list[list[int]], above: list[list[int]], below: list[list[int
     best = [list(row) for row in rows]
     waited = sweep = 0
     while waited < PATIENCE and fewest:
-        down = sweep % 2 == 0
-        for r in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
-            fixed = rows[r - 1] if down else rows[r + 1]
-            _sort_by_median(rows[r], fixed, above if down else below)
+        _sweep(rows, above, below, down=sweep % 2 == 0)
         _swap_neighbours(rows, above, below, ties=sweep % 4 >= 2)
         crossings = _total(rows, below)
         waited += 1
@@ -267,6 +259,12 @@ def _improve(rows: list[list[int]], above: list[list[int]], below: list[list[int
         sweep += 1
     rows[:] = best
     return fewest
+
+
+def _sweep(rows: list[list[int]], above: list[list[int]], below: list[list[int]], *, down: bool) -> None:
+    """Sort each row by the medians of its neighbours in the row before it, from the top or from the bottom."""
+    for row, fixed in zip(rows[1:], rows, strict=False) if down else zip(rows[-2::-1], rows[::-1], strict=False):
+        _sort_by_median(row, fixed, above if down else below)
 
 
 def _sort_by_median(row: list[int], fixed: list[int], near: list[list[int]]) -> None:
@@ -315,8 +313,4 @@ def _swap_neighbours(rows: list[list[int]], above: list[list[int]], below: list[
 
 def _gain(left: list[int], right: list[int], place: dict[int, int]) -> int:
     """Crossings of the segments of two neighbours, minus those after a swap."""
-    gain = 0
-    for x in left:
-        for y in right:
-            gain += (place[x] > place[y]) - (place[x] < place[y])
-    return gain
+    return sum((place[x] > place[y]) - (place[x] < place[y]) for x in left for y in right)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from bayeskit.plot.layers import Arc, Layers, layer
 
@@ -52,18 +53,18 @@ def lay_out(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout
     parts = []
     for nodes in _parts(len(sizes), arcs):
         local = {node: k for k, node in enumerate(nodes)}
-        own = [k for k, (a, _) in enumerate(arcs) if a in local]
-        part = _lay_out_part([sizes[i] for i in nodes], [(local[arcs[k][0]], local[arcs[k][1]]) for k in own])
-        parts.append((nodes, own, part))
+        arcs_inside = [k for k, (a, _) in enumerate(arcs) if a in local]
+        part = _lay_out_part([sizes[i] for i in nodes], [(local[arcs[k][0]], local[arcs[k][1]]) for k in arcs_inside])
+        parts.append((nodes, arcs_inside, part))
     area = sum((part.width + GAP_PART) * (part.height + GAP_PART) for _, _, part in parts)
     limit = max((1.6 * area) ** 0.5, *(part.width for _, _, part in parts))
     left = top = line = width = 0.0
-    for nodes, own, part in sorted(parts, key=lambda item: -item[2].height):
+    for nodes, arcs_inside, part in sorted(parts, key=lambda item: -item[2].height):
         if left and left + part.width > limit:
             left, top, line = 0.0, top + line + GAP_PART, 0.0
         for node, (x, y) in zip(nodes, part.centres, strict=True):
             centres[node] = x + left, y + top
-        for k, curve in zip(own, part.curves, strict=True):
+        for k, curve in zip(arcs_inside, part.curves, strict=True):
             curves[k] = [(x + left, y + top) for x, y in curve]
         left += part.width + GAP_PART
         width, line = max(width, left - GAP_PART), max(line, part.height)
@@ -71,24 +72,11 @@ def lay_out(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout
 
 
 def _parts(n: int, arcs: Sequence[Arc]) -> list[list[int]]:
-    near: list[list[int]] = [[] for _ in range(n)]
-    for a, b in arcs:
-        near[a].append(b)
-        near[b].append(a)
-    seen = [False] * n
-    parts = []
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root] = True
-        part = [root]
-        for i in part:
-            for j in near[i]:
-                if not seen[j]:
-                    seen[j] = True
-                    part.append(j)
-        parts.append(sorted(part))
-    return parts
+    """Return the nodes of each connected component, in rising order."""
+    ends = np.array(arcs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(arcs)), (ends[0], ends[1])), shape=(n, n))
+    count, part = connected_components(graph, directed=False)
+    return [np.flatnonzero(part == k).tolist() for k in range(count)]
 
 
 def _lay_out_part(sizes: Sequence[tuple[float, float]], arcs: Sequence[Arc]) -> Layout:
@@ -236,13 +224,13 @@ def _ports(ends: list[Arc], x: NDArray[np.float64], sizes: Sequence[tuple[float,
     for node, following in dict.fromkeys(ends):
         by_node.setdefault(node, []).append(following)
     ports: dict[Arc, float] = {}
-    for node, own in by_node.items():
-        own.sort(key=lambda following: x[following])
+    for node, ends_of_node in by_node.items():
+        ends_of_node.sort(key=lambda following: x[following])
         room = 0.7 * sizes[node][0]
         low, high = float(x[node]) - room / 2, float(x[node]) + room / 2
-        gap = min(GAP_PORT, room / max(len(own) - 1, 1))
-        wanted = [min(max(float(x[following]), low), high) for following in own]
-        for following, place in zip(own, _spread(wanted, gap, low, high), strict=True):
+        gap = min(GAP_PORT, room / max(len(ends_of_node) - 1, 1))
+        wanted = [min(max(float(x[following]), low), high) for following in ends_of_node]
+        for following, place in zip(ends_of_node, _spread(wanted, gap, low, high), strict=True):
             ports[node, following] = place
     return [ports[end] for end in ends]
 

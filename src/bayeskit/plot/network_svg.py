@@ -127,14 +127,14 @@ def draw_network(
         _lines(states[i], posterior[name]) if posterior and states and name in posterior else []
         for i, name in enumerate(names)
     ]
-    sizes = [_size(name, own) for name, own in zip(names, lines, strict=True)]
+    sizes = [_size(name, rows) for name, rows in zip(names, lines, strict=True)]
     layout = lay_out(sizes, arcs)
     kinds = [(arc_kinds or {}).get(arc, "") for arc in arcs]
     ends = [(tips or {}).get(arc, "end") for arc in arcs]
     parts = [_arc(curve, kind, tip) for curve, kind, tip in zip(layout.curves, kinds, ends, strict=True)]
-    for name, own, size, centre in zip(names, lines, sizes, layout.centres, strict=True):
+    for name, rows, size, centre in zip(names, lines, sizes, layout.centres, strict=True):
         kind = "node" + " given" * (name in given) + " cut" * (name in cut)
-        parts.append(_node(name, own, size, centre, kind))
+        parts.append(_node(name, rows, size, centre, kind))
     return Drawing(_page(layout, parts, legend or {}), layout.crossings)
 
 
@@ -169,13 +169,13 @@ def network_geometry(names: Sequence[str], states: Sequence[Sequence[str]], arcs
     >>> found.shown, found.sizes[0][1] == FONT + 2 * PAD + 2 * ROW + 4
     ([2, 2], True)
     """
-    shown = [len(own) if len(own) <= MAX_STATES else MAX_STATES - 1 for own in states]
+    shown = [len(rows) if len(rows) <= MAX_STATES else MAX_STATES - 1 for rows in states]
     lines = [
-        [_Line(state, 0.0) for state in own[:k]] + ([] if k == len(own) else [_Line("999 others", 0.0)])
-        for own, k in zip(states, shown, strict=True)
+        [_Line(state, 0.0) for state in rows[:k]] + ([] if k == len(rows) else [_Line("999 others", 0.0)])
+        for rows, k in zip(states, shown, strict=True)
     ]
-    sizes = [_size(name, own) for name, own in zip(names, lines, strict=True)]
-    return Geometry(lay_out(sizes, arcs), sizes, [_label_room(own) for own in lines], shown)
+    sizes = [_size(name, rows) for name, rows in zip(names, lines, strict=True)]
+    return Geometry(lay_out(sizes, arcs), sizes, [_label_room(rows) for rows in lines], shown)
 
 
 def _lines(states: Sequence[str], p: Sequence[float]) -> list[_Line]:
@@ -253,15 +253,15 @@ def _arc(curve: list[tuple[float, float]], kind: str = "", tip: Tip = "end") -> 
     # The line ends where the tip begins, so that no line shows beside the tip.
     (x, y), rest = curve[0], curve[1:]
     end_x, end_y = rest[-1]
-    own, head = f" {kind}" if kind else "", ""
+    style, head = f" {kind}" if kind else "", ""
     if tip == "end":
         rest = [*rest[:-1], (end_x, end_y - 6.0)]
-        head = f'<path class="tip{own}" d="M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"/>'
+        head = f'<path class="tip{style}" d="M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"/>'
     elif tip == "start":
-        head = f'<path class="tip{own}" d="M{x:.1f} {y:.1f}l-3.6 7.5h7.2z"/>'
+        head = f'<path class="tip{style}" d="M{x:.1f} {y:.1f}l-3.6 7.5h7.2z"/>'
         y += 6.0
     steps = "".join("C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in rest[k : k + 3]) for k in range(0, len(rest), 3))
-    return f'<path class="arc{own}" d="M{x:.1f} {y:.1f}{steps}"/>{head}'
+    return f'<path class="arc{style}" d="M{x:.1f} {y:.1f}{steps}"/>{head}'
 
 
 def _legend(legend: Mapping[str, str], top: float) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeskit.errors import BayeskitError
-from bayeskit.plot.canvas import finish, new_axes
+from bayeskit.plot.canvas import draw_cells, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,14 +31,7 @@ def value_table(
     if not ((p >= 0).all() and (p <= 1 + 1e-9).all()):
         raise BayeskitError("table must hold probabilities between 0 and 1.")
     ax = new_axes(ax, (1.8 + 0.95 * len(classes), 1.1 + 0.42 * len(values)))
-    ax.imshow(p, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    for i, j in np.ndindex(*p.shape):
-        ax.text(j, i, f"{p[i, j]:.3f}", ha="center", va="center", color="white" if p[i, j] > 0.6 else "black")
-    ax.set_xticks(range(len(classes)), [str(name) for name in classes])
-    ax.set_yticks(range(len(values)), [str(value) for value in values])
+    draw_cells(ax, p, np.vectorize("{:.3f}".format)(p), values, classes, cmap="Blues", vmin=0, vmax=1)
     ax.xaxis.tick_top()
     ax.set_title(title, loc="left")
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
     return finish(ax)

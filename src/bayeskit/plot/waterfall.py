@@ -46,23 +46,14 @@ def waterfall(
     'log-odds of no over yes'
     """
     if isinstance(labels, Explanation):
-        found = labels
-        a, b = found.classes
-        floor = [found.floor] if found.floor else []
-        return waterfall(
-            [*found.labels(), *("floor" for _ in floor)],
-            np.append(found.terms, floor),
-            start=found.prior,
-            used=np.append(found.used, [True for _ in floor]).astype(bool),
-            title=title or f"log-odds of {a} over {b}",
-            ax=ax,
-        )
+        return _of_explanation(labels, title, ax)
     steps = np.asarray(terms, dtype=np.float64)
     if steps.ndim != 1 or len(labels) != len(steps):
         raise BayeskitError(f"a waterfall needs one label per term; got {len(labels)} labels and shape {steps.shape}.")
     if not np.isfinite(steps).all() or not np.isfinite(start):
         raise BayeskitError("a waterfall needs finite terms; an infinite one means that a class is ruled out.")
     active = np.ones(len(steps), dtype=bool) if used is None else np.asarray(used, dtype=bool)
+    shown = [True, *active, True]
     n_lines = len(steps) + 2
     ax = new_axes(ax, (7.0, 0.9 + 0.34 * n_lines))
     after = start + np.cumsum(steps)
@@ -70,19 +61,18 @@ def waterfall(
     end = float(after[-1]) if len(after) else float(start)
     reach = np.concatenate([[0.0, start], after])
     span = float(np.ptp(reach)) or 1.0
-    lines = np.arange(1, len(steps) + 1)
     colours = [GREY if not on else BLUE if step >= 0 else RED for on, step in zip(active, steps, strict=True)]
     ax.barh([0, n_lines - 1], [start, end], color="#404040", height=0.55)
-    ax.barh(lines, steps, left=before, color=colours, height=0.55)
+    ax.barh(np.arange(1, n_lines - 1), steps, left=before, color=colours, height=0.55)
     joints = np.concatenate([[start], after])
     ax.vlines(joints, np.arange(n_lines - 1) - 0.28, np.arange(1, n_lines) + 0.28, color=GREY, lw=0.7, zorder=0)
     ax.axvline(0.0, color="black", lw=0.8)
-    texts = [f"{start:+.2f}", *(f"{s:+.2f}" if on else "" for s, on in zip(steps, active, strict=True)), f"{end:+.2f}"]
     right = np.concatenate([[max(start, 0.0)], np.maximum(before, after), [max(end, 0.0)]])
-    for line, (place, text) in enumerate(zip(right, texts, strict=True)):
+    for line, (place, number) in enumerate(zip(right, (start, *steps, end), strict=True)):
+        text = f"{number:+.2f}" if shown[line] else ""
         ax.text(place + 0.012 * span, line, text, va="center", ha="left", fontsize="small")
     ax.set_yticks(np.arange(n_lines), ["prior", *labels, "posterior"])
-    for tick, on in zip(ax.get_yticklabels()[1:-1], active, strict=True):
+    for tick, on in zip(ax.get_yticklabels(), shown, strict=True):
         tick.set_color("black" if on else GREY)
     ax.set_ylim(n_lines - 0.4, -0.6)
     ax.set_xlim(reach.min() - 0.03 * span, reach.max() + 0.13 * span)
@@ -90,3 +80,16 @@ def waterfall(
     ax.set_title(title, loc="left")
     ax.tick_params(axis="y", length=0)
     return finish(ax)
+
+
+def _of_explanation(explanation: Explanation, title: str, ax: Axes | None) -> Axes:
+    a, b = explanation.classes
+    floor = [explanation.floor] if explanation.floor else []
+    return waterfall(
+        [*explanation.labels(), *("floor" for _ in floor)],
+        np.append(explanation.terms, floor),
+        start=explanation.prior,
+        used=np.append(explanation.used, [True for _ in floor]).astype(bool),
+        title=title or f"log-odds of {a} over {b}",
+        ax=ax,
+    )

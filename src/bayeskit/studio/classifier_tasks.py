@@ -87,7 +87,7 @@ def explain(
     rule, cells = _loss(trained, loss, reject), _cells(trained, row)
     posterior = trained.posterior(cells)
     risks = posterior @ rule.matrix
-    found = trained.explain(cells).strongest()
+    explanation = trained.explain(cells).strongest()
     answer: dict[str, Any] = {
         "classes": [str(label) for label in trained.classes_.tolist()],
         "posterior": posterior.tolist(),
@@ -95,11 +95,13 @@ def explain(
         "risks": risks.tolist(),
         "decision": str(rule.actions[int(risks.argmin())]),
         "evidence": {
-            "for": str(found.classes[0]), "against": str(found.classes[1]), "prior": found.prior,
-            "log_odds": found.log_odds, "probability": found.probability,
+            "for": str(explanation.classes[0]), "against": str(explanation.classes[1]), "prior": explanation.prior,
+            "log_odds": explanation.log_odds, "probability": explanation.probability,
             "terms": [
                 {"label": label, "feature": name, "log_odds": float(term), "used": bool(used)}
-                for label, name, term, used in zip(found.labels(), found.features, found.terms, found.used, strict=True)
+                for label, name, term, used in zip(
+                    explanation.labels(), explanation.features, explanation.terms, explanation.used, strict=True
+                )
             ],
         },
         "regions": [],
@@ -127,11 +129,11 @@ def what_if(
     known = _cells(trained, row)
     if not known:
         raise BayeskitError("every column is unknown, so there is nothing to change; fill one in.")
-    found = turn(trained.model, known, loss=_loss(trained, loss, reject), max_changes=2)
+    change = turn(trained.model, known, loss=_loss(trained, loss, reject), max_changes=2)
     return _json(
         {
-            "changes": {name: _plain(value) for name, value in found.changes.items()},
-            "before": str(found.before), "after": str(found.after), "tried": found.n_tried,
+            "changes": {name: _plain(value) for name, value in change.changes.items()},
+            "before": str(change.before), "after": str(change.after), "tried": change.n_tried,
         }
     )  # fmt: skip
 

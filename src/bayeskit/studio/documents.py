@@ -91,16 +91,16 @@ class Document:
 
     def to_json(self) -> dict[str, Any]:
         """Return what a list of documents shows."""
-        found: dict[str, Any] = {"id": self.id, "kind": self.kind, "name": self.name, "source": self.source}
+        shown: dict[str, Any] = {"id": self.id, "kind": self.kind, "name": self.name, "source": self.source}
         if self.kind == "network":
-            found |= {
+            shown |= {
                 "undo": self.place > 0,
                 "redo": self.place < len(self.history) - 1,
                 "changed": self.place != self.saved,
                 "savable": self.savable,
                 "version": self.history[self.place].number,
             }
-        return found
+        return shown
 
 
 class Documents:
@@ -115,13 +115,13 @@ class Documents:
 
     def find(self, id: str, kind: DocumentKind | None = None) -> Document:
         """Return an open document; one of another kind is refused by name."""
-        found = self._open.get(id)
-        if found is None:
+        document = self._open.get(id)
+        if document is None:
             raise NotOpenError("this document is not open any more; open the file again.")
-        if kind is not None and found.kind != kind:
-            raise NotOpenError(f"{found.name!r} is a {found.kind}, not a {kind}.")
-        found.used = time.monotonic()
-        return found
+        if kind is not None and document.kind != kind:
+            raise NotOpenError(f"{document.name!r} is a {document.kind}, not a {kind}.")
+        document.used = time.monotonic()
+        return document
 
     def new_folder(self) -> Path:
         """Return an empty folder for an upload."""

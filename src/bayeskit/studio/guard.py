@@ -89,10 +89,12 @@ class Guard:
         if bearer.startswith("Bearer "):
             return hmac.compare_digest(bearer[7:].encode("latin-1"), self.token.encode())
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
         except CookieError:
             return False
-        return found is not None and hmac.compare_digest(found.value.encode("latin-1", "replace"), self.token.encode())
+        return cookie is not None and hmac.compare_digest(
+            cookie.value.encode("latin-1", "replace"), self.token.encode()
+        )
 
     async def _let_in(self, send: Send, scope: Scope, token: str) -> None:
         if not hmac.compare_digest(token.encode(), self.token.encode()):

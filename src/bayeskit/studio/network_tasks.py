@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bayeskit.defaults import STUDIO_MEMORY
 from bayeskit.network import BayesianNetwork
 from bayeskit.network.infer.evidence import Marginal
 
 Report = Callable[[dict[str, Any]], None]
-# The most memory that the tables of one answer may take.
-MEMORY = "2 GiB"
 MOST_MOVED, MOST_QUESTIONS, MOST_NUMBERS = 8, 12, 14
 # A number of a table is moved by this much to either side in a tornado.
 SWING = 0.1
@@ -24,13 +23,13 @@ def _json(value: Any) -> bytes:
 
 
 def _given(given: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    evidence: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, dict):
-            found[name] = Marginal(value["marginal"]) if "marginal" in value else value["likelihood"]
+            evidence[name] = Marginal(value["marginal"]) if "marginal" in value else value["likelihood"]
         else:
-            found[name] = value
-    return found
+            evidence[name] = value
+    return evidence
 
 
 class _Changed:
@@ -47,12 +46,12 @@ class _Changed:
         key = json.dumps(do, sort_keys=True)
         if self._of is None or self._of[0] is not net or self._of[1] != key:
             self._of, self._net = (net, key), net.do(do)
-        found: BayesianNetwork = self._net
-        return found
+        changed: BayesianNetwork = self._net
+        return changed
 
     def prior(self, net: BayesianNetwork) -> Any:
         if self._prior is None or self._prior[0] is not net:
-            self._prior = (net, net.posterior(max_memory=MEMORY))
+            self._prior = (net, net.posterior(max_memory=STUDIO_MEMORY))
         return self._prior[1]
 
 
@@ -64,10 +63,10 @@ def posterior(
 ) -> bytes:
     """Return the distribution of every variable, what changed most, and what is independent of the target."""
     prior, acted, known = _changed.prior(net), _changed.network(net, do), _given(given)
-    answer = acted.posterior(given=known, max_memory=MEMORY) if known or do else prior
+    answer = acted.posterior(given=known, max_memory=STUDIO_MEMORY) if known or do else prior
     moved = answer.moved_from(prior)
     aside = {*given, *do}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "p": {name: values.tolist() for name, values in answer.arrays.items()},
         "log_evidence": None if np.isnan(answer.log_evidence) else answer.log_evidence,
         "moved": [
@@ -81,29 +80,31 @@ def posterior(
         # Soft evidence leaves its variable open: it is not known, only informed.
         hard = [name for name, value in given.items() if isinstance(value, str)]
         near = {*acted.d_connected(target, hard), target, *aside}
-        found["separated"] = [name for name in acted.names if name not in near]
-    return _json(found)
+        result["separated"] = [name for name in acted.names if name not in near]
+    return _json(result)
 
 
 def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the most probable states of all variables together."""
-    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=MEMORY)
+    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=STUDIO_MEMORY)
     return _json({"states": dict(best.items()), "probability": best.probability})
 
 
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return how far pieces of evidence contradict each other."""
-    found = _changed.network(net, do).conflict(_given(given), max_memory=MEMORY)
-    return _json({"conflict": found.value, "pieces": found.pieces, "words": found.words})
+    conflict = _changed.network(net, do).conflict(_given(given), max_memory=STUDIO_MEMORY)
+    return _json({"conflict": conflict.value, "pieces": conflict.pieces, "words": conflict.words})
 
 
 def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return which variables to ask about next."""
     acted = _changed.network(net, do)
-    found = [
-        each for each in acted.questions(target, given=_given(given), max_memory=MEMORY) if each.variable not in do
+    asked = [
+        each
+        for each in acted.questions(target, given=_given(given), max_memory=STUDIO_MEMORY)
+        if each.variable not in do
     ]
-    shown = [each for each in found if each.information > 1e-12][:MOST_QUESTIONS]
+    shown = [each for each in asked if each.information > 1e-12][:MOST_QUESTIONS]
     return _json(
         {"questions": [{"variable": q.variable, "information": q.information, "value": q.value} for q in shown]}
     )
@@ -111,9 +112,9 @@ def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str
 
 def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the numbers that a target's most probable state is most sensitive to, each changed up and down."""
-    found = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=MEMORY)
+    numbers = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=STUDIO_MEMORY)
     bars: list[dict[str, Any]] = []
-    for number in found:
+    for number in numbers:
         low, high = max(number.value - SWING, 0.0), min(number.value + SWING, 1.0)
         ends = sorted((number.probability_at(low), number.probability_at(high)))
         bars.append(
@@ -126,7 +127,7 @@ def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[s
     bars.sort(key=lambda bar: -round(bar["high"] - bar["low"], 12))
     return _json(
         {
-            "state": found.state, "probability": found.probability, "swing": SWING,
+            "state": numbers.state, "probability": numbers.probability, "swing": SWING,
             "numbers": [bar for bar in bars if bar["high"] - bar["low"] > 1e-9][:MOST_NUMBERS],
         }
     )  # fmt: skip
@@ -134,35 +135,35 @@ def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[s
 
 def separation(net: BayesianNetwork, report: Report, x: str, y: str, given: list[str], do: dict[str, Any]) -> bytes:
     """Return whether two variables are d-separated, with the reason."""
-    found = _changed.network(net, do).d_separated(x, y, given)
-    return _json({"separated": found.separated, "trail": found.trail, "reason": found.reason})
+    answer = _changed.network(net, do).d_separated(x, y, given)
+    return _json({"separated": answer.separated, "trail": answer.trail, "reason": answer.reason})
 
 
 def geometry(net: BayesianNetwork, report: Report) -> bytes:
     """Return the drawing: boxes, curves, influence of each arc."""
     from bayeskit.plot.network_svg import FONT, MARGIN, PAD, PERCENT, ROW, network_geometry
 
-    arcs = [(p, i) for i, own in enumerate(net.parents) for p in own]
-    found = network_geometry(net.names, net.states, arcs)
+    arcs = [(p, i) for i, parents in enumerate(net.parents) for p in parents]
+    drawing = network_geometry(net.names, net.states, arcs)
     influence = list(net.arc_influence().values())
     nodes = [
         {
             "name": name, "states": net.states[i], "x": round(x, 1), "y": round(y, 1), "width": round(w, 1),
-            "height": round(h, 1), "label": round(found.label_rooms[i], 1), "shown": found.shown[i],
+            "height": round(h, 1), "label": round(drawing.label_rooms[i], 1), "shown": drawing.shown[i],
             "parents": [net.names[p] for p in net.parents[i]],
         }
-        for i, (name, (x, y), (w, h)) in enumerate(zip(net.names, found.layout.centres, found.sizes, strict=True))
+        for i, (name, (x, y), (w, h)) in enumerate(zip(net.names, drawing.layout.centres, drawing.sizes, strict=True))
     ]  # fmt: skip
     curves = [
         {"from": net.names[p], "to": net.names[i], "influence": round(influence[k], 6),
-         "points": [[round(x, 1), round(y, 1)] for x, y in found.layout.curves[k]]}
+         "points": [[round(x, 1), round(y, 1)] for x, y in drawing.layout.curves[k]]}
         for k, (p, i) in enumerate(arcs)
     ]  # fmt: skip
     measures = {"font": FONT, "pad": PAD, "row": ROW, "percent": PERCENT, "margin": MARGIN}
     return _json(
         {
-            "width": found.layout.width,
-            "height": found.layout.height,
+            "width": drawing.layout.width,
+            "height": drawing.layout.height,
             "measures": measures,
             "nodes": nodes,
             "arcs": curves,
@@ -172,15 +173,15 @@ def geometry(net: BayesianNetwork, report: Report) -> bytes:
 
 def table(net: BayesianNetwork, report: Report, variable: str) -> bytes:
     """Return the conditional table of a variable, row by row."""
-    own = net[variable]
-    rows = own.array.reshape(-1, len(own.states))
+    cpd = net[variable]
+    rows = cpd.array.reshape(-1, len(cpd.states))
     if rows.size > 20_000:
         from bayeskit.errors import TooLargeError
 
         raise TooLargeError(f"the table of {variable!r} has {rows.size} numbers; the page shows up to 20 000.")
     return _json(
         {
-            "variable": variable, "states": own.states, "parents": own.parents, "parent_states": own.parent_states,
+            "variable": variable, "states": cpd.states, "parents": cpd.parents, "parent_states": cpd.parent_states,
             "rows": rows.tolist(),
         }
     )  # fmt: skip

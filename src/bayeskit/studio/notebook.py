@@ -28,7 +28,7 @@ def bundle() -> str:
         text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
         text = re.sub(
             r'^import (\{[^}]*\}|\* as \w+) from "\./(\w+)\.js";$',
-            lambda found: f"const {found[1].removeprefix('* as ')} = {found[2]}_js;",
+            lambda line: f"const {line[1].removeprefix('* as ')} = {line[2]}_js;",
             text,
             flags=re.MULTILINE,
         )
@@ -68,12 +68,12 @@ def answer(subject: Any, message: Any) -> dict[str, Any]:
     try:
         kind, value = subject
         question = str(message.get("question"))
-        found = [each for each in ENDPOINTS if each.kind == kind and each.name == question and each.task]
-        if not found:
+        endpoints = [each for each in ENDPOINTS if each.kind == kind and each.name == question and each.task]
+        if not endpoints:
             raise BayeskitError(f"there is no question {question[:60]!r}.")
-        check(message.get("body"), found[0].body or {})
-        body = with_defaults(found[0], message["body"])
-        said = all_tasks()[found[0].task](value, lambda event: None, **body)
+        check(message.get("body"), endpoints[0].body or {})
+        body = with_defaults(endpoints[0], message["body"])
+        said = all_tasks()[endpoints[0].task](value, lambda event: None, **body)
         return {"id": message.get("id"), "answer": said.decode()}
     except (BayeskitError, ValueError, TypeError, MemoryError) as error:
         return {"id": message.get("id"), "error": {"what": " ".join(str(error).split()), "kind": type(error).__name__}}
@@ -122,5 +122,5 @@ def explore(subject: Any) -> AnyWidget:
 
     made = Explorer()
     made.on_msg(lambda widget, message, _: widget.send(answer(held, message)))
-    found: AnyWidget = made
-    return found
+    widget: AnyWidget = made
+    return widget

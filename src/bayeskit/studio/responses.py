@@ -69,8 +69,8 @@ async def read_body(request: Request, shape: Shape) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BayeskitError(f"the body is not JSON: {error}.") from None
     check(value, shape)
-    found: dict[str, Any] = value
-    return found
+    parsed: dict[str, Any] = value
+    return parsed
 
 
 def _no_constant(name: str) -> float:

@@ -94,8 +94,8 @@ class Studio:
                     assert document is not None
                     return await self._work(request, each, document, body)
                 handler = getattr(self, each.name)
-                found: Response = await handler(request, document, body)
-                return found
+                response: Response = await handler(request, document, body)
+                return response
             except GoneError:
                 return Response(status_code=499)
             except (BayeskitError, ValueError, TypeError, OSError, MemoryError) as error:
@@ -260,8 +260,8 @@ class Studio:
 def _read(value: bytes) -> dict[str, Any]:
     import json
 
-    found: dict[str, Any] = json.loads(value)
-    return found
+    events: dict[str, Any] = json.loads(value)
+    return events
 
 
 async def _no_such_place(request: Request, error: Any) -> Response:

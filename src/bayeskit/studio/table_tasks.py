@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from bayeskit.defaults import NETWORK_BINS
 from bayeskit.progress import Step
 from bayeskit.studio.network_tasks import Report, _json
 
@@ -114,7 +115,7 @@ def learn(
     blacklist: list[list[str]] | None = None,
     ignore: list[str] | None = None,
     max_parents: int | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
 ) -> bytes:
     """Learn a network; the answer goes to the server, which opens it as a document."""
     from bayeskit.network.learn.search import learn_structure
@@ -125,7 +126,7 @@ def learn(
 
     growth = _Growth(report)
     report({"variables": list(table)})
-    found = learn_structure(
+    learned = learn_structure(
         table,
         cast("Any", method),
         whitelist=[(a, b) for a, b in whitelist or []],
@@ -136,7 +137,7 @@ def learn(
         progress=growth.progress,
         on_graph=growth.on_graph,
     )
-    return pickle.dumps((found.network, found.score, found.history.reason))
+    return pickle.dumps((learned.network, learned.score, learned.history.reason))
 
 
 class _Growth:

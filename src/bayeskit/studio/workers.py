@@ -106,7 +106,7 @@ class Lane:
         loop = asyncio.get_running_loop()
         waiting = loop.run_in_executor(self.threads, self._receive, self._pipe)
         try:
-            found: tuple[str, Any] = await asyncio.wait_for(asyncio.shield(waiting), max(left, 0.01))
+            message: tuple[str, Any] = await asyncio.wait_for(asyncio.shield(waiting), max(left, 0.01))
         except TimeoutError:
             await self._interrupt(waiting)
             raise TooLargeError(
@@ -115,16 +115,16 @@ class Lane:
         except asyncio.CancelledError:
             await self._interrupt(waiting)
             raise
-        if found[0] == "ended":
+        if message[0] == "ended":
             self.close()
             raise WorkError("the worker ran out of memory and was ended; ask for less, or use the library.")
-        return found
+        return message
 
     @staticmethod
     def _receive(pipe: Any) -> tuple[str, Any]:
         try:
-            found: tuple[str, Any] = pipe.recv()
-            return found
+            message: tuple[str, Any] = pipe.recv()
+            return message
         except (EOFError, OSError):
             return "ended", None
 

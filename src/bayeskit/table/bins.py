@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayeskit.defaults import BINS
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.discretize import METHODS, learn_edges, learn_mdl_edges
 from bayeskit.table.labels import read_labels, read_weight
@@ -61,7 +62,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
     array([ 0.,  1., nan])
     """
 
-    def __init__(self, method: str = "mdl", *, bins: int = 10) -> None:
+    def __init__(self, method: str = "mdl", *, bins: int = BINS) -> None:
         self.method = method
         self.bins = bins
 

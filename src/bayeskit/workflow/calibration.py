@@ -67,8 +67,8 @@ def fit_temperature(posterior: NDArray[np.float64], y: NDArray[Any]) -> float:
 
 def out_of_fold(posterior: NDArray[np.float64], y: NDArray[Any], part: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return calibrated posteriors: the temperature of each fold is fitted on the other folds' rows."""
-    found = np.empty_like(posterior)
+    calibrated = np.empty_like(posterior)
     for k in range(int(part.max()) + 1):
         here, others = part == k, (part != k) & (part >= 0)
-        found[here] = tempered(posterior[here], fit_temperature(posterior[others], y[others]))
-    return found
+        calibrated[here] = tempered(posterior[here], fit_temperature(posterior[others], y[others]))
+    return calibrated

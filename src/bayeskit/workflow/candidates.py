@@ -40,37 +40,41 @@ def candidates(asked: Sequence[Any] | None = None) -> dict[str, Candidate]:
     >>> list(candidates(["tan", "A2DE", NaiveBayes(smoothing=0)]))
     ['TAN', 'A2DE', 'NaiveBayes(smoothing=0)']
     """
-    found: dict[str, Candidate] = {}
+    known: dict[str, Candidate] = {}
     others: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):
         model = model_class(name)
         for label, settings in getattr(model, "_compared_as", {}).items():
-            found[label] = estimator_named(name)(**settings)
+            known[label] = estimator_named(name)(**settings)
         for label, settings in getattr(model, "_compared_when_asked", {}).items():
             others[label] = estimator_named(name)(**settings)
     if asked is None:
-        return found
-    found |= others
-    by_case = {label.casefold(): label for label in found}
+        return known
+    known |= others
+    by_case = {label.casefold(): label for label in known}
     chosen: dict[str, Candidate] = {}
     for each in asked:
         if not isinstance(each, str):
             chosen[" ".join(repr(each).split())] = _copied(each)
         elif each.casefold() in by_case:
-            chosen[by_case[each.casefold()]] = found[by_case[each.casefold()]]
+            chosen[by_case[each.casefold()]] = known[by_case[each.casefold()]]
         else:
-            raise BayeskitError(not_found("classifier", each, found))
+            raise BayeskitError(not_found("classifier", each, known))
     return chosen
 
 
 def _copied(estimator: Any) -> Candidate:
     """Return an unfitted copy of an estimator; one that cannot be compared is an error."""
     from sklearn.base import clone
+    from sklearn.utils import get_tags
 
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise BayeskitError(
             f"models takes names of classifiers and estimators such as NaiveBayes(); got {estimator!r}."
         )
+    role = get_tags(estimator).estimator_type
+    if role not in (None, "classifier"):
+        raise BayeskitError(f"{estimator!r} is a {role.replace('_', ' ')}; only classifiers can be compared.")
     if not hasattr(estimator, "predict_proba"):
         raise BayeskitError(
             f"{estimator!r} gives no probabilities (it has no predict_proba), so its log-loss is not known; "
@@ -95,7 +99,7 @@ def too_large(
     >>> too_large(candidates(["TAN", "A2DE"]), rows)
     {'A2DE': '31 columns have 4495 triples; with more than 30 it must be asked for by name.'}
     """
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     sizes: dict[Any, list[int]] = {}
     most_bytes = MOST_BYTES if rows.scan is None else MOST_BYTES // n_folds
     for label, model in models.items():
@@ -110,7 +114,7 @@ def too_large(
         n = len(rows.source.names)
         most, order = (MOST_COLUMNS_OF_TRIPLES, 3) if families == "triples" else (MOST_COLUMNS_OF_PAIRS, 2)
         if n > most:
-            found[label] = (
+            reasons[label] = (
                 f"{n} columns have {comb(n, order)} {families}; with more than {most} it must be asked for by name."
             )
             continue
@@ -120,11 +124,11 @@ def too_large(
             sizes[way] = sizes_of(learn_schema(rows.source, given, *way, y=rows.y))
         need = 4 * len(rows.classes) * table_cells(sizes[way], families)[1]
         if need > most_bytes:
-            found[label] = (
+            reasons[label] = (
                 f"its counts of all {families} of columns would take {readable(need)}; above {readable(most_bytes)} it "
                 "must be asked for by name."
             )
-    return found
+    return reasons
 
 
 def fit_candidate(model: Candidate, rows: Labelled) -> Candidate:

@@ -163,6 +163,7 @@ def cross_validate(
     data = Folds(rows, part, given, forward=plan.how == "time")
     tried = {name: model for name, model in models.items() if name not in left_out}
     runs = distinct_runs([Run(name, model, data, given) for name, model in tried.items()], data)
+    _warn_of_other_kinds(runs, given)
     steps = Steps(progress, len(runs) * len(data.tested))
 
     def finish(run: Run) -> None:
@@ -184,6 +185,18 @@ def deciding_measure(by: str | None, loss: Loss | None) -> str:
         known = [name for name in CHOOSING if name != "mean_loss" or loss is not None]
         raise BayeskitError(f"by must be one of {', '.join(known)}; got {by!r}.")
     return by
+
+
+def _warn_of_other_kinds(runs: Sequence[Run], kinds: Mapping[str, str]) -> None:
+    """Warn of columns that classifiers read as another kind than the one given, since they do not take it."""
+    for column, kind in kinds.items():
+        names = [run.name for run in runs if run.kinds.get(column) == "numeric" != kind]
+        if names:
+            verbs = ("does", "reads") if len(names) == 1 else ("do", "read")
+            warn_caller(
+                f"column {column!r}: {', '.join(names)} {verbs[0]} not take the kind {kind!r} and {verbs[1]} it as "
+                "numeric, which may mean bins."
+            )
 
 
 @contextmanager

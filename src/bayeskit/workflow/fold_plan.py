@@ -43,14 +43,24 @@ class FoldPlan:
         """Read ``5``, ``group:COLUMN`` or ``time:COLUMN``; ``group:COLUMN:10`` has ten folds."""
         if text.isdecimal() and int(text) >= 2:
             return cls(int(text))
-        found = _PLAN.fullmatch(text)
-        n = int(found["n"] or 5) if found else 0
-        if found is None or n < 2:
+        match = _PLAN.fullmatch(text)
+        n = int(match["n"] or 5) if match else 0
+        if match is None or n < 2:
             raise BayeskitError(
                 f"folds are a number from 2 on, group:COLUMN or time:COLUMN, with :NUMBER at the end if not 5; got "
                 f"{text!r}."
             )
-        return cls(n, found["how"], found["column"])
+        return cls(n, match["how"], match["column"])
+
+    @property
+    def columns(self) -> list[str]:
+        """The column that the folds need, where they need one."""
+        return [self.column] if self.column else []
+
+    @property
+    def left_out(self) -> list[str]:
+        """The column that is no feature: which group a row is of says nothing about rows of other groups."""
+        return self.columns if self.how == "group" else []
 
     @property
     def described(self) -> str:
@@ -67,7 +77,6 @@ class FoldPlan:
         """Return the fold of each row of a table in memory, which has the column of the groups or times."""
         if self.how == "stratified":
             return stratified_parts(y, self.n, random_state)
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         assert table is not None
@@ -79,14 +88,7 @@ class FoldPlan:
             raise TableError(f"row {row} has no value of {self.column!r}, by which rows are assigned to folds.")
         if self.how == "group":
             return group_parts(np.unique(column.to_pylist(), return_inverse=True)[1], self.n, random_state)
-        orderly = pa.types.is_temporal, pa.types.is_integer, pa.types.is_floating
-        if not any(is_such(column.type) for is_such in orderly):
-            raise TableError(
-                f"column {self.column!r} holds {column.type} such as {column[0].as_py()!r}; folds in time need numbers "
-                "or dates.",
-                "date_order",
-            )
-        return time_parts(np.asarray(column.to_numpy()), self.n)
+        return time_parts(_times(column, self.column), self.n)
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,12 @@ class ScanFolds:
 
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         chunks = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
-        found = []
+        folds = []
         for chunk in chunks:
             names = (f"{self.seed} {value}".encode() for value in chunk.dictionary.to_pylist())
             fold_of = [int.from_bytes(blake2b(name, digest_size=8).digest(), "little") % self.n for name in names]
-            found.append(np.array(fold_of, dtype=np.intp)[np.asarray(chunk.indices)])
-        return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+            folds.append(np.array(fold_of, dtype=np.intp)[np.asarray(chunk.indices)])
+        return np.concatenate(folds) if folds else np.empty(0, dtype=np.intp)
 
 
 def _times(column: Any, name: str) -> NDArray[np.float64]:
@@ -153,5 +155,8 @@ def _times(column: Any, name: str) -> NDArray[np.float64]:
     if pa.types.is_temporal(kind):
         column = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise TableError(f"column {name!r} holds {kind}; folds in time need numbers or dates.", "date_order")
+        raise TableError(
+            f"column {name!r} holds {kind} such as {column[0].as_py()!r}; folds in time need numbers or dates.",
+            "date_order",
+        )
     return np.asarray(column, dtype=np.float64)

@@ -101,7 +101,7 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
         held_out = source.take(here[np.isin(labels.y[here], present)])
         truth = np.searchsorted(present, labels.y[here[np.isin(labels.y[here], present)]])
         usual = row_scores(model.predict_proba(held_out), truth)[1]
-        found = {}
+        rises = {}
         for name in names:
             columns = tuple(
                 _hidden(held_out.column(j)) if other == name else held_out.column(j)
@@ -109,8 +109,8 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
             )
             hidden = type(held_out)(held_out.names, held_out.named, held_out.n_rows, columns)
             change = row_scores(_answered(model, hidden, name), truth)[1] - usual
-            found[name] = measure_of(np.array([change.sum(), (change**2).sum()]), len(change))
-        return found
+            rises[name] = measure_of(np.array([change.sum(), (change**2).sum()]), len(change))
+        return rises
     except BayeskitError:
         return {}  # a fold with an impossible row is not measured
 

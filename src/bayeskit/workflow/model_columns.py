@@ -292,14 +292,14 @@ def row_of_file(columns: ModelColumns, row: int) -> dict[str, Any]:
 
 def least_certain_rows(columns: ModelColumns, most: int) -> list[tuple[int, dict[str, Any]]]:
     """Return the rows whose most probable class has the least probability, with their numbers, in constant memory."""
-    found: list[tuple[float, int, dict[str, Any]]] = []
+    least: list[tuple[float, int, dict[str, Any]]] = []
     done = 0
     for table, _ in columns.batches():
         confidence = columns.posterior(table).max(axis=1)
         here = np.argsort(confidence, kind="stable")[:most].tolist()
-        found += [(float(confidence[i]), done + i + 1, columns.row_of(table, i)) for i in here]
-        found = sorted(found, key=lambda item: item[:2])[:most]
+        least += [(float(confidence[i]), done + i + 1, columns.row_of(table, i)) for i in here]
+        least = sorted(least, key=lambda item: item[:2])[:most]
         done += len(table)
     if not done:
         raise TableError(f"{columns.file.shown} has no rows.")
-    return [(number, cells) for _, number, cells in found]
+    return [(number, cells) for _, number, cells in least]

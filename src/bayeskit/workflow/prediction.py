@@ -95,9 +95,9 @@ class Predictions:
     def __init__(self, columns: ModelColumns, keep: list[str], loss: Loss | None, digits: int | None) -> None:
         self.columns, self.keep, self.loss, self.digits = columns, keep, loss, digits
         self.model = model = columns.model
-        own = {"prediction", *(f"P({label})" for label in model.classes_.tolist()), "decision", "risk"}
+        reserved = {"prediction", *(f"P({label})" for label in model.classes_.tolist()), "decision", "risk"}
         for name in keep:
-            if name in own:
+            if name in reserved:
                 raise TableError(f"the kept column {name!r} has the name of a column of the predictions; rename it.")
 
     def write(self, writer: TableWriter, progress: Progress | None = None) -> int:

@@ -129,13 +129,13 @@ class Steps:
 
 def distinct_runs(runs: list[Run], data: Folds) -> list[Run]:
     """Return the runs without duplicates: without numeric columns, models that differ only there are equal."""
-    found: dict[Any, Run] = {}
+    distinct: dict[Any, Run] = {}
     for run in runs:
         parameters = run.settings()
         if not data.numbers(run.kinds):
             parameters = {name: value for name, value in parameters.items() if name not in ("numeric", "bins")}
-        found.setdefault((type(run.model), repr(sorted(parameters.items()))), run)
-    return list(found.values())
+        distinct.setdefault((type(run.model), repr(sorted(parameters.items()))), run)
+    return list(distinct.values())
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
@@ -220,13 +220,13 @@ class _BinnedTables:
 
     def __init__(self, data: Folds, k: int) -> None:
         self._data, self._k = data, k
-        self._found: dict[Any, Fold] = {}
+        self._folds: dict[Any, Fold] = {}
 
     def of(self, run: Run) -> Fold:
         key = (run.bins, tuple(sorted(run.kinds.items())))
-        if key not in self._found:
-            self._found[key] = self._data.fold(self._k, run.bins, run.kinds)
-        return self._found[key]
+        if key not in self._folds:
+            self._folds[key] = self._data.fold(self._k, run.bins, run.kinds)
+        return self._folds[key]
 
     def count(self, run: Run) -> Any:
         fold = self.of(run)

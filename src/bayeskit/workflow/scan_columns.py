@@ -43,12 +43,12 @@ class ScanConversion:
             convention = self.conventions.get(source)
             if convention is not None and convention.what == "date":
                 if source not in dates:
-                    parsed = _parsed(_plain(column), source, convention, place)
+                    parsed = _parsed(plain(column), source, convention, place)
                     made = parts_of_dates(parsed, convention.origin, convention.parts)
                     dates[source] = {source: parsed, **{part_name(source, part): made[part] for part in made}}
                 column = dates[source][name]
             elif convention is not None:
-                column = _parsed(_plain(column), source, convention, place)
+                column = _parsed(plain(column), source, convention, place)
             else:
                 column = _in_type(column, self.types[name], name, place)
             columns.append(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
@@ -67,7 +67,8 @@ def as_models_read(scan: Scan, columns: ScanConversion, names: Sequence[str]) ->
     return replace(scan.with_types(direct), schema=schema, conversion=columns)
 
 
-def _plain(column: Any) -> Any:
+def plain(column: Any) -> Any:
+    """Return a column without its dictionary."""
     import pyarrow as pa
 
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
@@ -92,7 +93,7 @@ def _in_type(column: Any, kind: Any, name: str, place: str) -> Any:
     if sort_of(column.type) in (sort_of(kind), "nothing"):
         return column
     try:
-        return pc.cast(_plain(column), kind)
+        return pc.cast(plain(column), kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         said = str(error).splitlines()[0]
         raise TableError(f"{place}: column {name!r} cannot be read as {kind}, as in the sample: {said}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,32 +102,33 @@ def _parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[n
 
 def _score(source: TextSource, candidates: Sequence[TextClassifier]) -> list[TextScore]:
     truth: list[Any] = []
-    found: list[list[Any]] = [[] for _ in candidates]
+    predicted: list[list[Any]] = [[] for _ in candidates]
     logs = np.zeros(len(candidates))
     for texts, labels, held in _parts(source):
         rows = np.flatnonzero(held).tolist()
         if not rows:
             continue
-        documents, own = [texts[i] for i in rows], [labels[i] for i in rows]
-        truth += own
+        documents, classes = [texts[i] for i in rows], [labels[i] for i in rows]
+        truth += classes
         for k, model in enumerate(candidates):
             log_proba = model.predict_log_proba(documents)
             names = model.classes_.tolist()
-            found[k] += [names[c] for c in log_proba.argmax(axis=1).tolist()]
+            predicted[k] += [names[c] for c in log_proba.argmax(axis=1).tolist()]
             # A class that no document to learn from had is given the smallest number.
-            own_log = [
-                row[names.index(label)] if label in names else -745.0 for row, label in zip(log_proba, own, strict=True)
+            log_p = [
+                row[names.index(label)] if label in names else -745.0
+                for row, label in zip(log_proba, classes, strict=True)
             ]
-            logs[k] -= float(np.sum(own_log))
+            logs[k] -= float(np.sum(log_p))
     return [
-        TextScore(model.model, *_quality(truth, found[k]), logs[k] / len(truth)) for k, model in enumerate(candidates)
+        TextScore(model.model, *_quality(truth, predicted[k]), logs[k] / len(truth))
+        for k, model in enumerate(candidates)
     ]
 
 
-def _quality(truth: list[Any], found: list[Any]) -> tuple[float, float]:
-    right = sum(a == b for a, b in zip(truth, found, strict=True))
-    f1 = []
-    for label in sorted(set(truth)):
-        hits = sum(a == b == label for a, b in zip(truth, found, strict=True))
-        f1.append(2 * hits / (truth.count(label) + found.count(label)))
-    return right / len(truth), float(np.mean(f1))
+def _quality(truth: list[Any], predicted: list[Any]) -> tuple[float, float]:
+    """Return the accuracy, and the mean of F1 over the true classes."""
+    n_true, n_predicted = Counter(truth), Counter(predicted)
+    hits = Counter(a for a, b in zip(truth, predicted, strict=True) if a == b)
+    f1 = [2 * hits[label] / (n + n_predicted[label]) for label, n in n_true.items()]
+    return hits.total() / len(truth), float(np.mean(f1))

@@ -78,13 +78,17 @@ class TrainedModel:
 
     def explain(self, row: Any) -> Explanation:
         """Explain one row; with a temperature T every term is divided by T, and they still add up."""
-        found: Explanation = self.model.explain(row)
+        explanation: Explanation = self.model.explain(row)
         if self.temperature == 1.0:
-            return found
-        probability = float(self.posterior(row)[self.classes_.tolist().index(found.classes[0])])
+            return explanation
+        probability = float(self.posterior(row)[self.classes_.tolist().index(explanation.classes[0])])
         t = self.temperature
         return replace(
-            found, prior=found.prior / t, terms=found.terms / t, floor=found.floor / t, probability=probability
+            explanation,
+            prior=explanation.prior / t,
+            terms=explanation.terms / t,
+            floor=explanation.floor / t,
+            probability=probability,
         )
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bayeskit.decide.scores import MEASURES, Scores
+import numpy as np
+
+from bayeskit.decide.risk import bayes_action, realised_loss
+from bayeskit.decide.scores import MEASURES, Measure, Scores, measure_of, row_scores
 from bayeskit.kinds.written import part_name
 from bayeskit.progress import Progress
 from bayeskit.result import Result
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import Evaluation
     from bayeskit.workflow.training_table import TrainingTable
+
+# Rows are enough to say that columns hold no information where a gain of this share of the score can be excluded.
+_USEFUL = 0.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +62,7 @@ class Training(Result):
 
     @property
     def no_better_than_majority(self) -> str:
-        """The warning where no classifier beats the majority class; None otherwise."""
+        """The warning where no classifier beats the majority class: what follows from that, and what does not."""
         board = self.board
         best, majority = (trial.scores for trial in (board.best, board.majority))
         assert best is not None
@@ -65,15 +71,36 @@ class Training(Result):
             f"no classifier beats the majority class by {self.measures[board.by]}: {getattr(best, board.by)} for "
             f"{board.best.name}, {getattr(majority, board.by)} for predicting the class frequencies in every row. "
         )
-        if best.error.value < majority.error.value - best.error.se:
+        gain, fewer = self._gain(board.by), self._gain("error")
+        if fewer.value > 2 * fewer.se:
             return said + (
                 f"Its error is lower, {best.error} against {majority.error}: it ranks classes well but is "
                 "overconfident. Calibrate it, or choose by error."
+            )
+        if gain.value + 2 * gain.se > _USEFUL * abs(getattr(majority, board.by).value):
+            return said + (
+                f"{len(board.scored_rows)} rows are too few to tell whether the columns say anything about "
+                f"{self.table.target!r}: the difference is {-gain.value:.4f} ± {gain.se:.4f}. Gather more rows."
             )
         return said + (
             f"The columns hold no information about {self.table.target!r} that generalises to held-out rows; do not "
             "use this model for predictions."
         )
+
+    def _gain(self, by: str) -> Measure:
+        """Return by how much the best classifier is better than the majority class, taken row by row."""
+        board, rows = self.board, self.board.scored_rows
+        y, place = self.table.labels.y[rows], list(MEASURES).index(by)
+        costs = []
+        for trial in (board.majority, board.best):
+            assert trial.posterior is not None
+            posterior = trial.posterior[rows]
+            if board.loss is not None and by == "mean_loss":
+                costs.append(realised_loss(y, bayes_action(posterior, board.loss), board.loss))
+            else:
+                costs.append(row_scores(posterior, y)[place])
+        gain = costs[0] - costs[1]
+        return measure_of(np.array([gain.sum(), (gain**2).sum()]), len(gain))
 
     @property
     def measures(self) -> dict[str, str]:

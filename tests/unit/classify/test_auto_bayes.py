@@ -361,8 +361,10 @@ def test_numbers_of_any_size_and_offset(scale, offset):
         there, here = theirs.transform((table * scale + offset).T, codes, 1), ours.transform(table.T, codes, 1)
         assert_allclose(there, here, rtol=1e-5, atol=1e-5)
     assert_array_equal(moved.counts_.n_level, plain.counts_.n_level)
-    # Other numbers have other hashes, so the trees draw other rows; what they learn is as good for new rows.
-    assert abs(moved.score(new * scale + offset, y[300:]) - plain.score(new, y[300:])) < 0.04
+    assert_allclose(moved.predict_proba(table * scale + offset), plain.predict_proba(table), rtol=0, atol=1e-5)
+    # A new number that lies half-way between two others, on the edge of a bin, may be rounded to the other side.
+    differ = np.abs(moved.predict_proba(new * scale + offset) - plain.predict_proba(new)).max(axis=1)
+    assert (differ > 1e-5).mean() < 0.1
 
 
 def test_infinite_numbers_are_refused_by_column_and_row():

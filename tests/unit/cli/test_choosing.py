@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from bayeskit import datasets
 from bayeskit.cli.app import run
 
 
@@ -45,6 +46,30 @@ def test_that_nothing_beats_the_majority_class_is_said_on_the_screen_in_the_repo
     said = told(capsys, *options, "--json")
     assert json.loads(said.out)["beats_majority"] is False
     assert words in said.err
+
+
+def test_few_rows_are_said_to_be_too_few_to_tell_whether_the_columns_say_anything(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    days = datasets.load_tennis()
+    rows = [
+        "outlook,temperature,humidity,wind,play",
+        *map(",".join, zip(*(map(str, c) for c in days.values()), strict=True)),
+    ]
+    (tmp_path / "days.csv").write_text("\n".join(rows))
+    said = told(capsys, "train", "days.csv", "-t", "play", "-m", "NaiveBayes", "-m", "AODE", "--no-report").err
+    assert "14 rows are too few to tell whether the columns say anything about 'play'" in said
+    assert "no information" not in said
+
+
+def test_many_rows_without_information_are_said_to_hold_none(noise, capsys):
+    said = told(capsys, "train", "noise.csv", "-t", "y", "-m", "NaiveBayes", "-m", "TAN", "--no-report").err
+    assert "The columns hold no information about 'y' that generalises to held-out rows" in said
+
+
+def test_a_kind_that_a_classifier_does_not_take_is_said(heart, capsys):
+    options = ["train", "heart.csv", "-t", "disease", "--kind", "age=poisson", "--no-report"]
+    assert "column 'age': AODE does not take the kind 'poisson'" in told(capsys, *options, "-m", "AODE").err
+    assert told(capsys, *options, "-m", "NaiveBayes").err == ""
 
 
 def test_a_model_that_beats_it_raises_no_alarm(heart, capsys):

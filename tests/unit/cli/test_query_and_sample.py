@@ -112,6 +112,17 @@ def test_samples_are_csv_and_the_same_for_the_same_seed(path, capsys, tmp_path):
     assert target.read_text() == out
 
 
+def test_samples_given_evidence_all_agree_with_it(path, capsys):
+    code, out, _ = answer(capsys, "sample", path, "-n", "400", "--given", "xray=abnormal", "-g", "smoke=yes")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert {(row["smoke"], row["xray"]) for row in rows} == {("yes", "abnormal")}
+    share = sum(row["lung"] == "yes" for row in rows) / len(rows)
+    assert share == pytest.approx(0.098 / (0.098 + 0.045), abs=0.1)
+    code, _, err = answer(capsys, "sample", path, "--given", "xray=odd")
+    assert (code, "variable 'xray' has no state 'odd'" in err) == (1, True)
+
+
 def test_a_missing_file_is_one_paragraph_and_exit_code_1(capsys):
     code, _, err = answer(capsys, "query", "nowhere.bif", "P(a)")
     assert code == 1

@@ -143,11 +143,27 @@ def test_labels_may_be_of_any_kind():
         (lambda: FindS(attributes="range").fit({"a": ["x"]}, [1]), TableError, "holds text, whose order is not known"),
         (lambda: FindS().fit({"a": [None, None]}, [0, 1]), TableError, "column 'a' has no value in any row"),
         (lambda: FindS().fit({"a": np.arange(1001.0)}, [1] * 1001), TableError, "holds 1001 different numbers"),
-        (lambda: CandidateElimination(max_general=0).fit({"a": ["x"]}, [1]), BayeskitError, "max_general must be"),
-        (lambda: BruteForceMAP(noise=0.5).fit({"a": ["x"]}, [1]), BayeskitError, "from 0 to below 0.5; got 0.5"),
-        (lambda: BruteForceMAP(prior="flat").fit({"a": ["x"]}, [1]), BayeskitError, "prior must be one of 'uniform'"),
+        (
+            lambda: CandidateElimination(max_general=0).fit({"a": ["x"]}, [1]),
+            BayeskitError,
+            "'max_general' parameter of CandidateElimination must be a whole number of at least 1",
+        ),
+        (
+            lambda: BruteForceMAP(noise=0.5).fit({"a": ["x"]}, [1]),
+            BayeskitError,
+            "must be a number from 0 to below 0.5. Got 0.5",
+        ),
+        (
+            lambda: BruteForceMAP(prior="flat").fit({"a": ["x"]}, [1]),
+            BayeskitError,
+            "'prior' parameter of BruteForceMAP must be one of 'uniform'",
+        ),
         (lambda: BruteForceMAP(prior=[0.5, 0.4, 0.3]).fit({"a": ["x"]}, [1]), BayeskitError, "the prior sums to 1.2"),
-        (lambda: BruteForceMAP(max_hypotheses=0).fit({"a": ["x"]}, [1]), BayeskitError, "max_hypotheses must be"),
+        (
+            lambda: BruteForceMAP(max_hypotheses=0).fit({"a": ["x"]}, [1]),
+            BayeskitError,
+            "'max_hypotheses' parameter of BruteForceMAP must be",
+        ),
     ],
 )
 def test_bad_input_is_refused(call, error, message):

@@ -170,7 +170,7 @@ def test_the_shortest_of_a_set_of_hypotheses_is_its_map(tosses, weights):
         (
             lambda: description_length(BayesianNetwork("A", tables={"A": [1.0, 0.0]}), {"A": ["no", "yes"]}),
             ImpossibleEvidenceError,
-            "row 1 has probability 0 under the network",
+            "row 1 has probability 0 under the model, so it has no code; smooth the tables",
         ),
         (
             lambda: description_length(BayesianNetwork("A"), {"A": ["no"]}, target="A"),

@@ -14,11 +14,10 @@ from bayeskit import MDLTree, datasets, description_length
 from bayeskit.concept.mdl.average import Average, leaf_probability
 from bayeskit.concept.mdl.decoder import decode
 from bayeskit.concept.mdl.encoder import encode
-from bayeskit.concept.mdl.labels import label_bits
 from bayeskit.concept.mdl.lengths import leaf_bits, tree_length
 from bayeskit.concept.mdl.lengths import test_bits as bits_of_tests
 from bayeskit.concept.mdl.prune import prune
-from bayeskit.concept.mdl.tree import CodedTable, Tree
+from bayeskit.concept.mdl.tree import CodedTable, Tree, label_bits
 from bayeskit.errors import BayeskitError, ModelFileError
 from kernels.test_grow_tree import coded_tables
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bayeskit import NaiveBayes
+from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts
@@ -139,7 +140,7 @@ def test_a_row_left_out_is_scored_by_the_other_rows(name):
     kind = kinds()[name]
     (cells, y), of = rows(kind), variable(kind)
     read = kind.read(of, cells) if of.is_numeric else cells
-    found = kind.log_density_left_out(statistics(kind, cells, y), Estimation(), read, y, np.ones(len(y)))
+    found = kind.log_density_left_out(statistics(kind, cells, y), Estimation(), read, LeftOut(y))
     for i in range(len(y)):
         rest = np.delete(np.arange(len(y)), i)
         believed = kind.estimate(statistics(kind, cells[rest], y[rest]), Estimation())[0]

@@ -198,10 +198,12 @@ def test_notebooks_show_the_picture_and_files_hold_it(tmp_path):
 
 def test_bars_that_do_not_fit_are_refused():
     net = BayesianNetwork("A->B")
-    with pytest.raises(NetworkError, match="the bars of 'A' need one probability per state, 2"):
+    with pytest.raises(NetworkError, match="the posterior of 'A' needs one number per state, 2"):
         net.draw(posterior={"A": [1.0]})
-    with pytest.raises(NetworkError, match="the bars of 'A' need one probability per state, 2"):
+    with pytest.raises(NetworkError, match="the posterior of 'A' must hold finite numbers of at least 0"):
         net.draw(posterior={"A": [1.5, -0.5]})
+    with pytest.raises(NetworkError, match="the posterior of 'A' must hold probabilities, at most 1"):
+        net.draw(posterior={"A": [1.5, 0.5]})
     with pytest.raises(NetworkError, match="unknown variable 'C'"):
         net.draw(given={"C": "yes"})
     with pytest.raises(NetworkError, match="has no state 'maybe'"):

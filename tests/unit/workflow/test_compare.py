@@ -192,3 +192,9 @@ def test_what_cannot_be_compared_is_refused_before_any_work():
     ):
         with pytest.raises(BayeskitError, match=said):
             compare(datasets.load_heart(), target="disease", models=[bad])
+
+
+@pytest.mark.parametrize("model", [bayeskit.LatentClass(), bayeskit.KMeans(2), bayeskit.LeastSquares()])
+def test_what_is_no_classifier_is_refused_by_its_role(model):
+    with pytest.raises(BayeskitError, match=r"is a (clusterer|regressor); only classifiers can be compared"):
+        bayeskit.compare(datasets.load_tennis(), target="play", models=[model])

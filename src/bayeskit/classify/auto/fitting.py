@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.canonical import canonical_order, in_schema_order
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan, class_counts
 from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
@@ -24,11 +25,11 @@ from bayeskit.classify.auto.pool import weigh_columns
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
     coded_rows,
-    different_rows,
     log_prior_left_out,
     log_softmax,
 )
 from bayeskit.classify.auto.trees import MOST_STRUCTURE_ROWS, MOST_TESTS, TreePlan, learn_trees
+from bayeskit.progress import Progress, report_step
 from bayeskit.table.schema import Schema
 
 # Rows that are left out to weigh members, and the most numbers that they may have together.
@@ -54,15 +55,21 @@ EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 28), "thorough": Effort(1
 
 
 class Clock:
-    """Tells when the time limit is reached, and which members were left out."""
+    """Tells when the time limit is reached and which members were left out, and reports how far the work has come."""
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, progress: Progress | None = None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self.left_out: list[str] = []
+        self._progress, self._n_done = progress, 0
 
     def is_over(self) -> bool:
         """Whether the time limit is reached."""
         return self._end is not None and time.monotonic() > self._end
+
+    def report(self, what: str) -> None:
+        """Say that a part of the work is done: networks, Gaussians, trees, pool."""
+        self._n_done += 1
+        report_step(self._progress, f"AutoBayes: {what}", self._n_done, 4)
 
 
 @dataclass(frozen=True)
@@ -89,10 +96,13 @@ def learn_plan(
     clock: Clock,
 ) -> AutoCounts:
     """Choose a plan on a table whose columns were read by the schema, and return it with its counts."""
-    order, codes, weights = different_rows(columns, y, weight)
-    levels = learn_levels(schema, columns, order, weights)
-    rows = coded_rows(levels, columns, order, codes, weights, len(classes))
-    k = len(classes)
+    k, codes = len(classes), np.ascontiguousarray(y, dtype=np.uint32)
+    given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    order = canonical_order(schema, columns, codes, given, k)
+    sorted_columns = [columns[j] for j in order.columns]
+    variables = [schema[int(j)] for j in order.columns]
+    levels = learn_levels(variables, sorted_columns, order.rows, order.weight, order.value_ranks)
+    rows = coded_rows(levels, sorted_columns, order.rows, order.class_codes(codes), order.weight, k)
     sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
     rng = np.random.default_rng(seed)
     most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
@@ -104,11 +114,15 @@ def learn_plan(
     n_class = class_counts(levels, n_level)
     spread = _spread(plain, n_level)
     column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
+    clock.report("networks")
     members = _Members([], [], [], [], [by_networks], [by_networks])
     if k > 1:
         _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
+        clock.report("Gaussians")
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
+        clock.report("trees")
     weighed = weigh_members(members.log_posteriors, members.by_half, sample)
+    clock.report("pool")
     plan = PoolPlan(
         schema,
         levels,
@@ -125,7 +139,7 @@ def learn_plan(
         weighed.believed,
     )
     counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
-    return counts if weight is not None else counts.as_integers()
+    return in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
 
 
 def _weigh_networks(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import cut_numbers, encode_levels, n_threads
-from bayeskit.table.schema import Schema
+from bayeskit.table.schema import Variable
 
 # A cell that nobody has asked for yet; a cell that was recorded as missing is level 0.
 HIDDEN = 255
@@ -61,28 +61,35 @@ class Levels:
 
 
 def learn_levels(
-    schema: Schema, columns: Sequence[NDArray[Any]], order: NDArray[np.int32], weight: NDArray[np.float64]
+    variables: Sequence[Variable],
+    columns: Sequence[NDArray[Any]],
+    order: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    value_ranks: Sequence[NDArray[np.int64]],
 ) -> Levels:
-    """Choose the levels of each column: every number where they are few, equal frequencies otherwise."""
-    few, numeric = order[:MOST_ROWS_TO_CUT], [variable.is_numeric for variable in schema]
+    """Choose the levels of each column: every number where they are few, equal frequencies otherwise.
+
+    ``value_ranks`` has the rank of each value of a categorical column, in which their levels are numbered.
+    """
+    few, numeric = order[:MOST_ROWS_TO_CUT], [variable.is_numeric for variable in variables]
     numbers = [column for column, is_number in zip(columns, numeric, strict=True) if is_number]
     threads = n_threads(len(numbers) * len(few) * 16)  # they are sorted
     cut = iter(cut_numbers(numbers, few, weight[: len(few)], MOST_BINS, threads) if numbers else [])
     edges = [next(cut) if is_number else np.empty(0) for is_number in numeric]
-    places = []
-    for variable, column in zip(schema, columns, strict=True):
-        if variable.is_numeric or variable.n_values <= MOST_VALUES:
-            n_values = 0 if variable.is_numeric else variable.n_values
-            places.append((np.arange(n_values) + OTHER_LEVEL + 1).astype(np.uint8))
-        else:
-            places.append(_place(column[order], variable.n_values, weight))
+    places = [
+        ranks.astype(np.uint8) + np.uint8(OTHER_LEVEL + 1)
+        if len(ranks) <= MOST_VALUES
+        else _place(column[order], ranks, weight)
+        for column, ranks in zip(columns, value_ranks, strict=True)
+    ]
     return Levels(tuple(edges), tuple(places), np.array(numeric, dtype=bool))
 
 
-def _place(column: NDArray[Any], n_values: int, weight: NDArray[np.float64]) -> NDArray[np.uint8]:
-    known = column < n_values
-    often = np.bincount(column[known], weights=weight[known], minlength=n_values)
-    kept = np.sort(np.argsort(-often, kind="stable")[:MOST_VALUES])
-    places = np.full(n_values, OTHER_LEVEL, dtype=np.uint8)
-    places[kept] = np.arange(len(kept)) + OTHER_LEVEL + 1
+def _place(column: NDArray[Any], ranks: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return the level of each value: the most frequent have one each."""
+    known = column < len(ranks)
+    often = np.bincount(column[known], weights=weight[known], minlength=len(ranks))
+    kept = np.lexsort([ranks, -often])[:MOST_VALUES]
+    places = np.full(len(ranks), OTHER_LEVEL, dtype=np.uint8)
+    places[kept[np.argsort(ranks[kept])]] = np.arange(len(kept)) + OTHER_LEVEL + 1
     return places

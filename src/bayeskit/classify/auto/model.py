@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from bayeskit.classify.auto.streams import passes
 from bayeskit.classify.auto.training_rows import class_shares, coded_rows, different_rows
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.decide.protocol import Domain
+from bayeskit.defaults import FREQUENCY_PRIOR
 from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
@@ -32,6 +33,9 @@ from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import a_class_weight, a_plain_prior, at_least, one_of
 from bayeskit.learn.plan import Pass, Plan
+from bayeskit.learn.scanned import count_scan
+from bayeskit.learn.state import change_of
+from bayeskit.progress import Progress
 from bayeskit.table.encode import encode, refuse_infinite
 from bayeskit.table.read import Source, read_values
 from bayeskit.table.scan.pieces import Scan
@@ -67,7 +71,8 @@ class AutoBayes(BayesClassifier):
 
     where κ says how far the pool is believed. With nothing known the answer are the class shares π.
 
-    Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows.
+    Equal seeds give equal models, to the last bit, for any number of threads and any order of the rows; the order of
+    the columns, the names of values and classes, and the units of numbers change answers by rounding only.
 
     Parameters
     ----------
@@ -150,7 +155,7 @@ class AutoBayes(BayesClassifier):
         max_seconds: float | None = None,
         max_nodes: int = 1_000_000,
         kinds: Any = None,
-        prior: Any = "data",
+        prior: Any = FREQUENCY_PRIOR,
         class_weight: Any = None,
         random_state: int | None = 0,
     ) -> None:
@@ -176,15 +181,43 @@ class AutoBayes(BayesClassifier):
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Labelled:
         return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, leave_out_unlabelled=True)
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from a table and its labels, as the other classifiers do; an earlier fit is discarded.
+
+        ``progress`` is called with a :class:`bayeskit.progress.Step` after each part of the work: networks, Gaussians,
+        trees and the pool; for a scan, after each batch of rows.
+        """
+        with change_of(self):
+            settings = self._checked_settings()
+            if isinstance(X, Scan):
+                counts = count_scan(settings, X, y, sample_weight, target, progress)
+                self._state = settings._state_of(counts, target)
+            else:
+                rows = settings._read_rows(X, y, sample_weight, target, None)
+                self._state = settings._state_of(settings._first_counts(rows, None, progress), rows.target)
+        return self
+
     def _count(self, rows: Labelled, schema: Schema | None, before: AutoCounts | None = None) -> AutoCounts:
+        if before is None:
+            return self._first_counts(rows, schema)
+        columns = self._finite(rows.source, before.schema)
+        order, codes, weights = different_rows(columns, rows.y, rows.weight)
+        coded = coded_rows(before.plan.levels, columns, order, codes, weights, len(rows.classes))
+        return AutoCounts.of(before.plan, coded, rows.classes, rows.weight is None)
+
+    def _first_counts(self, rows: Labelled, schema: Schema | None, progress: Progress | None = None) -> AutoCounts:
+        """Choose the plan on these rows, and count them."""
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
-        if before is not None:
-            columns = self._finite(source, before.schema)
-            order, codes, weights = different_rows(columns, y, weight)
-            coded = coded_rows(before.plan.levels, columns, order, codes, weights, len(classes))
-            return AutoCounts.of(before.plan, coded, classes, weight is None)
         schema = learn_schema(source, self.kinds) if schema is None else schema
-        clock = Clock(self.max_seconds)
+        clock = Clock(self.max_seconds, progress)
         fresh = int(np.random.default_rng().integers(1 << 62))
         seed = fresh if self.random_state is None else int(self.random_state)
         counts = learn_plan(

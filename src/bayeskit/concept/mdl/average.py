@@ -42,21 +42,21 @@ class Average:
     @classmethod
     def over(cls, grown: Sequence[Tree]) -> Self:
         """Return the average over all prunings of some trees, which are equally probable beforehand."""
-        found = [leaf_probability(tree) for tree in grown]
-        bits = np.array([total for total, _ in found])
+        summed = [leaf_probability(tree) for tree in grown]
+        bits = np.array([total for total, _ in summed])
         weight = np.exp2(bits.min() - bits)
         weight /= weight.sum()
         kept = [i for i in range(len(grown)) if weight[i] >= NEGLIGIBLE]
-        folded = [_fold(grown[i], found[i][1], float(weight[i])) for i in kept]
+        folded = [_fold(grown[i], summed[i][1], float(weight[i])) for i in kept]
         return cls(tuple(tree for tree, _ in folded), weight[kept] / weight[kept].sum(), tuple(p for _, p in folded))
 
     def predict(self, table: CodedTable, smoothing: float) -> NDArray[np.float64]:
         """Return P(c | x) of each row, of shape (n_rows, n_classes)."""
-        found = np.zeros((table.n_rows, self.trees[0].counts.shape[1]))
+        proba = np.zeros((table.n_rows, self.trees[0].counts.shape[1]))
         for tree, weight, leaf in zip(self.trees, self.weight, self.leaf, strict=True):
-            found += weight * _predict(tree, leaf, table, smoothing)
+            proba += weight * _predict(tree, leaf, table, smoothing)
         # Parts of many branches sum to 1 up to rounding.
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of a model file, without the trees."""
@@ -68,8 +68,8 @@ class Average:
         weight = expect_array(arrays, "average_weight", np.float64, (len(trees),))
         leaf = tuple(expect_array(arrays, f"average{i}_leaf", np.float64, (t.n_nodes,)) for i, t in enumerate(trees))
         good = bool((weight >= 0).all()) and abs(float(weight.sum()) - 1.0) < 1e-9
-        for tree, own in zip(trees, leaf, strict=True):
-            good = good and bool(((own >= 0) & (own <= 1)).all() and (own[tree.test == Test.LEAF] == 1).all())
+        for tree, p in zip(trees, leaf, strict=True):
+            good = good and bool(((p >= 0) & (p <= 1)).all() and (p[tree.test == Test.LEAF] == 1).all())
         if not good:
             raise ValueError("the weights of the trees are not probabilities")
         return cls(tuple(trees), weight, leaf)
@@ -103,13 +103,13 @@ def _predict(tree: Tree, leaf: Vector, table: CodedTable, smoothing: float) -> N
     n_classes = tree.counts.shape[1]
     total = tree.counts.sum(axis=1, keepdims=True)
     answer = (tree.counts + smoothing) / (total + smoothing * n_classes)
-    found = np.zeros((table.n_rows, n_classes))
+    proba = np.zeros((table.n_rows, n_classes))
     rows = np.arange(table.n_rows)
     open_nodes: list[tuple[int, NDArray[np.int64], Vector]] = [(0, rows, np.ones(len(rows)))]
     while open_nodes:
         node, rows, share = open_nodes.pop()
         if leaf[node] > 0.0:
-            found[rows] += (leaf[node] * share)[:, None] * answer[node]
+            proba[rows] += (leaf[node] * share)[:, None] * answer[node]
         if tree.test[node] == Test.LEAF:
             continue
         share = share * (1.0 - leaf[node])
@@ -121,4 +121,4 @@ def _predict(tree: Tree, leaf: Vector, table: CodedTable, smoothing: float) -> N
             there = np.flatnonzero(goes)
             if len(there):
                 open_nodes.append((child, rows[there], share[there] * goes[there]))
-    return found
+    return proba

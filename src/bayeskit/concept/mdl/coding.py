@@ -43,12 +43,12 @@ class Coding:
     def sizes(self) -> NDArray[np.int64]:
         """The number of values, or of distinct numbers, of each column."""
         pairs = zip(self.schema, self.levels, strict=True)
-        return np.array([v.n_values if own is None else len(own) for v, own in pairs], dtype=np.int64)
+        return np.array([v.n_values if levels is None else len(levels) for v, levels in pairs], dtype=np.int64)
 
     @property
     def ordered(self) -> NDArray[np.int64]:
         """1 for numeric columns."""
-        return np.array([own is not None for own in self.levels], dtype=np.int64)
+        return np.array([levels is not None for levels in self.levels], dtype=np.int64)
 
     def table(self, source: Source) -> CodedTable:
         """Read a table: a missing cell has the code ``size``, an unknown value ``size + 1``.
@@ -84,9 +84,9 @@ class Coding:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the numbers of all numeric columns, one after the other, and how many each has."""
-        own = [np.empty(0) if levels is None else levels for levels in self.levels]
+        numbers = [np.empty(0) if levels is None else levels for levels in self.levels]
         n = np.array([-1 if levels is None else len(levels) for levels in self.levels], dtype=np.int64)
-        return {"levels": np.concatenate(own), "n_levels": n}
+        return {"levels": np.concatenate(numbers), "n_levels": n}
 
     @classmethod
     def from_arrays(cls, schema: Schema, arrays: dict[str, NDArray[Any]]) -> Coding:
@@ -96,14 +96,14 @@ class Coding:
         if int(np.maximum(n, 0).sum()) != len(numbers) or (n < -1).any():
             raise ValueError("the numbers of the columns do not add up")
         levels: list[NDArray[np.float64] | None] = []
-        for variable, own in zip(schema, n.tolist(), strict=True):
-            if (own >= 0) != variable.is_numeric:
+        for variable, n_numbers in zip(schema, n.tolist(), strict=True):
+            if (n_numbers >= 0) != variable.is_numeric:
                 raise ValueError(f"column '{variable.name}' is categorical but has a list of numbers")
-            part = None if own < 0 else numbers[:own]
+            part = None if n_numbers < 0 else numbers[:n_numbers]
             if part is not None and not (np.isfinite(part).all() and (np.diff(part) > 0).all()):
                 raise ValueError(f"the numbers of column '{variable.name}' are not in increasing order")
             levels.append(part)
-            numbers = numbers[max(own, 0) :]
+            numbers = numbers[max(n_numbers, 0) :]
         return cls(schema, tuple(levels))
 
 

@@ -84,28 +84,30 @@ class _Reader:
         if not columns or self.take(2) == 0:
             return self._read_leaf(rows, labels)
         j = columns[self.take(len(columns))]
+        node = DecodedNode(feature=j)
+        node.children = [self.read_node(group, labels) for group in self._read_test(node, j, rows)]
+        return node
+
+    def _read_test(self, node: DecodedNode, j: int, rows: list[int]) -> list[list[int]]:
+        """Read the test of a node and return the rows of each child."""
         cells = {row: int(self.codes[j, row]) for row in rows}
         present = sorted(set(cells.values()))
         missing = int(self.sizes[j])
-        node = DecodedNode(feature=j)
         if self.ordered[j]:
             if present[-1] == missing:
                 node.missing_first = self.take(2) == 1
                 present.pop()
             node.value = present[self.take(len(present) - 1)]
             low = [r for r in rows if (cells[r] <= node.value if cells[r] != missing else node.missing_first)]
-            groups = _two(rows, low)
-        elif self.way == 2 and len(present) > 2 and missing < 62:
+            return _two(rows, low)
+        if self.way == 2 and len(present) > 2 and missing < 62:
             chosen = 1 + self.take(2 ** (len(present) - 1) - 1)
             node.group = frozenset(value for rank, value in enumerate(present) if chosen >> rank & 1)
-            groups = _two(rows, [r for r in rows if cells[r] in node.group])
-        elif self.way > 0 and len(present) > 2:
+            return _two(rows, [r for r in rows if cells[r] in node.group])
+        if self.way > 0 and len(present) > 2:
             node.value = present[self.take(len(present))]
-            groups = _two(rows, [r for r in rows if cells[r] == node.value])
-        else:
-            groups = [[r for r in rows if cells[r] == value] for value in present]
-        node.children = [self.read_node(group, labels) for group in groups]
-        return node
+            return _two(rows, [r for r in rows if cells[r] == node.value])
+        return [[r for r in rows if cells[r] == value] for value in present]
 
     def _parts(self, j: int, rows: list[int]) -> bool:
         cells = set(self.codes[j, rows].tolist())
@@ -134,19 +136,19 @@ class _Reader:
 
     def _take_subset(self, n: int, size: int) -> list[int]:
         number = self.take(comb(n, size))
-        found: list[int] = []
+        subset: list[int] = []
         binomial = comb(n - 1, size) if n else 0
         place, left = n - 1, size
         while left:
             if number >= binomial:
-                found.append(place)
+                subset.append(place)
                 number -= binomial
                 binomial = binomial * left // place if place else 0
                 left -= 1
             else:
                 binomial = binomial * (place - left) // place
             place -= 1
-        return found[::-1]
+        return subset[::-1]
 
 
 def _two(rows: list[int], first: list[int]) -> list[list[int]]:

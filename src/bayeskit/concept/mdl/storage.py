@@ -38,32 +38,43 @@ def tree_from_arrays(
 
 
 def _check(tree: Tree, sizes: NDArray[np.int64], ordered: NDArray[np.int64]) -> None:
-    n = tree.n_nodes
-    good = n > 0 and np.isin(tree.test, list(Test)).all() and np.isin(tree.missing_first, (-1, 0, 1)).all()
-    good = good and np.isfinite(tree.counts).all() and (tree.counts >= 0).all() and (tree.counts.sum(axis=1) > 0).all()
-    inner = np.flatnonzero(tree.test)
-    good = good and ((tree.feature[inner] >= 0) & (tree.feature[inner] < len(sizes))).all()
-    first, many = tree.first_child[inner], tree.n_children[inner]
-    # Every node but the root is the child of one node before it, so there is no way round in circles.
-    good = good and (first > inner).all() and (many >= 2).all() and (many <= n).all() and (first <= n).all()
-    if not good:
+    tests = np.flatnonzero(tree.test)
+    if not (_nodes_are_sound(tree, tests, len(sizes)) and _is_one_tree(tree, tests)):
         raise ValueError("the nodes do not make a tree")
-    children = [range(a, a + m) for a, m in zip(first.tolist(), many.tolist(), strict=True)]
-    if sorted(child for own in children for child in own) != list(range(1, n)):
-        raise ValueError("the nodes do not make a tree")
-    for node in inner.tolist():
+    for node in tests.tolist():
         j = int(tree.feature[node])
-        cut = tree.test[node] == Test.CUT
-        branches = tree.branch[tree.children(node)]
-        last = sizes[j] - 2 if cut else sizes[j]
-        fits = bool(ordered[j]) == cut
-        if tree.test[node] == Test.EVERY_VALUE:
-            fits = fits and bool((np.diff(branches) > 0).all() and branches[0] >= 0 and branches[-1] <= last)
-        elif tree.test[node] == Test.GROUP:
-            groups = branches.tolist()
-            whole = len(groups) == 2 and last < WIDEST_GROUP and all(0 < group < 1 << int(last + 1) for group in groups)
-            fits = fits and whole and groups[0] & groups[1] == 0 and groups[0] == tree.value[node]
-        else:
-            fits = fits and 0 <= tree.value[node] <= last and len(branches) == 2
-        if not fits:
+        if bool(ordered[j]) != (tree.test[node] == Test.CUT) or not _test_fits(tree, node, int(sizes[j])):
             raise ValueError(f"node {node} has a test that does not fit its column")
+
+
+def _nodes_are_sound(tree: Tree, tests: NDArray[np.intp], n_columns: int) -> bool:
+    feature = tree.feature[tests]
+    checks = (
+        np.isin(tree.test, list(Test)),
+        np.isin(tree.missing_first, (-1, 0, 1)),
+        np.isfinite(tree.counts) & (tree.counts >= 0),
+        tree.counts.sum(axis=1) > 0,
+        (feature >= 0) & (feature < n_columns),
+    )
+    return tree.n_nodes > 0 and all(check.all() for check in checks)
+
+
+def _is_one_tree(tree: Tree, tests: NDArray[np.intp]) -> bool:
+    """Return whether every node but the root is the child of one node before it, so that there are no circles."""
+    n, first, many = tree.n_nodes, tree.first_child[tests], tree.n_children[tests]
+    if not ((first > tests) & (first <= n) & (many >= 2) & (many <= n)).all():
+        return False
+    return bool(np.array_equal(np.sort(tree.all_children(tests)), np.arange(1, n)))
+
+
+def _test_fits(tree: Tree, node: int, size: int) -> bool:
+    """Return whether the test of a node is one of a column with so many values; a missing cell is one more."""
+    branches, value = tree.branch[tree.children(node)].tolist(), int(tree.value[node])
+    if tree.test[node] == Test.EVERY_VALUE:
+        return bool(branches == sorted(set(branches)) and branches[0] >= 0 and branches[-1] <= size)
+    if len(branches) != 2:
+        return False
+    if tree.test[node] == Test.GROUP:
+        inside = size < WIDEST_GROUP and all(0 < group < 1 << (size + 1) for group in branches)
+        return bool(inside and branches[0] & branches[1] == 0 and branches[0] == value)
+    return 0 <= value <= (size - 2 if tree.test[node] == Test.CUT else size)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from bayeskit.errors import BayeskitError
+from bayeskit.export.target import writable
 
 # How many arguments greatest() is given at the most; SQLite refuses more than 100.
 _MOST_ARGUMENTS = 100
@@ -120,17 +120,6 @@ class Dialect(ABC):
 
     _greatest: ClassVar[str] = "greatest"
     least: ClassVar[str] = "least"
-
-
-def writable(text: str, what: str) -> str:
-    """Return the text; characters that no query can hold are an error."""
-    if "\0" in text:
-        raise BayeskitError(f"{what} of the model, {text!r}, holds the character U+0000, which no query can hold.")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise BayeskitError(f"{what} of the model, {text!r}, cannot be written as UTF-8.") from None
-    return text
 
 
 class RecordDialect(Dialect):

@@ -9,9 +9,9 @@ import numpy as np
 
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.families import FamilyBeliefs
+from bayeskit.export.elimination import EliminationStep, Factor, plan_elimination
 from bayeskit.export.sql.cells import Cells
 from bayeskit.export.sql.dialect import Dialect
-from bayeskit.export.sql.elimination import EliminationStep, Factor, plan_elimination
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import Table, add_lookups, log_numbers, merge
 

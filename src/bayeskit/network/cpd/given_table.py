@@ -10,9 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.table import default_table
 from bayeskit.network.variable_names import did_you_mean
 
 Table = NDArray[np.float64]
+
+
+def read_tables(
+    parents: Mapping[str, Sequence[str]],
+    states: Mapping[str, list[str] | int | None],
+    tables: Mapping[str, Any] | None,
+    seed: int | None,
+) -> tuple[dict[str, list[str]], list[Any]]:
+    """Return the states of each variable and its table: as given, or uniform, or random from a seed."""
+    known = {name: states_of(given, (tables or {}).get(name), parents[name]) for name, given in states.items()}
+    if tables is None:
+        rng = None if seed is None else np.random.default_rng(seed)
+        shapes = {name: tuple(len(known[v]) for v in (*above, name)) for name, above in parents.items()}
+        return known, [default_table(name, shape, rng) for name, shape in shapes.items()]
+    without = [name for name in parents if name not in tables]
+    if without:
+        raise NetworkError(f"tables has no table for {', '.join(map(repr, without))}; give one for each variable.")
+    return known, [read_cpd_table(name, above, known, tables[name]) for name, above in parents.items()]
 
 
 def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str]) -> list[str]:
@@ -25,14 +44,15 @@ def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str])
     if given is None and isinstance(table, Mapping):
         rows = list(table.values())
         table = rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table
-        if isinstance(table, Mapping):
-            return [str(state) for state in table]
-    if given is None and hasattr(table, "columns"):
-        return [str(column) for column in table.columns if str(column) not in parents]
-    card = given
-    if card is None and table is not None:
-        card = int(np.shape(table)[-1]) if np.ndim(table) else 0
-    return ["no", "yes"] if card is None or card == 2 else [str(k) for k in range(card)]
+    if given is None and (isinstance(table, Mapping) or hasattr(table, "columns")):
+        shown = table if isinstance(table, Mapping) else table.columns
+        return [str(state) for state in shown if isinstance(table, Mapping) or str(state) not in parents]
+    card = _last_axis(table) if given is None else given
+    return ["no", "yes"] if card == 2 else [str(k) for k in range(card)]
+
+
+def _last_axis(table: Any) -> int:
+    return 2 if table is None else int(np.shape(table)[-1]) if np.ndim(table) else 0
 
 
 def read_cpd_table(name: str, parents: Sequence[str], states: Mapping[str, Sequence[str]], table: Any) -> Any:
@@ -101,9 +121,9 @@ def _from_rows(
     empty = np.isnan(array)
     if empty.any():
         hole = np.unravel_index(int(np.argmax(empty)), shape)
-        *above, own = (states[v][int(k)] for v, k in zip((*parents, name), hole, strict=True))
+        *above, state = (states[v][int(k)] for v, k in zip((*parents, name), hole, strict=True))
         raise NetworkError(
-            f"the table of {name!r} has no number for {name}={own} given {_given(parents, above)}; all "
+            f"the table of {name!r} has no number for {name}={state} given {_given(parents, above)}; all "
             f"{prod(shape)} are needed."
         )
     return array

@@ -27,12 +27,12 @@ class BIF(NetworkFormat):
     def read(self, source: FileText, normalize: bool) -> Parts:
         """Read BIF; tables may be rows, ``default`` rows, or one ``table`` whose child's states change slowest."""
         data = source.text.encode()
-        found = parse_bif(data, normalize, TOLERANCE)
-        if len(found) == 2:
-            (line, column), message = found
+        parsed = parse_bif(data, normalize, TOLERANCE)
+        if len(parsed) == 2:
+            (line, column), message = parsed
             refuse(source.name, line, column, message)
-        names, states, parents, numbers, spans = found
-        cards = [len(own) for own in states]
+        names, states, parents, numbers, spans = parsed
+        cards = [len(named) for named in states]
         places = _in_characters([at for _, _, at in spans], data)
         for name, above, at in zip(names, parents, places, strict=True):
             if len(above) >= MOST_AXES:
@@ -46,9 +46,9 @@ class BIF(NetworkFormat):
     def write(self, net: BayesianNetwork) -> str:
         """Write BIF; every number is the shortest that reads back as the same."""
         lines = ["network unknown {", "}"]
-        for name, own in zip(net.names, net.states, strict=True):
-            shown = ", ".join(map(_word, own))
-            lines += [f"variable {_word(name)} {{", f"  type discrete [ {len(own)} ] {{ {shown} }};", "}"]
+        for name, names in zip(net.names, net.states, strict=True):
+            shown = ", ".join(map(_word, names))
+            lines += [f"variable {_word(name)} {{", f"  type discrete [ {len(names)} ] {{ {shown} }};", "}"]
         for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
             given = ", ".join(_word(net.names[p]) for p in above)
             lines.append(
@@ -70,11 +70,11 @@ class BIF(NetworkFormat):
 def _in_characters(places: list[int], data: bytes) -> list[int]:
     if data.isascii():
         return places
-    characters, done, found = 0, 0, dict.fromkeys(places, 0)
-    for at in sorted(found):
+    characters, done, places_in_text = 0, 0, dict.fromkeys(places, 0)
+    for at in sorted(places_in_text):
         characters += len(data[done:at].decode())
-        done, found[at] = at, characters
-    return [found[at] for at in places]
+        done, places_in_text[at] = at, characters
+    return [places_in_text[at] for at in places]
 
 
 def _word(name: str) -> str:

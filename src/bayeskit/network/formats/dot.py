@@ -48,14 +48,14 @@ class _Reader(Scanner):
         if self.keyword() == "strict":
             self.word("strict")
         if self.keyword() != "digraph":
-            self.fault(f"a Bayesian network is a 'digraph'; found {self.found()}.")
+            self.fault(f"a Bayesian network is a 'digraph'; found {self.next_token()}.")
         self.word("digraph")
         if self.peek() != "{":
             self.identifier("the graph's name")
         self.need("{")
         self.statements(0)
         if self.peek():
-            self.fault(f"expected the end of the file, found {self.found()}.")
+            self.fault(f"expected the end of the file, found {self.next_token()}.")
 
     def identifier(self, what: str) -> str:
         quoted = self.peek().startswith('"')
@@ -93,12 +93,12 @@ class _Reader(Scanner):
             groups.append(self.group(depth))
             self.join(groups[-2], groups[-1], start)
         place = self.at
-        found = self.attribute_lists()
-        if len(groups) == 1 and found:
+        attributes = self.attribute_lists()
+        if len(groups) == 1 and attributes:
             if len(groups[0]) > 1:  # not DOT, and a long list for each of many nodes would not end
                 self.fault("attributes follow a node or an arc, not a group of nodes.", place)
             for name in groups[0]:
-                self.attributes[name].update(found)
+                self.attributes[name].update(attributes)
         return [name for group in groups for name in group]
 
     def join(self, above: list[str], below: list[str], start: int) -> None:
@@ -135,17 +135,17 @@ class _Reader(Scanner):
         return [name]
 
     def attribute_lists(self) -> dict[str, tuple[int, str]]:
-        found: dict[str, tuple[int, str]] = {}
+        attributes: dict[str, tuple[int, str]] = {}
         while self.take("["):
             while not self.take("]"):
                 name = self.identifier("an attribute or ']'")
                 if self.take("="):
                     value = self.value()
                     if name in _READ:
-                        found[name] = value
+                        attributes[name] = value
                 if not self.take(","):
                     self.take(";")
-        return found
+        return attributes
 
     def value(self) -> tuple[int, str]:
         start = self.at
@@ -156,10 +156,10 @@ class _Reader(Scanner):
 
     def html(self) -> None:
         start, depth = self.at, 0
-        for found in re.compile("[<>]").finditer(self.source.text, self.at):
-            depth += 1 if found.group() == "<" else -1
+        for bracket in re.compile("[<>]").finditer(self.source.text, self.at):
+            depth += 1 if bracket.group() == "<" else -1
             if depth == 0:
-                self.at = found.end()
+                self.at = bracket.end()
                 self._skip()
                 return
         self.fault("the HTML string is not closed.", start)

@@ -36,8 +36,8 @@ class Scanner:
         self._skip()
 
     def _skip(self) -> None:
-        found = self.blank.match(self.source.text, self.at, self.end)
-        self.at = found.end() if found else self.at
+        match = self.blank.match(self.source.text, self.at, self.end)
+        self.at = match.end() if match else self.at
 
     def fault(self, message: str, at: int | None = None) -> NoReturn:
         """Refuse the file at this place."""
@@ -46,43 +46,43 @@ class Scanner:
     def _match(self) -> re.Match[str] | None:
         if self.at >= self.end:
             return None
-        found = self.token.match(self.source.text, self.at, self.end)
-        if not found:
+        match = self.token.match(self.source.text, self.at, self.end)
+        if not match:
             self.fault(f"cannot read {self.source.text[self.at]!r} here.")
-        return found
+        return match
 
     def peek(self) -> str:
         """Return the next token as it stands, or nothing at the end."""
-        found = self._match()
-        return found.group() if found else ""
+        match = self._match()
+        return match.group() if match else ""
 
-    def found(self) -> str:
+    def next_token(self) -> str:
         """Name the next token for an error."""
         text = self.peek()
         return repr(text if len(text) <= 40 else text[:40] + "…") if text else "the end of the file"
 
     def take(self, sign: str) -> bool:
         """Step over a sign or word if it comes next."""
-        found = self._match()
-        if found is None or found.group() != sign:
+        match = self._match()
+        if match is None or match.group() != sign:
             return False
-        self.at = found.end()
+        self.at = match.end()
         self._skip()
         return True
 
     def need(self, sign: str) -> None:
         """Step over a sign or word that must come next."""
         if not self.take(sign):
-            self.fault(f"expected {sign!r}, found {self.found()}.")
+            self.fault(f"expected {sign!r}, found {self.next_token()}.")
 
     def word(self, what: str) -> str:
         """Return the next word or quoted string, without its quotes."""
-        found = self._match()
-        if found is None or (found["quoted"] is None and found["word"] is None):
-            self.fault(f"expected {what}, found {self.found()}.")
-        self.at = found.end()
+        match = self._match()
+        if match is None or (match["quoted"] is None and match["word"] is None):
+            self.fault(f"expected {what}, found {self.next_token()}.")
+        self.at = match.end()
         self._skip()
-        return found["quoted"][1:-1] if found["quoted"] is not None else found["word"]
+        return match["quoted"][1:-1] if match["quoted"] is not None else match["word"]
 
 
 def numbers(source: FileText, text: str, at: int, *, verbatim: bool = True) -> NDArray[np.float64]:
@@ -97,8 +97,8 @@ def numbers(source: FileText, text: str, at: int, *, verbatim: bool = True) -> N
             return np.array([float(piece) for piece in pieces])
         except ValueError:
             pass  # found again below, with its place
-    for found in re.finditer(r"\S+", text):
-        if not _NUMBER.fullmatch(found.group()):
-            shown = found.group() if len(found.group()) <= 40 else found.group()[:40] + "…"
-            source.fault(at + found.start() if verbatim else at, f"expected a number, found {shown!r}.")
+    for match in re.finditer(r"\S+", text):
+        if not _NUMBER.fullmatch(match.group()):
+            shown = match.group() if len(match.group()) <= 40 else match.group()[:40] + "…"
+            source.fault(at + match.start() if verbatim else at, f"expected a number, found {shown!r}.")
     return np.array([float(piece) for piece in pieces])

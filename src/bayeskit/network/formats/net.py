@@ -52,38 +52,37 @@ class _Reader(Scanner):
 
     def attributes(self) -> dict[str, tuple[int, str]]:
         """Read ``{ name = value; … }``; values stay text."""
-        found: dict[str, tuple[int, str]] = {}
+        attributes: dict[str, tuple[int, str]] = {}
         self.need("{")
         while not self.take("}"):
             start = self.at
             name = self.word("an attribute or '}'")
-            if not self.take("="):
-                self.fault(f"expected '=', found {self.found()}.")
+            self.need("=")
             value = _VALUE.match(self.source.text, self.at)
             at, text = self.at, value.group() if value else ""
             self.at += len(text)
             self.need(";")
-            if name in found:
+            if name in attributes:
                 self.fault(f"the attribute {name[:40]!r} appears twice.", start)
-            found[name] = at, text
-        return found
+            attributes[name] = at, text
+        return attributes
 
     def node(self) -> None:
         start = self.at
         plain = self.word("the node's name")
         if plain in self.places:
             self.fault(f"node {plain!r} appears twice.", start)
-        found = self.attributes()
-        if "states" not in found:
+        attributes = self.attributes()
+        if "states" not in attributes:
             self.fault(f"node {plain!r} has no states.", start)
         self.places[plain] = len(self.names)
         self.node_at.append(start)
-        name = _unquoted(found[_OURS][1]) if _OURS in found else plain
+        name = _unquoted(attributes[_OURS][1]) if _OURS in attributes else plain
         if not name or name in self.taken:
             self.fault(f"the name {name!r} is empty or appears twice.", start)
         self.taken.add(name)
         self.names.append(name)
-        self.states.append(self.state_names(plain, *found["states"]))
+        self.states.append(self.state_names(plain, *attributes["states"]))
 
     def state_names(self, node: str, at: int, text: str) -> tuple[str, ...]:
         inner = Scanner(self.source, _BLANK, _STATE, at, at + len(text))
@@ -120,10 +119,10 @@ class _Reader(Scanner):
         self.need(")")
         if child in self.potentials:
             self.fault(f"node {self.names[child]!r} has two potentials.", start)
-        found = self.attributes()
-        if "data" not in found:
+        attributes = self.attributes()
+        if "data" not in attributes:
             self.fault(f"the potential of {self.names[child]!r} has no data.", start)
-        at, text = found["data"]
+        at, text = attributes["data"]
         self.potentials[child] = start, list(above), text, at
 
     def parts(self) -> Parts:
@@ -131,13 +130,13 @@ class _Reader(Scanner):
             if i not in self.potentials:
                 self.fault(f"node {name!r} has no potential.", self.node_at[i])
         tables = []
-        cards = [len(own) for own in self.states]
+        cards = [len(names) for names in self.states]
         for i, name in enumerate(self.names):
             _, above, text, at = self.potentials[i]
             if text.count("(") != text.count(")"):
                 self.fault(f"the brackets of the data of {name!r} do not match.", at)
             # Brackets group the numbers for the eye; blanks of the same length keep the places.
-            flat = _COMMENT.sub(lambda found: " " * len(found.group()), text).replace("(", " ").replace(")", " ")
+            flat = _COMMENT.sub(lambda comment: " " * len(comment.group()), text).replace("(", " ").replace(")", " ")
             values = numbers(self.source, flat, at)
             shape = (*(cards[p] for p in above), cards[i])
             tables.append(checked_rows(self.source, at, name, values, shape, self.normalize))
@@ -165,8 +164,8 @@ class HuginNet(NetworkFormat):
         """Write NET; a name that is not a plain word is written as label and in an attribute of our own."""
         plain = _plain_names(net.names)
         lines = ["net", "{", "}"]
-        for name, short, own in zip(net.names, plain, net.states, strict=True):
-            states = " ".join(_quoted(state) for state in own)
+        for name, short, names in zip(net.names, plain, net.states, strict=True):
+            states = " ".join(_quoted(state) for state in names)
             lines += [f"node {short}", "{", f"  states = ({states});", f"  label = {_quoted(name)};"]
             if short != name:
                 lines.append(f"  {_OURS} = {_quoted(name)};")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,23 +27,32 @@ _OURS = re.compile(r"^# bayeskit: (.*)$", re.MULTILINE)
 _PYAGRUM_SCOPE = re.compile(r"^[ \t]*+\d++(?:[ \t]++\d++)++[ \t]*+#(.*)$", re.MULTILINE)
 
 
+class _ReadTable(NamedTuple):
+    """The scope of a table, where it stands, and its numbers."""
+
+    scope: list[int]
+    at: int
+    values: NDArray[np.float64]
+
+
 class _Pieces:
     """The whole numbers of the file, one after the other; tables are jumped over."""
 
     def __init__(self, source: FileText) -> None:
         self.source = source
-        self.text = _COMMENT.sub(lambda found: " " * len(found.group()), source.text)
+        self.text = _COMMENT.sub(lambda comment: " " * len(comment.group()), source.text)
+        self.limit = len(source.text)  # a file of n characters has at most n numbers
         self.at = 0
 
     def fault(self, at: int, message: str) -> NoReturn:
         self.source.fault(at, message)
 
     def take(self, what: str) -> tuple[int, str]:
-        found = _PIECE.search(self.text, self.at)
-        if not found:
+        match = _PIECE.search(self.text, self.at)
+        if not match:
             self.fault(len(self.text), f"expected {what}, found the end of the file.")
-        self.at = found.end()
-        return found.start(), found.group()
+        self.at = match.end()
+        return match.start(), match.group()
 
     def whole(self, what: str, low: int, high: int) -> int:
         """Return the next piece as a whole number in low … high."""
@@ -53,12 +62,13 @@ class _Pieces:
             self.fault(at, f"expected {what} {span}, found {piece[:40]!r}.")
         return int(piece)
 
-    def numbers(self, n: int) -> NDArray[np.float64]:
-        """Return the next n numbers."""
-        found = re.compile(rf"\s*+(?:\S++\s++){{{n - 1}}}\S++").match(self.text, self.at) if n < 1 << 31 else None
-        if not found:
+    def table(self) -> NDArray[np.float64]:
+        """Return the next numbers, which begin with how many they are."""
+        n = self.whole("the number of the table's numbers", 1, self.limit)
+        match = re.compile(rf"\s*+(?:\S++\s++){{{n - 1}}}\S++").match(self.text, self.at) if n < 1 << 31 else None
+        if not match:
             self.fault(self.at, f"expected {n} numbers, found fewer up to the end of the file.")
-        start, self.at = self.at, found.end()
+        start, self.at = self.at, match.end()
         return numbers(self.source, self.text[start : self.at], start)
 
 
@@ -79,45 +89,26 @@ class UAI(NetworkFormat):
         at, word = pieces.take("BAYES")
         if word != "BAYES":
             pieces.fault(at, f"a Bayesian network in UAI starts with BAYES; found {word[:40]!r}.")
-        limit = len(source.text)  # a file of n characters has at most n numbers
-        n = pieces.whole("the number of variables", 1, limit)
-        cards = [pieces.whole("a number of states", 1, limit) for _ in range(n)]
-        if sum(cards) > limit:  # each needs as many numbers in its table
-            pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
-        pieces.whole("the number of tables, one per variable:", n, n)
-        scopes = [_scope(pieces, n) for _ in range(n)]
-        comments = [found.group(1).strip() for found in _PYAGRUM_SCOPE.finditer(source.text)]
+        cards, scopes = _head(pieces)
+        n = len(cards)
+        comments = [comment.group(1).strip() for comment in _PYAGRUM_SCOPE.finditer(source.text)]
         from_pyagrum = len(comments) == n and all(comments)
-        own = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
-        names, states = _names(source, cards, own)
-        read_tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]] = {}
-        for scope in scopes:
-            place, child = pieces.at, scope[-1]
-            if child in read_tables:
-                pieces.fault(place, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
-            values = pieces.numbers(pieces.whole("the number of the table's numbers", 1, limit))
-            read_tables[child] = tuple(scope[:-1]), values, place
-        from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read_tables)
-        tables: dict[int, NDArray[np.float64]] = {}
-        for child, (above, values, place) in read_tables.items():
-            if from_pgmpy:
-                values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
-            turned = above[::-1] if from_pyagrum or from_pgmpy else above
-            shape = (*(cards[p] for p in turned), cards[child])
-            table = checked_rows(source, place, names[child], values, shape, normalize)
-            if turned != above:
-                table = np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)]))
-            tables[child] = table
+        named = {scope[-1]: comment for scope, comment in zip(scopes, comments, strict=False)} if from_pyagrum else {}
+        names, states = _names(source, cards, named)
+        read = [_ReadTable(scope, pieces.at, pieces.table()) for scope in scopes]
+        families: dict[int, _ReadTable] = {}
+        for each in read:
+            child = each.scope[-1]
+            if child in families:
+                pieces.fault(each.at, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
+            families[child] = each
         if left := _PIECE.search(pieces.text, pieces.at):
             pieces.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
-        order = range(n)
-        return Parts(
-            names,
-            states,
-            [read_tables[i][0] for i in order],
-            [tables[i] for i in order],
-            [read_tables[i][2] for i in order],
-        )
+        from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read)
+        ordered = [families[i] for i in range(n)]
+        tables = [_table(source, names, cards, each, from_pgmpy, from_pyagrum, normalize) for each in ordered]
+        parents, starts = [tuple(each.scope[:-1]) for each in ordered], [each.at for each in ordered]
+        return Parts(names, states, parents, tables, starts)
 
     def write(self, net: BayesianNetwork) -> str:
         """Write UAI; the last variable of a scope is the child and changes fastest."""
@@ -128,29 +119,52 @@ class UAI(NetworkFormat):
         for table in net.tables:
             lines += ["", str(table.size)]
             lines += [" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
-        lines += [
-            "",
-            *(
-                f"# bayeskit: {json.dumps([name, *own], ensure_ascii=False)}"
-                for name, own in zip(net.names, net.states, strict=True)
-            ),
-        ]
+        lines.append("")
+        for name, words in zip(net.names, net.states, strict=True):
+            lines.append(f"# bayeskit: {json.dumps([name, *words], ensure_ascii=False)}")
         return "\n".join(lines) + "\n"
 
 
-def _is_pgmpys(cards: list[int], tables: dict[int, tuple[tuple[int, ...], NDArray[np.float64], int]]) -> bool:
+def _is_pgmpys(cards: list[int], tables: list[_ReadTable]) -> bool:
     """Return whether some table has rows that sum to 1 only with the child's states slowest, and all sum to 1 then."""
-    if any(values.size % cards[child] for child, (_, values, _) in tables.items()):
+    if any(table.values.size % cards[table.scope[-1]] for table in tables):
         return False
 
     def fit(axis: int) -> bool:
-        shapes = {child: (-1, cards[child]) if axis else (cards[child], -1) for child in tables}
-        return all(
-            abs(values.reshape(shapes[child]).sum(axis=axis) - 1.0).max() <= TOLERANCE
-            for child, (_, values, _) in tables.items()
-        )
+        shapes = [(-1, cards[table.scope[-1]]) if axis else (cards[table.scope[-1]], -1) for table in tables]
+        sums = (table.values.reshape(shape).sum(axis=axis) for table, shape in zip(tables, shapes, strict=True))
+        return all(abs(total - 1.0).max() <= TOLERANCE for total in sums)
 
     return not fit(1) and fit(0)
+
+
+def _table(
+    source: FileText,
+    names: list[str],
+    cards: list[int],
+    read: _ReadTable,
+    from_pgmpy: bool,
+    from_pyagrum: bool,
+    normalize: bool,
+) -> NDArray[np.float64]:
+    """Return a table with one axis per parent, in order, whichever program wrote it."""
+    *above, child = read.scope
+    values, turned = read.values, from_pyagrum or from_pgmpy
+    if from_pgmpy:
+        values = np.ascontiguousarray(values.reshape(cards[child], -1).T).reshape(-1)
+    shape = (*(cards[p] for p in (reversed(above) if turned else above)), cards[child])
+    table = checked_rows(source, read.at, names[child], values, shape, normalize)
+    return np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)])) if turned else table
+
+
+def _head(pieces: _Pieces) -> tuple[list[int], list[list[int]]]:
+    """Return the number of states of each variable, and the scopes of the tables."""
+    n = pieces.whole("the number of variables", 1, pieces.limit)
+    cards = [pieces.whole("a number of states", 1, pieces.limit) for _ in range(n)]
+    if sum(cards) > pieces.limit:  # each needs as many numbers in its table
+        pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
+    pieces.whole("the number of tables, one per variable:", n, n)
+    return cards, [_scope(pieces, n) for _ in range(n)]
 
 
 def _scope(pieces: _Pieces, n: int) -> list[int]:
@@ -162,8 +176,8 @@ def _scope(pieces: _Pieces, n: int) -> list[int]:
     return scope
 
 
-def _names(source: FileText, cards: list[int], own: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
-    names = [own.get(i, f"x{i}") for i in range(len(cards))]
+def _names(source: FileText, cards: list[int], named: dict[int, str]) -> tuple[list[str], list[tuple[str, ...]]]:
+    names = [named.get(i, f"x{i}") for i in range(len(cards))]
     states = [tuple(map(str, range(card))) for card in cards]
     lines = list(_OURS.finditer(source.text))
     if lines and len(lines) != len(cards):

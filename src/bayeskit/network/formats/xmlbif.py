@@ -114,52 +114,64 @@ class XMLBIF(NetworkFormat):
         """Read XMLBIF; the child's states change fastest in a table."""
         reader = _Reader(source)
         reader.read()
-        places: dict[str, int] = {}
-        states: list[tuple[str, ...]] = []
-        for block in reader.variables:
-            name = _single(source, block, "NAME").text.strip()
-            if name in places or not name:
-                source.fault(block.at, f"variable {name!r} appears twice or has no name.")
-            places[name] = len(places)
-            own = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
-            if not own or len(set(own)) < len(own) or "" in own:
-                source.fault(
-                    block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {own[:8]!r}."
-                )
-            states.append(tuple(own))
-        families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
-        for block in reader.definitions:
-            child = _place(source, places, _single(source, block, "FOR"))
-            above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
-            if child in families:
-                source.fault(block.at, "the variable has two definitions.")
-            if len({child, *above}) < len(above) + 1:
-                source.fault(block.at, "a variable appears twice in the definition.")
-            families[child] = block, above
+        states = _read_states(source, reader.variables)
+        places = {name: i for i, name in enumerate(states)}
+        families = _read_families(source, reader.definitions, places)
+        cards = [len(outcomes) for outcomes in states.values()]
         tables = []
         for name, i in places.items():
             if i not in families:
                 source.fault(reader.variables[i].at, f"variable {name!r} has no definition.")
             block, above = families[i]
             table = _single(source, block, "TABLE")
-            shape = (*(len(states[p]) for p in above), len(states[i]))
-            values = _numbers(source, table)
-            tables.append(checked_rows(source, table.at, name, values, shape, normalize))
-        order = range(len(places))
-        return Parts(list(places), states, [families[i][1] for i in order], tables, [families[i][0].at for i in order])
+            shape = (*(cards[p] for p in above), cards[i])
+            tables.append(checked_rows(source, table.at, name, _numbers(source, table), shape, normalize))
+        ordered = [families[i] for i in range(len(places))]
+        parents, starts = [above for _, above in ordered], [block.at for block, _ in ordered]
+        return Parts(list(places), list(states.values()), parents, tables, starts)
 
     def write(self, net: BayesianNetwork) -> str:
         """Write XMLBIF."""
         # No document type declaration: it is optional, and the XML parser of pyAgrum stumbles over one.
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>", "<NAME>unknown</NAME>"]
-        for name, own in zip(net.names, net.states, strict=True):
-            outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in own)
+        for name, names in zip(net.names, net.states, strict=True):
+            outcomes = "".join(f"<OUTCOME>{_text(state)}</OUTCOME>" for state in names)
             lines.append(f'<VARIABLE TYPE="nature"><NAME>{_text(name)}</NAME>{outcomes}</VARIABLE>')
         for name, above, table in zip(net.names, net.parents, net.tables, strict=True):
             given = "".join(f"<GIVEN>{_text(net.names[p])}</GIVEN>" for p in above)
             rows = "\n".join(" ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist())
             lines.append(f"<DEFINITION><FOR>{_text(name)}</FOR>{given}<TABLE>\n{rows}\n</TABLE></DEFINITION>")
         return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
+
+
+def _read_states(source: FileText, blocks: list[_Block]) -> dict[str, tuple[str, ...]]:
+    states: dict[str, tuple[str, ...]] = {}
+    for block in blocks:
+        name = _single(source, block, "NAME").text.strip()
+        if name in states or not name:
+            source.fault(block.at, f"variable {name!r} appears twice or has no name.")
+        outcomes = [item.text.strip() for item in block.texts("OUTCOME", "VALUE")]
+        if not outcomes or len(set(outcomes)) < len(outcomes) or "" in outcomes:
+            source.fault(
+                block.at, f"variable {name!r} needs outcomes that differ and are not empty; got {outcomes[:8]!r}."
+            )
+        states[name] = tuple(outcomes)
+    return states
+
+
+def _read_families(
+    source: FileText, blocks: list[_Block], places: dict[str, int]
+) -> dict[int, tuple[_Block, tuple[int, ...]]]:
+    families: dict[int, tuple[_Block, tuple[int, ...]]] = {}
+    for block in blocks:
+        child = _place(source, places, _single(source, block, "FOR"))
+        above = tuple(_place(source, places, item) for item in block.texts("GIVEN"))
+        if child in families:
+            source.fault(block.at, "the variable has two definitions.")
+        if len({child, *above}) < len(above) + 1:
+            source.fault(block.at, "a variable appears twice in the definition.")
+        families[child] = block, above
+    return families
 
 
 def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
@@ -171,10 +183,10 @@ def _numbers(source: FileText, table: _Item) -> NDArray[np.float64]:
 
 
 def _single(source: FileText, block: _Block, name: str) -> _Item:
-    found = block.texts(name)
-    if len(found) != 1:
-        source.fault(block.at, f"expected one {name} here, found {len(found)}.")
-    return found[0]
+    items = block.texts(name)
+    if len(items) != 1:
+        source.fault(block.at, f"expected one {name} here, found {len(items)}.")
+    return items[0]
 
 
 def _place(source: FileText, places: dict[str, int], item: _Item) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, islice, product
 from math import exp
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.network.answer_frames import FrameOf, frame_of
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.network.variable_names import did_you_mean
+from bayeskit.network.variable_table import places_of_states
 from bayeskit.result import Result
 
 
@@ -72,7 +73,9 @@ class Posterior(Mapping[str, float], Result):
     standard_error : float64 array of shape (n_states,)
         Of a sampled answer; zeros when exact.
     quality : Quality
-        How the answer was found.
+        How it was computed.
+    log_evidence : float
+        log P(evidence), where the answer is exact and there is no soft evidence; otherwise NaN.
 
     Examples
     --------
@@ -92,12 +95,25 @@ class Posterior(Mapping[str, float], Result):
         values: NDArray[np.float64],
         standard_error: NDArray[np.float64] | None = None,
         quality: Quality = EXACT,
+        log_evidence: float | Callable[[], float] = float("nan"),
     ) -> None:
         self.name = name
         self.states = states
         self.array = values
         self.standard_error = np.zeros(len(values)) if standard_error is None else standard_error
         self.quality = quality
+        self._log_evidence = log_evidence
+
+    @property
+    def log_evidence(self) -> float:
+        """The logarithm of P(evidence)."""
+        # Computed when it is asked for: the posterior of one variable often needs only a part of the network.
+        if callable(self._log_evidence):
+            self._log_evidence = self._log_evidence()
+        return self._log_evidence
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_log_evidence": self.log_evidence}
 
     @property
     def best(self) -> str:
@@ -174,7 +190,7 @@ class Posteriors(Mapping[str, Posterior], Result):
             raise KeyError(f"no answer for {name!r}; {did_you_mean(name, self._names)}")
         part = slice(self._offsets[i], self._offsets[i + 1])
         error = None if self._error is None else self._error[part]
-        return Posterior(name, self._states[i], self._values[part], error, self.quality)
+        return Posterior(name, self._states[i], self._values[part], error, self.quality, self.log_evidence)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -199,21 +215,17 @@ class Posteriors(Mapping[str, Posterior], Result):
 
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per variable and state."""
-        pairs = [(name, state) for name, own in zip(self._names, self._states, strict=True) for state in own]
-        columns: dict[str, Any] = {
-            "variable": [name for name, _ in pairs],
-            "state": [state for _, state in pairs],
-            "P": self._values,
-        }
+        variables = [name for name, states in zip(self._names, self._states, strict=True) for _ in states]
+        columns: dict[str, Any] = {"variable": variables, "state": list(chain(*self._states)), "P": self._values}
         if self._error is not None and self.quality.approximate:
             columns["standard_error"] = self._error
         return frame_of(columns, output)
 
     def __repr__(self) -> str:
-        rows = []
-        for name in self._names[:SHOWN]:
-            posterior = self[name]
-            rows.append((name, "  ".join(f"{s} {p:.4g}" for s, p in list(posterior.items())[:8])))
+        rows = [
+            (name, "  ".join(f"{state} {p:.4g}" for state, p in islice(self[name].items(), 8)))
+            for name in self._names[:SHOWN]
+        ]
         return text_table(("variable", "P"), rows, len(self._names), _note(self.quality))
 
 
@@ -240,15 +252,7 @@ class Joint(Result):
         self.names, self.states, self.array = names, states, array
 
     def __getitem__(self, key: str | tuple[str, ...]) -> float:
-        wanted = (key,) if isinstance(key, str) else key
-        if len(wanted) != len(self.names):
-            raise KeyError(f"give one state for each of {', '.join(self.names)}; got {key!r}")
-        places = []
-        for name, own, state in zip(self.names, self.states, wanted, strict=True):
-            if state not in own:
-                raise KeyError(f"{name} has no state {state!r}; states: {', '.join(own)}")
-            places.append(own.index(state))
-        return float(self.array[tuple(places)])
+        return float(self.array[places_of_states(self.names, self.states, key)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
@@ -256,12 +260,12 @@ class Joint(Result):
     def to_frame(self, output: FrameOf = "pandas") -> Any:
         """Return a frame with a row per cell: a column for each variable, and the probability."""
         cells = list(zip(*product(*self.states), strict=True))
-        columns: dict[str, Any] = {name: list(own) for name, own in zip(self.names, cells, strict=True)}
+        columns: dict[str, Any] = {name: list(column) for name, column in zip(self.names, cells, strict=True)}
         return frame_of({**columns, "P": self.array.reshape(-1)}, output)
 
     def __repr__(self) -> str:
-        cells = zip(product(*self.states), self.array.reshape(-1), strict=True)
-        rows = [(*states, f"{p:.6g}") for _, (states, p) in zip(range(SHOWN), cells, strict=False)]
+        cells = islice(zip(product(*self.states), self.array.reshape(-1), strict=True), SHOWN)
+        rows = [(*states, f"{p:.6g}") for states, p in cells]
         return text_table((*self.names, "P"), rows, self.array.size)
 
 

@@ -14,23 +14,28 @@ import numpy as np
 
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.counts.memory import Memory
-from bayeskit.errors import BayeskitWarning, NetworkError, TooLargeError
+from bayeskit.defaults import MAX_MEMORY
+from bayeskit.errors import BayeskitWarning, NetworkError
 from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Posteriors
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
 from bayeskit.network.infer.row_queries import RowQueries
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
 from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
-from bayeskit.network.infer.tree_size import TreeSize
+from bayeskit.network.infer.tree_size import LargeTablesError, TreeSize, advise
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 InferenceMethod = Literal["exact", "auto", "rejection", "weighting", "gibbs"]
 Given = Mapping[str, Any] | None
+# What would do where the tables of an answer do not fit.
+_SAMPLED = "Sample the answer: pass method='weighting', or method='auto' to sample only where it must be."
+_WITHOUT_MARGINALS = "Soft evidence needs them; with a likelihood in place of each Marginal method='weighting' samples."
+_BY_VARIABLE = "posterior(…, method='weighting') samples the probabilities of each variable."
 
 
 class CaseQueries(RowQueries):
@@ -115,19 +120,22 @@ class CaseQueries(RowQueries):
         wanted = _wanted(net, variables)
         evidence = read_evidence(net, given, codes)
         effort = SamplingEffort(n_samples, error, random_state)
-        if _check_method(method) in ("exact", "auto"):
+        if method not in ("exact", "auto", *SAMPLERS):
+            raise NetworkError(f"method must be 'exact', 'auto', 'rejection', 'weighting' or 'gibbs'; got {method!r}.")
+        if method in ("exact", "auto"):
             try:
                 return self._exact_posterior(variables, wanted, evidence, limit)
-            except TooLargeError as refusal:
+            except LargeTablesError as refusal:
+                if evidence.marginals:
+                    raise LargeTablesError(refusal.needs, _WITHOUT_MARGINALS) from None
                 if method == "exact":
-                    raise
+                    raise LargeTablesError(refusal.needs, _SAMPLED) from None
                 warnings.warn(f"this answer is sampled, not exact: {refusal}", BayeskitWarning, stacklevel=2)
                 method, effort = "weighting", replace(effort, exact_fits=False)
         places = list(range(len(net.names))) if wanted is None else wanted
-        found = sample_marginals(self._engine, places, evidence, method, effort)
-        answer = Posteriors(
-            net.names, net.states, found.values, self._engine.offsets, float("nan"), found.standard_error, found.quality
-        )
+        sampled = sample_marginals(self._engine, places, evidence, method, effort)
+        offsets, errors = self._engine.offsets, sampled.standard_error
+        answer = Posteriors(net.names, net.states, sampled.values, offsets, float("nan"), errors, sampled.quality)
         if isinstance(variables, str):
             return answer[variables]
         return answer if wanted is None else _some(answer, net, wanted)
@@ -141,11 +149,13 @@ class CaseQueries(RowQueries):
             evidence = apply_soft_evidence(engine, evidence, limit)
         if isinstance(variables, str):
             assert wanted is not None
-            return Posterior(variables, net.states[wanted[0]], engine.single(wanted[0], evidence, limit))
+            values, log = engine.single(wanted[0], evidence, limit)
+            return Posterior(variables, net.states[wanted[0]], values, log_evidence=float("nan") if soft else log)
         values, log = engine.marginals(evidence, limit)
         answer = Posteriors(net.names, net.states, values, engine.offsets, float("nan") if soft else log)
         return answer if wanted is None else _some(answer, net, wanted)
 
+    @advise(f"Ask for fewer variables at once, or give more evidence; {_BY_VARIABLE}")
     def joint(
         self, variables: Iterable[str], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> Joint:
@@ -177,6 +187,7 @@ class CaseQueries(RowQueries):
         array[tuple(evidence.states.get(v, slice(None)) for v in places)] = flat.reshape([net.cards[v] for v in free])
         return Joint(tuple(wanted), tuple(net.states[v] for v in places), array)
 
+    @advise(f"Sample instead: {_BY_VARIABLE}")
     def probability(
         self, event: Mapping[str, Any], *, given: Given = None, codes: bool = False, max_memory: Memory = MAX_MEMORY
     ) -> float:
@@ -202,6 +213,7 @@ class CaseQueries(RowQueries):
             return 0.0
         return min(exp(engine.log_probability(both, limit) - log_given), 1.0)
 
+    @advise("Give more evidence, so that there are fewer states to choose from.")
     def most_probable(
         self,
         variables: str | Iterable[str] | None = None,
@@ -233,8 +245,8 @@ class CaseQueries(RowQueries):
         log_evidence = engine.log_evidence(evidence, limit) if evidence else 0.0
         free = [v for v in places if v not in evidence.states]
         best, log = engine.maximum(free, evidence, limit) if free else ([], log_evidence)
-        found = dict(zip(free, best, strict=True)) | evidence.states
-        return MostProbable({net.names[v]: net.states[v][found[v]] for v in places}, log, log_evidence)
+        states = dict(zip(free, best, strict=True)) | evidence.states
+        return MostProbable({net.names[v]: net.states[v][states[v]] for v in places}, log, log_evidence)
 
     def tree_size(self, *, given: Given = None) -> TreeSize:
         """Return the size of the tables that the exact posteriors of all variables need, before any is made.
@@ -249,6 +261,7 @@ class CaseQueries(RowQueries):
         evidence = read_evidence(cast("BayesianNetwork", self), given)
         return engine.size_of(engine.compile().marginals(list(evidence.states)))
 
+    @advise(f"Sample without evidence, or give less of it; {_BY_VARIABLE}")
     def sample(
         self,
         n: int,
@@ -311,12 +324,6 @@ def _wanted(net: BayesianNetwork, variables: Any) -> list[int] | None:
     return [net.index(name) for name in names]
 
 
-def _check_method(method: str) -> str:
-    if method not in ("exact", "auto", *SAMPLERS):
-        raise NetworkError(f"method must be 'exact', 'auto', 'rejection', 'weighting' or 'gibbs'; got {method!r}.")
-    return method
-
-
 def _distinct(net: BayesianNetwork, names: list[str], what: str) -> list[int]:
     places = [net.index(name) for name in names]
     if not places:
@@ -341,21 +348,13 @@ def _and(event: Evidence, evidence: Evidence) -> Evidence | None:
     """Join an event to evidence; None where they contradict each other on a variable."""
     joined = Evidence(dict(evidence.states), dict(evidence.likelihoods))
     for v, state in event.states.items():
-        if joined.states.get(v, state) != state:
+        if v in evidence.likelihoods:  # the likelihood stays, narrowed to the state
+            joined.likelihoods[v] = evidence.likelihoods[v] * (np.arange(len(evidence.likelihoods[v])) == state)
+        elif joined.states.setdefault(v, state) != state:
             return None
-        if v in joined.likelihoods and v not in joined.states:
-            # The likelihood stays, narrowed to the state.
-            joined.likelihoods[v] = joined.likelihoods[v] * (np.arange(len(joined.likelihoods[v])) == state)
-            if not joined.likelihoods[v].any():
-                return None
-            continue
-        joined.states[v] = state
     for v, allowed in event.likelihoods.items():
-        if v in joined.states:
-            if not allowed[joined.states[v]]:
-                return None
-        else:
-            joined = joined.with_likelihoods({v: allowed})
-            if not joined.likelihoods[v].any():
-                return None
-    return joined
+        if v not in evidence.states:
+            joined.likelihoods[v] = allowed * evidence.likelihoods.get(v, 1.0)
+        elif not allowed[evidence.states[v]]:
+            return None
+    return joined if all(values.any() for values in joined.likelihoods.values()) else None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import TooLargeError
+from bayeskit._kernels import PLANNABLE
 from bayeskit.network import dag
 from bayeskit.network.cpd.table import MOST_AXES, TableCPD
 from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.tree_size import LargeTablesError
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -50,7 +52,7 @@ def condition(net: BayesianNetwork, evidence: Evidence, limit: float) -> Bayesia
     for factor in factors:
         for v in factor.scope:
             holding[v].append(factor)
-    near = {v: {u for factor in own for u in factor.scope} - {v} for v, own in holding.items()}
+    near = {v: {u for factor in held for u in factor.scope} - {v} for v, held in holding.items()}
     while holding:
         v = min(holding, key=lambda v: (_cells(net, near[v]), v))
         scope = (*sorted(near[v]), v)
@@ -84,18 +86,17 @@ def _family(net: BayesianNetwork, evidence: Evidence, v: int) -> _Factor:
 
 
 def _cells(net: BayesianNetwork, variables: set[int]) -> float:
-    cells = 1.0
-    for v in variables:
-        cells *= net.cards[v]
-    return cells
+    return prod(float(net.cards[v]) for v in variables)
 
 
 def _refuse_large(net: BayesianNetwork, scope: tuple[int, ...], limit: float) -> None:
     cells = _cells(net, set(scope))
     if 8.0 * cells > limit or len(scope) > MOST_AXES:
-        raise TooLargeError(
+        advice = " Pass a larger max_memory." if len(scope) <= MOST_AXES and cells <= PLANNABLE else ""
+        raise LargeTablesError(
             f"the distribution given this evidence needs a table of {cells:.3g} cells over {len(scope)} variables, "
-            "over the limit; pass a larger max_memory or give less evidence."
+            f"over the limit.{advice}",
+            "Give less evidence.",
         )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from bayeskit.errors import NetworkError
-from bayeskit.network.infer.evidence import Evidence, describe, read_evidence
+from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY
+from bayeskit.network.infer.evidence import describe, read_hard_evidence
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.result import Result
 
 if TYPE_CHECKING:
@@ -44,28 +46,30 @@ class Conflict(Result):
         return f"{verdict}: log(∏ P(e_i) / P(e)) = {self.value:.6g}"
 
 
-def evidence_conflict(net: BayesianNetwork, given: Mapping[str, Any], limit: float) -> Conflict:
-    """Return the conflict of the evidence, as a whole and piece by piece."""
-    evidence = read_evidence(net, given)
-    if evidence.marginals:
-        raise NetworkError("conflict takes states, sets of states and likelihoods as evidence, not a Marginal.")
-    pieces = [*evidence.states, *evidence.likelihoods]
-    if not pieces:
-        return Conflict(0.0, {}, {}, 0.0)
-    engine = net._engine
-    whole = engine.log_evidence(evidence, limit)
-    alone = {v: engine.log_evidence(_with(evidence, {v}), limit) for v in pieces}
-    words = {net.names[v]: describe(net, evidence, v) for v in pieces}
-    if len(pieces) == 1:
-        return Conflict(0.0, dict.fromkeys(words, 0.0), words, whole)
-    rest = {v: engine.log_evidence(_with(evidence, set(pieces) - {v}), limit) for v in pieces}
-    by_piece = {net.names[v]: alone[v] - (whole - rest[v]) for v in pieces}
-    ordered = dict(sorted(by_piece.items(), key=lambda item: -item[1]))
-    return Conflict(sum(alone.values()) - whole, ordered, words, whole)
+class ConflictQueries:
+    """Whether evidence is surprising together; mixed into `BayesianNetwork`."""
 
+    def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Conflict:
+        r"""Return whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
 
-def _with(evidence: Evidence, pieces: set[int]) -> Evidence:
-    return Evidence(
-        {v: state for v, state in evidence.states.items() if v in pieces},
-        {v: values for v, values in evidence.likelihoods.items() if v in pieces},
-    )
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> net.conflict({"rain": "yes", "wet": "no"})
+        the evidence is in conflict: log(∏ P(e_i) / P(e)) = 2.00148
+        """
+        net, limit = cast("BayesianNetwork", self), memory_in_bytes(max_memory)
+        evidence, engine = read_hard_evidence(net, given, "conflict"), net._engine
+        pieces = [*evidence.states, *evidence.likelihoods]
+        if not pieces:
+            return Conflict(0.0, {}, {}, 0.0)
+        whole = engine.log_evidence(evidence, limit)
+        alone = {v: engine.log_evidence(evidence.only({v}), limit) for v in pieces}
+        words = {net.names[v]: describe(net, evidence, v) for v in pieces}
+        if len(pieces) == 1:
+            return Conflict(0.0, dict.fromkeys(words, 0.0), words, whole)
+        rest = {v: engine.log_evidence(evidence.only({*pieces} - {v}), limit) for v in pieces}
+        by_piece = {net.names[v]: alone[v] - (whole - rest[v]) for v in pieces}
+        ordered = dict(sorted(by_piece.items(), key=lambda item: -item[1]))
+        return Conflict(sum(alone.values()) - whole, ordered, words, whole)

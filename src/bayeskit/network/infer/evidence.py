@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,13 @@ class Evidence:
             likelihoods[v] = likelihoods[v] * values if v in likelihoods else values
         return Evidence(dict(self.states), likelihoods)
 
+    def only(self, variables: Collection[int]) -> Evidence:
+        """Return the evidence on these variables, without soft evidence."""
+        return Evidence(
+            {v: state for v, state in self.states.items() if v in variables},
+            {v: values for v, values in self.likelihoods.items() if v in variables},
+        )
+
     def __bool__(self) -> bool:
         return bool(self.states or self.likelihoods or self.marginals)
 
@@ -91,16 +98,32 @@ def read_evidence(net: BayesianNetwork, given: Mapping[str, Any] | None, codes: 
             place = net._state_places[v].get(value)
             evidence.states[v] = net.state(name, value) if place is None else place
         elif isinstance(value, Marginal):
-            _add_marginal(evidence, v, _vector(net, name, value.values, "marginal"), name)
+            vector = _of_sum_1(read_vector(net, name, value.values, "marginal"), name, "marginal")
+            if vector.max() == 1.0:  # a certain marginal is an observation
+                evidence.states[v] = int(vector.argmax())
+            else:
+                evidence.marginals[v] = vector
         elif _is_set(value):
             _add_set(evidence, net, name, list(value))
         elif isinstance(value, Mapping) or _is_vector(value):
-            vector = _vector(net, name, value, "likelihood")
+            vector = read_vector(net, name, value, "likelihood")
             if not vector.max() > 0:
                 raise NetworkError(f"likelihood of {name!r}: at least one state needs a number above 0; got {value!r}.")
             evidence.likelihoods[v] = vector
         else:
             evidence.states[v] = net.state(name, value)
+    return evidence
+
+
+def read_hard_evidence(
+    net: BayesianNetwork, given: Mapping[str, Any] | None, question: str, target: int | None = None
+) -> Evidence:
+    """Read the evidence of a question that takes no `Marginal`, and none on its target."""
+    evidence = read_evidence(net, given)
+    if evidence.marginals:
+        raise NetworkError(f"{question} takes states, sets of states and likelihoods as evidence, not a Marginal.")
+    if target in evidence.states:
+        raise NetworkError(f"{net.names[target]!r} is part of the evidence, so there is nothing to decide about it.")
     return evidence
 
 
@@ -141,20 +164,15 @@ def _add_set(evidence: Evidence, net: BayesianNetwork, name: str, values: list[A
         evidence.likelihoods[v] = vector
 
 
-def _add_marginal(evidence: Evidence, v: int, vector: NDArray[np.float64], name: str) -> None:
-    if abs(vector.sum() - 1.0) > MARGINAL_TOLERANCE:
-        raise NetworkError(
-            f"marginal of {name!r} sums to {vector.sum():.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}."
-        )
-    vector = vector / vector.sum()
-    certain = np.flatnonzero(vector == 1.0)
-    if len(certain):  # a certain marginal is an observation
-        evidence.states[v] = int(certain[0])
-    else:
-        evidence.marginals[v] = vector
+def _of_sum_1(vector: NDArray[np.float64], name: str, what: str) -> NDArray[np.float64]:
+    total = vector.sum()
+    if abs(total - 1.0) > MARGINAL_TOLERANCE:
+        raise NetworkError(f"{what} of {name!r} sums to {total:.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}.")
+    return np.asarray(vector / total)
 
 
-def _vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[np.float64]:
+def read_vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[np.float64]:
+    """Return one number of at least 0 per state, from a mapping of states or from that many numbers."""
     v = net.index(name)
     if isinstance(value, Mapping):
         vector = np.zeros(net.cards[v])
@@ -175,12 +193,7 @@ def _vector(net: BayesianNetwork, name: str, value: Any, what: str) -> NDArray[n
 def distribution(net: BayesianNetwork, name: str, value: Any) -> NDArray[np.float64]:
     """Return the distribution that an action gives a variable: all on one state, or one number per state."""
     if isinstance(value, Mapping) or (_is_vector(value) and not _is_set(value)):
-        vector = _vector(net, name, value, "distribution")
-        if abs(vector.sum() - 1.0) > MARGINAL_TOLERANCE:
-            raise NetworkError(
-                f"distribution of {name!r} sums to {vector.sum():.6g}; it must sum to 1 within {MARGINAL_TOLERANCE:g}."
-            )
-        return vector
+        return _of_sum_1(read_vector(net, name, value, "distribution"), name, "distribution")
     if _is_set(value) or isinstance(value, Marginal):
         raise NetworkError(f"do sets {name!r} to one state or to a distribution; got {value!r}.")
     return np.asarray(np.eye(net.cards[net.index(name)])[net.state(name, value)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from math import inf, isnan
 from threading import Lock
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import PLANNABLE, SMALL_TREE, InferenceEngine, InferencePlan
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.impossible_evidence import refuse_impossible
 from bayeskit.network.infer.tree_size import TreeSize, refuse_large
@@ -29,8 +31,6 @@ SEARCH_SEED = 0
 # nanoseconds for each cell of the first tree. So the total is at most about twice the cost of the better choice.
 LEAST_SEARCH = 2e6
 SEARCH_PER_CELL = 100.0
-# Tables may take this much memory unless the caller says otherwise.
-MAX_MEMORY = "4 GiB"
 _MAX_BYTES = read_memory(MAX_MEMORY)
 # A tree of at most SMALL_TREE cells answers about one variable faster than a shrunk network can be planned for it, and
 # the first tree is paid back after about this many questions.
@@ -126,17 +126,19 @@ class ExactEngine:
         # Without an answer the evidence is impossible, or beyond doubles: the longer way tells which.
         return (values, log) if values is not None else self._ask(plan, plan.marginals, evidence, limit)
 
-    def single(self, v: int, evidence: Evidence, limit: float = _MAX_BYTES) -> NDArray[np.float64]:
-        """Return the marginal of one variable."""
+    def single(
+        self, v: int, evidence: Evidence, limit: float = _MAX_BYTES
+    ) -> tuple[NDArray[np.float64], float | Callable[[], float]]:
+        """Return the marginal of one variable, and log P(evidence) or what computes it, where that is more work."""
         self._asked += 1
         pays = self._first or (self._asked > QUESTIONS_TO_COMPILE and self._cells <= SMALL_TREE)
         if pays and self.tree().entries <= SMALL_TREE:
-            values, _ = self.marginals(evidence, limit)
-            return np.asarray(values[self.offsets[v] : self.offsets[v + 1]])
+            values, log = self.marginals(evidence, limit)
+            return values[self.offsets[v] : self.offsets[v + 1]], log
         if v in evidence.states:
-            self.log_evidence(evidence, limit)  # refuses impossible evidence
-            return np.asarray(np.eye(self.net.cards[v])[evidence.states[v]])
-        return self.joint([v], evidence, limit)[0]
+            log = self.log_evidence(evidence, limit)  # refuses impossible evidence
+            return np.eye(self.net.cards[v])[evidence.states[v]], log
+        return self.joint([v], evidence, limit)[0], partial(self.log_evidence, evidence, limit)
 
     def joint(
         self, targets: list[int], evidence: Evidence, limit: float = _MAX_BYTES

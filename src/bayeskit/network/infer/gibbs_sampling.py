@@ -36,14 +36,14 @@ def gibbs(
     sweeps = effort.most if effort.error is None else min(effort.most, FIRST_SWEEPS)
     first = 0
     while True:
-        found = _run(sampler, engine, cells, evidence, effort, sweeps, first)
-        done = effort.error is not None and good_enough(found, cells, effort.error)
+        sampled = _run(sampler, engine, cells, evidence, effort, sweeps, first)
+        done = effort.error is not None and good_enough(sampled, cells, effort.error)
         if done or effort.error is None or sweeps >= effort.most:
             # Chains that stay apart are worth few samples, too; the first warning says why.
-            apart = warn_if_apart(found, effort)
+            apart = warn_if_apart(sampled, effort)
             if not done and (effort.error is not None or not apart):
-                warn_if_short(found, cells, effort)
-            return found
+                warn_if_short(sampled, cells, effort)
+            return sampled
         first += CHAINS
         sweeps = min(2 * sweeps, effort.most)
 

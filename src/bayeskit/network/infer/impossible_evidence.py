@@ -53,8 +53,8 @@ class _Search:
 
     def conflict(self, pieces: list[int]) -> list[int]:
         """Return the pieces of one smallest conflict, in their order; later pieces are kept before earlier ones."""
-        found = set(self._among([], pieces[::-1], fresh=False))
-        return [piece for piece in pieces if piece in found]
+        needed = set(self._among([], pieces[::-1], fresh=False))
+        return [piece for piece in pieces if piece in needed]
 
     def _among(self, kept: list[int], pieces: list[int], *, fresh: bool) -> list[int]:
         """Return the part of ``pieces`` that a conflict needs besides ``kept``; ``fresh``: ``kept`` has grown."""
@@ -70,7 +70,7 @@ class _Search:
 
     def is_possible(self, pieces: list[int]) -> bool:
         """Return whether some pieces of the evidence can hold together, within the memory and the remaining budget."""
-        engine, part = self.engine, _only(self.evidence, pieces)
+        engine, part = self.engine, self.evidence.only(pieces)
         self._spend(PLAN_PER_VARIABLE * len(engine.net.names))
         hard, _, soft, _ = part.arguments()
         plan = engine.native.joint([], hard, soft, True)
@@ -83,11 +83,3 @@ class _Search:
         self.left -= cost
         if self.left < 0:
             raise _OverBudgetError
-
-
-def _only(evidence: Evidence, pieces: list[int]) -> Evidence:
-    kept = set(pieces)
-    return Evidence(
-        {v: state for v, state in evidence.states.items() if v in kept},
-        {v: values for v, values in evidence.likelihoods.items() if v in kept},
-    )

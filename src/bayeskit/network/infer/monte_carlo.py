@@ -36,14 +36,14 @@ def sample_marginals(
     if method == "gibbs":
         if not effort.positive:
             refuse_zeros(engine)
-        found = gibbs(sampler, engine, cells, evidence, effort)
+        sampled = gibbs(sampler, engine, cells, evidence, effort)
     else:
-        found = _weighted(sampler, engine, wanted, cells, evidence, method, effort)
+        sampled = _weighted(sampler, engine, wanted, cells, evidence, method, effort)
     for v, state in evidence.states.items():
-        own = slice(engine.offsets[v], engine.offsets[v + 1])
-        found.values[own] = np.eye(engine.net.cards[v])[state]
-        found.standard_error[own] = 0.0
-    return found
+        part = slice(engine.offsets[v], engine.offsets[v + 1])
+        sampled.values[part] = np.eye(engine.net.cards[v])[state]
+        sampled.standard_error[part] = 0.0
+    return sampled
 
 
 def _wanted_cells(engine: ExactEngine, wanted: list[int], evidence: Evidence) -> NDArray[np.bool_]:
@@ -108,27 +108,18 @@ def _weighted(
     while done < effort.most:
         step = min(step, effort.most - done, largest)
         threads = n_threads(step * len(engine.net.names))
-        sums += _Sums(
-            *sampler.weighted(
-                *evidence.arguments(),
-                free,
-                method == "rejection",
-                done // SAMPLE_CHUNK,
-                step,
-                effort.random_state,
-                threads,
-            )
-        )
+        where = (done // SAMPLE_CHUNK, step, effort.random_state, threads)
+        sums += _Sums(*sampler.weighted(*evidence.arguments(), free, method == "rejection", *where))
         done += step
         if effort.error is not None:
-            found = sums.marginals(cells, method, done)
-            if found is not None and good_enough(found, cells, effort.error):
-                return found
+            sampled = sums.marginals(cells, method, done)
+            if sampled is not None and good_enough(sampled, cells, effort.error):
+                return sampled
             step = done
-    found = sums.marginals(cells, method, done)
-    if found is None:
+    sampled = sums.marginals(cells, method, done)
+    if sampled is None:
         raise ImpossibleEvidenceError(
             f"none of {done} samples agrees with the evidence: it is impossible or very rare; {effort.advice(method)}."
         )
-    warn_if_short(found, cells, effort)
-    return found
+    warn_if_short(sampled, cells, effort)
+    return sampled

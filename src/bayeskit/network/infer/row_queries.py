@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import RowPosterior, n_threads
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError, TooLargeError
 from bayeskit.network.cases import read_cases
 from bayeskit.network.infer.evidence import Evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, ExactEngine, memory_in_bytes
+from bayeskit.network.infer.exact import ExactEngine, memory_in_bytes
 from bayeskit.table.column import missing_code
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class RowQueries:
         variables: str,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64]: ...
 
@@ -48,7 +49,7 @@ class RowQueries:
         variables: list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> dict[str, NDArray[np.float64]]: ...
 
@@ -58,7 +59,7 @@ class RowQueries:
         variables: str | list[str] | tuple[str, ...] | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64] | dict[str, NDArray[np.float64]]:
         """Return P(variable | the row's known cells) for each row of a table of cases.
@@ -91,7 +92,7 @@ class RowQueries:
         names = list(net.names) if variables is None else [variables] if isinstance(variables, str) else list(variables)
         places = [net.index(name) for name in names]
         parts = _posteriors(
-            self._engine, table, places, own_cells=True, impossible=impossible, unseen=unseen, max_memory=max_memory
+            self._engine, table, places, with_targets=True, impossible=impossible, unseen=unseen, max_memory=max_memory
         )
         return parts[0] if isinstance(variables, str) else dict(zip(names, parts, strict=True))
 
@@ -101,7 +102,7 @@ class RowQueries:
         target: str | None = None,
         *,
         impossible: Impossible = "error",
-        unseen: Unseen = "error",
+        unseen: Unseen = NETWORK_UNSEEN,
         max_memory: Memory = MAX_MEMORY,
     ) -> NDArray[np.float64]:
         """Return P(target | the other cells) for each row of a table; the target's own column is not read.
@@ -141,7 +142,13 @@ class RowQueries:
             raise NetworkError("predict_proba needs a target: this network was made without one; name a variable.")
         places = [net.index(net.target if target is None else target)]
         return _posteriors(
-            self._engine, table, places, own_cells=False, impossible=impossible, unseen=unseen, max_memory=max_memory
+            self._engine,
+            table,
+            places,
+            with_targets=False,
+            impossible=impossible,
+            unseen=unseen,
+            max_memory=max_memory,
         )[0]
 
 
@@ -150,21 +157,21 @@ def _posteriors(
     table: Any,
     targets: list[int],
     *,
-    own_cells: bool,
+    with_targets: bool,
     impossible: Impossible,
     unseen: Unseen,
     max_memory: Memory,
 ) -> list[NDArray[np.float64]]:
     """Return P(target | the row's known cells) for each target, (n_rows, n_states) each.
 
-    With ``own_cells`` a target's own known cell is evidence too; without, it is not read.
+    With ``with_targets`` the known cell of a target is evidence too; without, it is not read.
     """
     if impossible not in ("error", "prior"):
         raise NetworkError(f"impossible must be 'error' or 'prior'; got {impossible!r}.")
     if unseen not in ("error", "ignore"):
         raise NetworkError(f"unseen must be 'error' or 'ignore'; got {unseen!r}.")
     net, limit = engine.net, memory_in_bytes(max_memory)
-    wanted = set(range(len(net.names))) - (set() if own_cells else set(targets))
+    wanted = set(range(len(net.names))) - (set() if with_targets else set(targets))
     # The engine takes every code that is no state as missing.
     keep: Literal["error", "keep"] = "keep" if unseen == "ignore" else "error"
     cases = read_cases(net.schema, net.states, table, variables=wanted, absent="none", unseen=keep)
@@ -175,7 +182,7 @@ def _posteriors(
     }
     rows = _row_posterior(engine, targets, list(columns), cases.n_rows, limit)
     if not columns:
-        prior = [engine.single(v, Evidence(), limit) for v in targets]
+        prior = [engine.single(v, Evidence(), limit)[0] for v in targets]
         return [np.repeat(p[None, :], cases.n_rows, axis=0) for p in prior]
     cells = cases.n_rows * (len(columns) + 16)
     flat, bad, large = rows.run(list(columns.values()), limit / 8.0, n_threads(cells))
@@ -190,7 +197,7 @@ def _posteriors(
                 f"such rows ({len(bad)} here) the prior."
             )
         for v, part in zip(targets, parts, strict=True):
-            part[bad] = engine.single(v, Evidence(), limit)
+            part[bad] = engine.single(v, Evidence(), limit)[0]
     return parts
 
 

@@ -46,11 +46,14 @@ def cases_as(net: BayesianNetwork, codes: list[NDArray[Any]], output: Output) ->
         import pandas as pd
 
         return pd.DataFrame(
-            {name: pd.Categorical.from_codes(column.astype(np.int32), pd.Index(own)) for name, own, column in triples}
+            {
+                name: pd.Categorical.from_codes(column.astype(np.int32), pd.Index(named))
+                for name, named, column in triples
+            }
         )
-    columns = {name: np.array(own)[column] for name, own, column in triples}
+    columns = {name: np.array(named)[column] for name, named, column in triples}
     if output == "polars":
         import polars as pl
 
-        return pl.DataFrame({name: pl.Series(columns[name], dtype=pl.Enum(own)) for name, own, _ in triples})
+        return pl.DataFrame({name: pl.Series(columns[name], dtype=pl.Enum(named)) for name, named, _ in triples})
     return columns

@@ -78,20 +78,20 @@ class SampledMarginals:
     quality: Quality
 
 
-def good_enough(found: SampledMarginals, cells: NDArray[np.bool_], error: float) -> bool:
+def good_enough(sampled: SampledMarginals, cells: NDArray[np.bool_], error: float) -> bool:
     """Return whether the standard error is reached, with enough samples."""
-    if found.quality.effective_samples < FEWEST_EFFECTIVE:
+    if sampled.quality.effective_samples < FEWEST_EFFECTIVE:
         return False
-    return bool((found.standard_error[cells] <= error).all())
+    return bool((sampled.standard_error[cells] <= error).all())
 
 
-def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: SamplingEffort) -> None:
+def warn_if_short(sampled: SampledMarginals, cells: NDArray[np.bool_], effort: SamplingEffort) -> None:
     """Warn where the standard error was not reached, or where it rests on too few effective samples."""
-    quality = found.quality
+    quality = sampled.quality
     if effort.error is not None:
         _warn(
             f"the standard error {effort.error:g} was not reached with {quality.n_samples} samples; the largest "
-            f"standard error is {found.standard_error[cells].max(initial=0.0):.2g}."
+            f"standard error is {sampled.standard_error[cells].max(initial=0.0):.2g}."
         )
     elif quality.effective_samples < FEWEST_EFFECTIVE:
         _warn(
@@ -100,13 +100,13 @@ def warn_if_short(found: SampledMarginals, cells: NDArray[np.bool_], effort: Sam
         )
 
 
-def warn_if_apart(found: SampledMarginals, effort: SamplingEffort) -> bool:
+def warn_if_apart(sampled: SampledMarginals, effort: SamplingEffort) -> bool:
     """Warn where the chains of a Gibbs sampler do not agree, and say whether it is so."""
-    apart = found.quality.r_hat > LARGEST_R_HAT
+    apart = sampled.quality.r_hat > LARGEST_R_HAT
     if apart:
         _warn(
-            f"the Gibbs chains do not agree (split-R̂ {found.quality.r_hat:.3g}, above {LARGEST_R_HAT}): they have not "
-            f"visited all probable states, and the standard errors may be too small; {effort.advice('gibbs')}."
+            f"the Gibbs chains do not agree (split-R̂ {sampled.quality.r_hat:.3g}, above {LARGEST_R_HAT}): they have "
+            f"not visited all probable states, and the standard errors may be too small; {effort.advice('gibbs')}."
         )
     return apart
 

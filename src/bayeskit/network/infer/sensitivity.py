@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss
-from bayeskit.errors import NetworkError
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network import dag
 from bayeskit.network.answer_frames import FrameOf, frame_of
-from bayeskit.network.infer.evidence import Evidence, read_evidence
+from bayeskit.network.infer.evidence import Evidence, read_hard_evidence
+from bayeskit.network.infer.exact import memory_in_bytes
+from bayeskit.network.infer.tree_size import advise
 from bayeskit.network.text_table import SHOWN, text_table
 from bayeskit.result import Result
 
@@ -123,59 +126,83 @@ class Sensitivity(Result):
         return frame_of({"number": list(map(str, self.numbers)), **columns}, output)
 
     def __repr__(self) -> str:
-        rows = [
-            (
-                str(number),
-                f"{number.value:.6g}",
-                f"{number.low:.6g}" if number.low > 0 else "-",
-                f"{number.high:.6g}" if number.high < 1 else "-",
-                f"{number.slope:.6g}",
-            )
-            for number in self.numbers[:SHOWN]
-        ]
-        head = f"decision: {self.decision} (P({self.state}) = {self.probability:.6g})"
-        if self.decision == self.state:
-            head = f"decision: {self.decision} (P = {self.probability:.6g})"
-        return (
-            f"{head}\n{text_table(('number', 'value', 'turns below', 'turns above', 'slope'), rows, len(self.numbers))}"
-        )
+        rows = []
+        for number in self.numbers[:SHOWN]:
+            low = f"{number.low:.6g}" if number.low > 0 else "-"
+            high = f"{number.high:.6g}" if number.high < 1 else "-"
+            rows.append((str(number), f"{number.value:.6g}", low, high, f"{number.slope:.6g}"))
+        of_state = "" if self.decision == self.state else f"({self.state})"
+        head = f"decision: {self.decision} (P{of_state} = {self.probability:.6g})\n"
+        return head + text_table(("number", "value", "turns below", "turns above", "slope"), rows, len(self.numbers))
 
 
-def sensitivity(
-    net: BayesianNetwork,
-    variable: str,
-    given: Mapping[str, Any],
-    loss: Any,
-    tables: Iterable[str] | None,
-    limit: float,
-) -> Sensitivity:
-    """Return how far each number may change before the decision about a variable changes."""
-    target, evidence = net.index(variable), read_evidence(net, given)
-    if evidence.marginals:
-        raise NetworkError("sensitivity takes states, sets of states and likelihoods as evidence, not a Marginal.")
-    if target in evidence.states:
-        raise NetworkError(f"{variable!r} is part of the evidence, so there is nothing to decide about it.")
-    rule = read_loss(loss, list(net.states[target]))
-    posterior = net.posterior(variable, given=given, max_memory=limit).array
-    decided = int((posterior @ rule.matrix).argmin())
-    log_evidence = net._engine.log_evidence(evidence, limit) if evidence else 0.0
-    looked_at = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})
-    if tables is not None:
-        looked_at &= {net.index(name) for name in ([tables] if isinstance(tables, str) else tables)}
-    numbers: list[Number] = []
-    for v in sorted(looked_at):
-        joint = _without_its_table(net, target, v, given, evidence, log_evidence, limit)
-        numbers += _numbers_of(net, v, joint, posterior, rule.matrix, decided)
-    numbers.sort(key=lambda number: (round(number.room, 12), -round(abs(number.slope), 9)))
-    best = int(posterior.argmax())
-    return Sensitivity(str(rule.actions[decided]), net.states[target][best], float(posterior[best]), tuple(numbers))
+class SensitivityQueries:
+    """How far a network's numbers may change; mixed into `BayesianNetwork`."""
+
+    @advise("Name fewer tables, or give more evidence.")
+    def sensitivity(
+        self,
+        variable: str,
+        *,
+        given: Mapping[str, Any] | None = None,
+        loss: Any = None,
+        tables: str | Iterable[str] | None = None,
+        max_memory: Memory = MAX_MEMORY,
+    ) -> Sensitivity:
+        """Return how far each probability of the network may change before the decision about a variable changes.
+
+        One number :math:`P(x | u)` changes at a time and the others of its row are rescaled in proportion. The
+        posterior is then a ratio of two linear functions of it, so that the limits are exact.
+
+        Parameters
+        ----------
+        variable : str
+            The variable that is decided about.
+        given : mapping, optional
+            Evidence, as for `posterior`, without soft evidence.
+        loss : matrix, dict or frame, optional
+            Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
+        tables : list of str, optional
+            The variables whose tables are examined; by default all that can matter.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("ill->test", tables={"ill": [0.9, 0.1], "test": [[0.95, 0.05], [0.1, 0.9]]})
+        >>> net.sensitivity("ill", given={"test": "yes"})
+        decision: yes (P = 0.666667)
+        number                 value  turns below  turns above  slope
+        P(ill=no)              0.9    -            0.947368     -2.46914
+        P(ill=yes)             0.1    0.0526316    -            2.46914
+        P(test=no | ill=no)    0.95   0.9          -            4.44444
+        P(test=yes | ill=no)   0.05   -            0.1          -4.44444
+        P(test=no | ill=yes)   0.1    -            0.55         -0.246914
+        P(test=yes | ill=yes)  0.9    0.45         -            0.246914
+        """
+        net, limit = cast("BayesianNetwork", self), memory_in_bytes(max_memory)
+        target = net.index(variable)
+        evidence = read_hard_evidence(net, given, "sensitivity", target)
+        rule = read_loss(loss, list(net.states[target]))
+        posterior, _ = net._engine.single(target, evidence, limit)
+        decided = int((posterior @ rule.matrix).argmin())
+        log_evidence = net._engine.log_evidence(evidence, limit) if evidence else 0.0
+        examined = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})
+        if tables is not None:
+            examined &= set(net._places_of(tables))
+        numbers: list[Number] = []
+        for v in sorted(examined):
+            joint = _without_its_table(net, target, v, given, evidence, log_evidence, limit)
+            numbers += _numbers_of(net, v, joint, posterior, rule.matrix, decided)
+        numbers.sort(key=lambda number: (round(number.room, 12), -round(abs(number.slope), 9)))
+        best = int(posterior.argmax())
+        return Sensitivity(str(rule.actions[decided]), net.states[target][best], float(posterior[best]), tuple(numbers))
 
 
 def _without_its_table(
     net: BayesianNetwork,
     target: int,
     v: int,
-    given: Mapping[str, Any],
+    given: Mapping[str, Any] | None,
     evidence: Evidence,
     log_evidence: float,
     limit: float,
@@ -215,17 +242,8 @@ def _numbers_of(
             if abs(slopes).max() <= NO_EFFECT:
                 continue
             low, high = _interval(posterior @ loss, change @ loss, decided, value)
-            yield Number(
-                net.names[v],
-                net.states[v][k],
-                row,
-                value,
-                low,
-                high,
-                float(slopes[best]),
-                float(posterior[best]),
-                float(change.sum()),
-            )
+            effect = map(float, (slopes[best], posterior[best], change.sum()))
+            yield Number(net.names[v], net.states[v][k], row, value, low, high, *effect)
 
 
 def _change(joint: Table, row: Table, k: int) -> Table:

@@ -68,7 +68,7 @@ def apply_soft_evidence(engine: ExactEngine, evidence: Evidence, limit: float) -
     for turn in range(MOST_ROUNDS):
         gap = 0.0
         for v, marginal in evidence.marginals.items():
-            now = engine.single(v, fitted, limit)
+            now = engine.single(v, fitted, limit)[0]
             gap = max(gap, float(abs(now - marginal).max()))
             wide = _Wide.of(now)
             if (now[marginal > 0] < SMALLEST).any():

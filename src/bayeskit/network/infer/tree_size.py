@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from math import isfinite, log2, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from bayeskit.errors import TooLargeError
 from bayeskit.result import Result
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from bayeskit._kernels import InferencePlan
     from bayeskit.network.network import BayesianNetwork
 
+P = ParamSpec("P")
+R = TypeVar("R")
 # Names of the largest clique in an error; the rest is counted.
 SHOWN = 12
 
@@ -60,6 +64,30 @@ class TreeSize(Result):
         )
 
 
+class LargeTablesError(TooLargeError):
+    """Tables that do not fit; the question that needs them adds what would do in its place."""
+
+    def __init__(self, needs: str, advice: str = "") -> None:
+        super().__init__(f"{needs} {advice}".rstrip())
+        self.needs = needs
+
+
+def advise(advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Add to the refusal of a question what would do in its place: each question has other ways."""
+
+    def advised(ask: Callable[P, R]) -> Callable[P, R]:
+        @wraps(ask)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return ask(*args, **kwargs)
+            except LargeTablesError as error:
+                raise LargeTablesError(error.needs, advice) from None
+
+        return asked
+
+    return advised
+
+
 def fits(plan: InferencePlan, limit: float, n_bytes: int = 8) -> bool:
     """Return whether what a plan stores takes at most ``limit`` bytes."""
     return n_bytes * plan.stored <= limit  # infinite for a tree that is too large to plan
@@ -81,10 +109,11 @@ def refuse_large(net: BayesianNetwork, plan: InferencePlan, limit: float, n_byte
             f"{_bytes(size.n_bytes, 3.0 + size.log2_cells)})"
         )
     largest = _count(size.largest_cells, size.log2_largest_cells, 3)
-    raise TooLargeError(
-        f"the exact answer {needs}; the largest clique has {largest} cells over {len(names)} variables: {shown}. Pass "
-        "a larger max_memory, or ask for single variables by "
-        "posterior(…, method='weighting') or method='auto'."
+    # More memory helps only where there can be enough of it.
+    advice = " Pass a larger max_memory." if isfinite(stored) else ""
+    raise LargeTablesError(
+        f"the exact answer {needs}; the largest clique has {largest} cells over {len(names)} variables: {shown}."
+        f"{advice}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Measures of uncertainty: entropy, mutual information, divergence from another network, sensitivity."""
+"""Measures of uncertainty: entropy, mutual information, divergence of networks; mixed into `BayesianNetwork`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory
+from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.infer.condition import condition
-from bayeskit.network.infer.conflict import Conflict, evidence_conflict
 from bayeskit.network.infer.evidence import read_evidence
-from bayeskit.network.infer.exact import MAX_MEMORY, memory_in_bytes
-from bayeskit.network.infer.next_question import Question, questions
-from bayeskit.network.infer.sensitivity import Sensitivity, sensitivity
+from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
-from bayeskit.network.infer.tree_size import refuse_large
+from bayeskit.network.infer.tree_size import advise, refuse_large
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 class UncertaintyMeasures:
     """Measures of uncertainty; in nats unless ``base`` says otherwise (2 for bits)."""
 
+    @advise("Ask for the entropy of fewer variables, or give more evidence.")
     def entropy(
         self,
         variables: str | Iterable[str] | None = None,
@@ -60,12 +59,13 @@ class UncertaintyMeasures:
             net = condition(net, evidence, limit)
         _refuse_large_tables(net, net.parents, max_memory)
         total = 0.0
-        for i, own in enumerate(net.parents):
-            weights = net.joint([net.names[p] for p in own], max_memory=max_memory).array if own else np.ones(())
+        for i, above in enumerate(net.parents):
+            weights = net.joint([net.names[p] for p in above], max_memory=max_memory).array if above else np.ones(())
             table = net.tables[i] / net.tables[i].sum(axis=-1, keepdims=True)
             total += float((weights * -_x_log_x(table).sum(axis=-1)).sum())
         return max(total, 0.0) / unit
 
+    @advise("Name fewer variables, or give more evidence.")
     def mutual_information(
         self,
         x: str | Iterable[str],
@@ -94,6 +94,7 @@ class UncertaintyMeasures:
         total = _entropy(table.sum(axis=1)) + _entropy(table.sum(axis=0)) - _entropy(table)
         return max(total, 0.0) / unit
 
+    @advise("")
     def kl_divergence(
         self, other: BayesianNetwork, *, base: float | None = None, max_memory: Memory = MAX_MEMORY
     ) -> float:
@@ -118,102 +119,16 @@ class UncertaintyMeasures:
         for name in net.names:
             if net.states[net.index(name)] != other.states[other.index(name)]:
                 raise NetworkError(f"variable {name!r} has other states in the other network.")
-        families = [[net.index(other.names[v]) for v in (*own, i)] for i, own in enumerate(other.parents)]
+        families = [[net.index(other.names[v]) for v in (*above, i)] for i, above in enumerate(other.parents)]
         _refuse_large_tables(net, families, max_memory)
         total = -net.entropy(max_memory=max_memory)
-        for i, own in enumerate(other.parents):
-            weights = net.joint([other.names[v] for v in (*own, i)], max_memory=max_memory).array
+        for i, above in enumerate(other.parents):
+            weights = net.joint([other.names[v] for v in (*above, i)], max_memory=max_memory).array
             table = other.tables[i] / other.tables[i].sum(axis=-1, keepdims=True)
             if (weights[table == 0] > 0).any():
                 return inf
             total -= float((weights * np.log(np.where(table > 0, table, 1.0))).sum())
         return max(total, 0.0) / unit
-
-    def sensitivity(
-        self,
-        variable: str,
-        *,
-        given: Mapping[str, Any] | None = None,
-        loss: Any = None,
-        tables: Iterable[str] | None = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> Sensitivity:
-        """Return how far each probability of the network may change before the decision about a variable changes.
-
-        One number :math:`P(x | u)` changes at a time and the others of its row are rescaled in proportion. The
-        posterior is then a ratio of two linear functions of it, so that the limits are exact.
-
-        Parameters
-        ----------
-        variable : str
-            The variable that is decided about.
-        given : mapping, optional
-            Evidence, as for `posterior`, without soft evidence.
-        loss : matrix, dict or frame, optional
-            Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
-        tables : list of str, optional
-            The variables whose tables are examined; by default all that can matter.
-
-        Examples
-        --------
-        >>> from bayeskit import BayesianNetwork
-        >>> net = BayesianNetwork("ill->test", tables={"ill": [0.9, 0.1], "test": [[0.95, 0.05], [0.1, 0.9]]})
-        >>> net.sensitivity("ill", given={"test": "yes"})
-        decision: yes (P = 0.666667)
-        number                 value  turns below  turns above  slope
-        P(ill=no)              0.9    -            0.947368     -2.46914
-        P(ill=yes)             0.1    0.0526316    -            2.46914
-        P(test=no | ill=no)    0.95   0.9          -            4.44444
-        P(test=yes | ill=no)   0.05   -            0.1          -4.44444
-        P(test=no | ill=yes)   0.1    -            0.55         -0.246914
-        P(test=yes | ill=yes)  0.9    0.45         -            0.246914
-        """
-        return sensitivity(
-            cast("BayesianNetwork", self), variable, given or {}, loss, tables, memory_in_bytes(max_memory)
-        )
-
-    def questions(
-        self,
-        variable: str,
-        *,
-        given: Mapping[str, Any] | None = None,
-        loss: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> list[Question]:
-        r"""Return the value of information of each unobserved variable for a target, the most useful first.
-
-        .. math:: V(X) = \min_a R(a \mid e) - \sum_x P(x \mid e) \min_a R(a \mid e, x)
-
-        Parameters
-        ----------
-        variable : str
-            The variable to decide about.
-        given : mapping, optional
-            Evidence, as for `posterior`, without soft evidence.
-        loss : matrix, dict or frame, optional
-            Losses by true state and action; without, any error costs 1. Where no observation can change the
-            decision, all values are 0 and they are ordered by mutual information.
-
-        Examples
-        --------
-        >>> from bayeskit import datasets
-        >>> first, *_ = datasets.load_asia().questions("lung", given={"dysp": "yes"})
-        >>> first.variable, round(first.information, 4)
-        ('either', 0.2807)
-        """
-        return questions(cast("BayesianNetwork", self), variable, given or {}, loss, memory_in_bytes(max_memory))
-
-    def conflict(self, given: Mapping[str, Any] | None = None, *, max_memory: Memory = MAX_MEMORY) -> Conflict:
-        r"""Return whether pieces of evidence are rarer together than apart: :math:`\log (\prod_i P(e_i) / P(e)) > 0`.
-
-        Examples
-        --------
-        >>> from bayeskit import BayesianNetwork
-        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
-        >>> net.conflict({"rain": "yes", "wet": "no"})
-        the evidence is in conflict: log(∏ P(e_i) / P(e)) = 2.00148
-        """
-        return evidence_conflict(cast("BayesianNetwork", self), given or {}, memory_in_bytes(max_memory))
 
 
 def _refuse_large_tables(net: BayesianNetwork, groups: Sequence[Sequence[int]], max_memory: Memory) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_BINS
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.learn.climber import closure
@@ -75,14 +76,14 @@ class ArcStrength(Result):
     def arcs(self, threshold: float | None = None) -> list[tuple[str, str, float, float]]:
         """Return (parent, child, strength, direction) of the pairs at or above a threshold, the strongest first."""
         limit = self.threshold if threshold is None else threshold
-        found = [
+        strong = [
             (self.names[a], self.names[b], float(self.strength[a, b]), float(self.direction[a, b]))
             for a in range(len(self.names))
             for b in range(len(self.names))
             if self.strength[a, b] >= limit and self.strength[a, b] > 0
             and (self.direction[a, b] > 0.5 or (self.direction[a, b] == 0.5 and a < b))
         ]  # fmt: skip
-        return sorted(found, key=lambda arc: (-arc[2], -arc[3], arc[:2]))
+        return sorted(strong, key=lambda arc: (-arc[2], -arc[3], arc[:2]))
 
     def averaged(self, threshold: float | None = None) -> list[tuple[str, str]]:
         """Return the arcs of the averaged network: the strongest first, leaving out what would close a cycle.
@@ -116,7 +117,7 @@ def arc_strength(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
     whitelist: Arcs = (),
     blacklist: Arcs = (),
     tiers: Sequence[Sequence[str]] | None = None,
@@ -124,7 +125,7 @@ def arc_strength(
     missing: Literal["complete-rows", "node-average"] = "complete-rows",
     random_state: int = 0,
     progress: Progress | None = None,
-    max_memory: Memory = "4 GiB",
+    max_memory: Memory = MAX_MEMORY,
 ) -> ArcStrength:
     """Learn a network from each of many bootstrap samples of the rows, and count arcs.
 
@@ -163,7 +164,8 @@ def arc_strength(
     scored = as_score(score or chosen.default_score)
     if missing not in _MISSING:
         raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
-    rows = searched_rows(read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins), missing)
+    rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
+    rows = searched_rows(rows, missing, "missing='node-average' uses all of them")
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
     task = SearchTask(rows, scored, limits, chosen.begin(rows.names, limits), max_bytes=read_memory(max_memory))
     rng = np.random.default_rng(random_state)
@@ -172,10 +174,10 @@ def arc_strength(
     seen = (0, np.zeros((n, n)), np.zeros((n, n)))
     try:
         while seen[0] < n_networks:
-            found = chosen.search(replace(task, rows=_resampled(rows, rng)))
-            if not found.history.converged:  # Ctrl-C ended this search, so it ends all
+            result = chosen.search(replace(task, rows=_resampled(rows, rng)))
+            if not result.history.converged:  # Ctrl-C ended this search, so it ends all
                 raise KeyboardInterrupt
-            classes = found.marks
+            classes = result.marks
             if not chosen.finds_class:
                 classes = PartialGraph.of_parents(rows.names, extend_to_dag(classes)).marks()
             both, (done, joined, toward) = classes & classes.T, seen

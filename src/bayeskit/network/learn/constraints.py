@@ -83,8 +83,8 @@ def _tier_of(
     if tiers is None:
         return None
     tier = np.full(len(names), -1)
-    for level, own in enumerate(tiers):
-        for name in [own] if isinstance(own, str) else own:
+    for level, members in enumerate(tiers):
+        for name in [members] if isinstance(members, str) else members:
             i = _place(name, place, names, "tiers")
             if tier[i] >= 0:
                 raise NetworkError(
@@ -98,15 +98,15 @@ def _tier_of(
 
 
 def _read(arcs: Arcs, place: dict[str, int], names: Sequence[str], what: str) -> list[tuple[int, int]]:
-    found = []
+    pairs = []
     for arc in arcs:
         if not isinstance(arc, tuple | list) or len(arc) != 2:
             raise NetworkError(f"the {what} is a list of (parent, child) pairs; got {arc!r}.")
         a, b = (_place(name, place, names, what) for name in arc)
         if a == b:
             raise NetworkError(f"the {what} has an arc from {arc[0]!r} to itself.")
-        found.append((a, b))
-    return found
+        pairs.append((a, b))
+    return pairs
 
 
 def _place(name: str, place: dict[str, int], names: Sequence[str], what: str) -> int:
@@ -126,10 +126,10 @@ def read_ordering(ordering: Sequence[str] | None, names: Sequence[str]) -> list[
     if ordering is None:
         raise NetworkError("method 'k2' needs ordering=, the list of all columns, causes before effects.")
     place = {name: i for i, name in enumerate(names)}
-    found = [_place(name, place, names, "ordering") for name in ordering]
+    places = [_place(name, place, names, "ordering") for name in ordering]
     left_out = [name for name in names if name not in ordering]
-    if left_out or len(found) > len(names):
+    if left_out or len(places) > len(names):
         twice = next((name for k, name in enumerate(ordering) if name in ordering[:k]), None)
         what = f"leaves out {left_out[0]!r}" if left_out else f"has {twice!r} twice"
         raise NetworkError(f"the ordering {what}; it must name each of the {len(names)} columns once.")
-    return found
+    return places

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.defaults import NETWORK_BINS
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.learn.column_kinds import Kinds, learn_schema
 from bayeskit.network.states import state_names
@@ -85,7 +86,7 @@ class DiscreteRows:
 
 
 def read_rows(
-    table: Any, sample_weight: Any = None, *, kinds: Kinds = None, numeric: str | None = None, bins: int = 5
+    table: Any, sample_weight: Any = None, *, kinds: Kinds = None, numeric: str | None = None, bins: int = NETWORK_BINS
 ) -> DiscreteRows:
     """Read any table as rows of discrete variables.
 

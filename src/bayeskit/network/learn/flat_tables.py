@@ -33,7 +33,7 @@ class FlatTables:
     @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shape of each table: parents' states …, own states."""
-        return tuple(tuple(self.cards[v] for v in (*own, i)) for i, own in enumerate(self.parents))
+        return tuple(tuple(self.cards[v] for v in (*above, i)) for i, above in enumerate(self.parents))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

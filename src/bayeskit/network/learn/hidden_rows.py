@@ -35,7 +35,11 @@ class HiddenRows:
     def __post_init__(self) -> None:
         try:
             kernel = ExpectedCounts(
-                list(self.flat.cards), [list(own) for own in self.flat.parents], self.columns, self.weight, self.limit
+                list(self.flat.cards),
+                list(map(list, self.flat.parents)),
+                self.columns,
+                self.weight,
+                self.limit,
             )
         except (OverflowError, ValueError, IndexError, RuntimeError) as error:
             if "memory limit" not in str(error):
@@ -71,15 +75,15 @@ class HiddenRows:
         total = counts + self.pseudo
         return np.divide(total, tables, out=np.zeros_like(tables), where=total > 0)
 
-    def starts(self, n: int, own: NDArray[np.float64] | None, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
-        """Yield starting tables: the network's ``own``, or those of the known cells; then random ones.
+    def starts(self, n: int, first: NDArray[np.float64] | None, rng: np.random.Generator) -> Iterator[NDArray[Any]]:
+        """Yield starting tables: ``first``, or those of the known cells; then random ones.
 
         Hidden variables always get random tables: where all their states are equal, EM would never separate them.
         """
         complete = self.kernel.complete()
         for k in range(n):
-            if k == 0 and own is not None:
-                yield own
+            if k == 0 and first is not None:
+                yield first
                 continue
             random = [rng.dirichlet(np.ones(shape[-1]), size=shape[:-1]) * shape[-1] for shape in self.flat.shapes]
             share = 1.0 if k == 0 else 0.01 + float(rng.random()) * 0.2

@@ -109,8 +109,8 @@ def draw_partial(
         line: "none" if frozenset(line) in plain else "end" if line == pair else "start"
         for line, pair in zip(lines, pairs, strict=True)
     }
-    own = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
-    styles = {line: own[pair] for line, pair in zip(lines, pairs, strict=True) if pair in own}
+    kind_of = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
+    styles = {line: kind_of[pair] for line, pair in zip(lines, pairs, strict=True) if pair in kind_of}
     return draw_network(names, lines, arc_kinds=styles, tips=tips, legend=legend)
 
 
@@ -149,31 +149,13 @@ def _fits(marks: NDArray[np.bool_], x: int) -> bool:
 
 
 def meek(marks: NDArray[np.bool_]) -> None:
-    """Direct every edge whose other direction would make a cycle or a new v-structure; in place (Meek 1995, rules 1–4).
+    """Direct every edge whose other direction would make a cycle or a new v-structure; in place.
 
     ``marks[a, b]`` and ``marks[b, a]`` is an edge a — b, ``marks[a, b]`` alone an arc a → b.
     """
-    changed = True
-    while changed:
-        changed = False
-        for a, b in zip(*np.nonzero(marks & marks.T), strict=True):
-            if marks[a, b] and marks[b, a] and _must_point(marks, int(a), int(b)):
-                marks[b, a] = False
-                changed = True
-
-
-def _must_point(marks: NDArray[np.bool_], a: int, b: int) -> bool:
-    arcs, joined = marks & ~marks.T, marks | marks.T
-    if (arcs[:, a] & ~joined[:, b] & (np.arange(len(marks)) != b)).any():  # c → a — b, c and b not joined
-        return True
-    if (arcs[a] & arcs[:, b]).any():  # a → c → b
-        return True
-    both = marks & marks.T
-    sides = np.flatnonzero(both[a] & arcs[:, b])  # a — c → b and a — d → b, c and d not joined
-    if any(not joined[c, d] for k, c in enumerate(sides) for d in sides[k + 1 :]):
-        return True
-    # a — c → d → b with a and d joined, c and b not joined
-    for c in np.flatnonzero(both[a] & ~joined[b] & (np.arange(len(marks)) != b)):
-        if (arcs[c] & arcs[:, b] & joined[a]).any():
-            return True
-    return False
+    joined, arcs, both = marks | marks.T, marks & ~marks.T, marks & marks.T
+    near, into = ([set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in (joined, arcs.T))
+    edges = dag.direct_edges(near, into, set(zip(*(side.tolist() for side in np.nonzero(both)), strict=True)))
+    for b, above in enumerate(into):
+        marks[b, list(above)] = False
+    assert (marks & marks.T).sum() == len(edges)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import FamilyScores, n_threads
+from bayeskit.defaults import NETWORK_BINS
 from bayeskit.errors import NetworkError
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
@@ -55,7 +56,7 @@ class ScoredFamilies:
 
     def total(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network."""
-        return float(sum(self.local(i, own) for i, own in enumerate(parents)))
+        return float(sum(self.local(i, above) for i, above in enumerate(parents)))
 
     @property
     def n_scored(self) -> int:
@@ -123,11 +124,11 @@ class PlainFamilyScores:
 
     def toggles(self, child: int, parents: Sequence[int], wanted: Sequence[int]) -> NDArray[np.float64]:
         """Return the score of the family with each wanted variable added or removed; else NaN."""
-        found = np.full(len(wanted), np.nan)
+        scores = np.full(len(wanted), np.nan)
         for v in np.flatnonzero(wanted).tolist():
             if v != child:
-                found[v] = self.local(child, [p for p in parents if p != v] if v in parents else [*parents, v])
-        return found
+                scores[v] = self.local(child, [p for p in parents if p != v] if v in parents else [*parents, v])
+        return scores
 
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
@@ -152,7 +153,7 @@ def network_score(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
 ) -> float:
     """Return the score of a network's structure on a table; its tables are not read.
 
@@ -182,6 +183,6 @@ def network_score(
         raise NetworkError(f"the table has {what}; the score needs one column per variable.")
     place = [rows.names.index(name) for name in graph.names]
     parents: list[list[int]] = [[] for _ in place]
-    for i, own in zip(place, graph.parents, strict=True):
-        parents[i] = [place[p] for p in own]
+    for i, above in zip(place, graph.parents, strict=True):
+        parents[i] = [place[p] for p in above]
     return ScoredFamilies(rows, chosen).total(parents)

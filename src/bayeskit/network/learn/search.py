@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import MAX_MEMORY, NETWORK_BINS, SMOOTHING
 from bayeskit.errors import NetworkError, TooLargeError, warn_caller
 from bayeskit.estimate.history import History
 from bayeskit.learn.column_kinds import Kinds
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 Missing = Literal["complete-rows", "node-average", "em"]
 _MISSING = get_args(Missing)
+# Alarm, 2,000 rows with 10 % of the cells missing: a structural Hamming distance from the truth of 57 by complete rows,
+# 50 by node averages and 46 by structural EM (medians of three samples).
+_USE_EM = "missing='em' uses all rows and finds more of the structure; missing='node-average' is faster and coarser"
 # Called with the arcs of a graph, by name.
 OnGraph = Callable[[list[tuple[str, str]]], None]
 # The options of a search that all methods share, whoever asks for it.
@@ -80,17 +84,17 @@ def learn_structure(
     sample_weight: Any = None,
     kinds: Kinds = None,
     numeric: str | None = None,
-    bins: int = 5,
+    bins: int = NETWORK_BINS,
     whitelist: Arcs = (),
     blacklist: Arcs = (),
     tiers: Sequence[Sequence[str]] | None = None,
     max_parents: int | None = None,
     missing: Missing = "complete-rows",
-    smoothing: Any = 1.0,
+    smoothing: Any = SMOOTHING,
     random_state: int = 0,
     progress: Progress | None = None,
     on_graph: OnGraph | None = None,
-    max_memory: Memory = "4 GiB",
+    max_memory: Memory = MAX_MEMORY,
 ) -> LearnedStructure:
     """Find the structure of a Bayesian network in a table, and estimate its tables.
 
@@ -158,7 +162,7 @@ def learn_structure(
     begin, max_bytes = chosen.begin(rows.names, limits), read_memory(max_memory)
     _refuse_large_families(rows, parents_of(begin), max_bytes)
     on_step = _on_step(chosen.name, rows.names, progress, on_graph)
-    task = SearchTask(searched_rows(rows, missing), scored, limits, begin, random_state, max_bytes, on_step)
+    task = SearchTask(searched_rows(rows, missing, _USE_EM), scored, limits, begin, random_state, max_bytes, on_step)
     result = chosen.search(task)
     by_em = missing == "em" and bool(rows.missing().any())
     if by_em and result.history.converged:
@@ -180,8 +184,8 @@ def _on_step(name: str, names: Sequence[str], progress: Progress | None, on_grap
     return on_step
 
 
-def searched_rows(rows: DiscreteRows, missing: str) -> DiscreteRows:
-    """Return the rows of a search; warn how many are left out because of missing cells."""
+def searched_rows(rows: DiscreteRows, missing: str, advice: str) -> DiscreteRows:
+    """Return the rows of a search; warn how many are left out because of missing cells, with advice."""
     n_whole = int((~rows.missing().any(axis=1)).sum())
     # Structural EM needs some graph to begin with; where no row is complete, that of the node averages.
     if n_whole == rows.n_rows or missing == "node-average" or (missing == "em" and not n_whole):
@@ -190,25 +194,25 @@ def searched_rows(rows: DiscreteRows, missing: str) -> DiscreteRows:
     if missing == "complete-rows":
         warn_caller(
             f"{rows.n_rows - n_whole} of {rows.n_rows} rows have a missing cell and are left out of the search; "
-            "missing='node-average' searches with all of them."
+            f"{advice}."
         )
     return whole
 
 
 def _refuse_large_families(rows: DiscreteRows, parents: list[list[int]], max_bytes: float) -> None:
-    for i, own in enumerate(parents):
-        cells = prod(rows.cards[v] for v in (*own, i))
+    for i, above in enumerate(parents):
+        cells = prod(rows.cards[v] for v in (*above, i))
         if 16.0 * cells > max_bytes or cells > MAX_NUMBERS:
             raise TooLargeError(
-                f"the table of {rows.names[i]!r} given {', '.join(repr(rows.names[p]) for p in own)} would hold "
+                f"the table of {rows.names[i]!r} given {', '.join(repr(rows.names[p]) for p in above)} would hold "
                 f"{cells:.3g} numbers; pass max_parents, group values, or raise max_memory."
             )
 
 
 def _directed(marks: Marks) -> Marks:
     arcs = np.zeros_like(marks)
-    for child, own in enumerate(extend_to_dag(marks)):
-        arcs[own, child] = True
+    for child, above in enumerate(extend_to_dag(marks)):
+        arcs[above, child] = True
     return arcs
 
 
@@ -216,10 +220,10 @@ def _by_structural_em(
     method: SearchMethod, rows: DiscreteRows, task: SearchTask, first: SearchResult, smoothing: Any
 ) -> SearchResult:
     def again(completed: DiscreteRows, start: Marks) -> Marks:
-        found = method.search(replace(task, rows=completed, start=start))
-        if not found.history.converged:  # Ctrl-C ended this search, and so it ends the rounds
+        result = method.search(replace(task, rows=completed, start=start))
+        if not result.history.converged:  # Ctrl-C ended this search, and so it ends the rounds
             raise KeyboardInterrupt
-        return _directed(found.marks)
+        return _directed(result.marks)
 
     whole = replace(task, rows=rows, start=_directed(first.marks))
     return structural_em(whole, again, smoothing=smoothing)
@@ -235,7 +239,7 @@ def _learned(
     arcs = _directed(marks) if (marks & marks.T).any() else marks
     parents = parents_of(arcs)
     _refuse_large_families(rows, parents, task.max_bytes)
-    blank = [np.full([rows.cards[p] for p in (*own, i)], 1.0 / rows.cards[i]) for i, own in enumerate(parents)]
+    blank = [np.full([rows.cards[p] for p in (*above, i)], 1.0 / rows.cards[i]) for i, above in enumerate(parents)]
     network = BayesianNetwork.from_tables(rows.names, rows.states, parents, blank, schema=rows.schema)
     if by_em:
         network = network.fitted(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.defaults import SMOOTHING
 from bayeskit.estimate.history import History
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.discrete_rows import DiscreteRows
@@ -25,7 +26,9 @@ Search = Callable[[DiscreteRows, Marks], Marks]
 COMPLETIONS = 10
 
 
-def structural_em(task: SearchTask, search: Search, *, smoothing: Any = 1.0, max_rounds: int = 10) -> SearchResult:
+def structural_em(
+    task: SearchTask, search: Search, *, smoothing: Any = SMOOTHING, max_rounds: int = 10
+) -> SearchResult:
     """Return a graph for rows with hidden cells.
 
     A round estimates the tables of the graph by EM, samples the hidden cells of each row ten times from their posterior
@@ -62,7 +65,7 @@ def structural_em(task: SearchTask, search: Search, *, smoothing: Any = 1.0, max
 
 
 def _hidden(rows: DiscreteRows, arcs: Marks, smoothing: Any, limit: float) -> HiddenRows:
-    flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(own) for own in parents_of(arcs)))
+    flat = FlatTables(rows.names, tuple(rows.cards), tuple(tuple(above) for above in parents_of(arcs)))
     return HiddenRows(flat, rows.columns, rows.weight, as_prior(smoothing), limit)
 
 
@@ -82,5 +85,5 @@ def _completed(
     hidden = _hidden(rows, arcs, smoothing, limit)
     sampled = [hidden.kernel.complete_rows(tables, seed + k) for k in range(COMPLETIONS)]
     columns: list[NDArray[Any]] = [np.concatenate([each[j] for each in sampled]) for j in range(len(rows.names))]
-    own = np.ones(rows.n_rows) if rows.weight is None else rows.weight
-    return replace(rows, columns=columns, weight=np.tile(own / COMPLETIONS, COMPLETIONS))
+    row_weight = np.ones(rows.n_rows) if rows.weight is None else rows.weight
+    return replace(rows, columns=columns, weight=np.tile(row_weight / COMPLETIONS, COMPLETIONS))

@@ -92,7 +92,7 @@ def compare_networks(truth: NamedGraph | PartialGraph, other: NamedGraph | Parti
     ours = _class_of(truth).marks()
     place = [other.names.index(name) for name in names]
     theirs = _class_of(other).marks()[np.ix_(place, place)]
-    found: dict[str, list[Arc]] = {"correct": [], "missing": [], "extra": [], "reversed": [], "undirected": []}
+    pairs: dict[str, list[Arc]] = {"correct": [], "missing": [], "extra": [], "reversed": [], "undirected": []}
     for a in range(len(names)):
         for b in range(a + 1, len(names)):
             one, two = (bool(ours[a, b]), bool(ours[b, a])), (bool(theirs[a, b]), bool(theirs[b, a]))
@@ -100,10 +100,10 @@ def compare_networks(truth: NamedGraph | PartialGraph, other: NamedGraph | Parti
                 continue
             kind = "correct" if one == two else "missing" if not any(two) else "extra" if not any(one) else "reversed"
             shown = two if kind == "extra" else one
-            found[kind].append((names[a], names[b]) if shown[0] else (names[b], names[a]))
+            pairs[kind].append((names[a], names[b]) if shown[0] else (names[b], names[a]))
             if all(shown):
-                found["undirected"].append((names[a], names[b]))
-    return NetworkComparison(names, **{kind: tuple(arcs) for kind, arcs in found.items()})
+                pairs["undirected"].append((names[a], names[b]))
+    return NetworkComparison(names, **{kind: tuple(arcs) for kind, arcs in pairs.items()})
 
 
 def _class_of(graph: NamedGraph | PartialGraph) -> PartialGraph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,7 +55,7 @@ class FamilyTable:
 SCORES: Registry[StructureScore] = Registry("score", "bayeskit.network.learn.scores")
 
 
-class StructureScore(ABC):
+class StructureScore:
     """A score of networks that is a sum over families; higher is better.
 
     A score is a file in the folder ``scores`` with a frozen dataclass of this class that has a name; nothing else lists
@@ -77,13 +76,13 @@ class StructureScore(ABC):
         """The number that the kernel takes, where it takes one."""
         return 1.0
 
-    @abstractmethod
     def fit(self, family: FamilyTable) -> float:
-        """Return how well the family fits the rows in which it is known.
+        """Return how well the family fits the rows in which it is known: the log-likelihood unless a score says so.
 
         With missing cells this is taken as the mean over these rows, times N, so that families with different missing
         rows can be compared (the node-average likelihood; Balov 2013, Bodewes & Scutari 2021).
         """
+        return family.log_likelihood()
 
     def penalty(self, family: FamilyTable) -> float:
         """Return what is subtracted for the size of the family; nothing unless a score says so."""
@@ -98,7 +97,7 @@ def as_score(score: str | StructureScore) -> StructureScore:
     >>> as_score("bdeu")
     BDeuScore(equivalent_sample_size=1.0)
     """
-    return SCORES.choose(StructureScore, score)  # type: ignore[type-abstract]
+    return SCORES.choose(StructureScore, score)
 
 
 may_be_saved("structure score", StructureScore, SCORES.to_json, SCORES.from_json)

@@ -15,6 +15,7 @@ from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
 from bayeskit.counts.values import ValueCounts
+from bayeskit.defaults import MAX_MEMORY, NETWORK_UNSEEN, SMOOTHING
 from bayeskit.errors import MergeError, NetworkError, TableError
 from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
@@ -65,9 +66,9 @@ class LearnsTables:
         table: Any,
         sample_weight: Any = None,
         *,
-        smoothing: Any = 1.0,
+        smoothing: Any = SMOOTHING,
         missing: Missing = "available-case",
-        unseen: Literal["error", "ignore"] = "error",
+        unseen: Literal["error", "ignore"] = NETWORK_UNSEEN,
         start: Literal["data", "tables"] = "data",
         n_init: int = 1,
         random_state: int = 0,
@@ -75,7 +76,7 @@ class LearnsTables:
         max_iter: int = 500,
         progress: Progress | None = None,
         record: bool = False,
-        max_memory: Memory = "4 GiB",
+        max_memory: Memory = MAX_MEMORY,
     ) -> BayesianNetwork:
         r"""Return this network with tables estimated from data; this one does not change.
 
@@ -131,8 +132,8 @@ class LearnsTables:
         if start not in ("data", "tables") or n_init < 1:
             raise NetworkError(f"start must be 'data' or 'tables' and n_init at least 1; got {start!r}, {n_init}.")
         rows = hidden_rows(net, table, sample_weight, smoothing, unseen, limit)
-        own = rows.flat.join(net.tables) if start == "tables" else None
-        starts = rows.starts(n_init, own, np.random.default_rng(random_state))
+        first = rows.flat.join(net.tables) if start == "tables" else None
+        starts = rows.starts(n_init, first, np.random.default_rng(random_state))
         learn = learn_by_em if missing == "em" else learn_by_gradient
         flat, history = learn(rows, starts, tol=tol, max_iter=max_iter, progress=progress, record=record)
         kept = tuple(rows.flat.split(each) for each in history.parameters)
@@ -140,7 +141,7 @@ class LearnsTables:
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
     def updated(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network with more rows learned: its counts and those of the rows, with the same smoothing.
 
@@ -152,7 +153,7 @@ class LearnsTables:
         array([0.25, 0.75])
         """
         net, learned = cast("BayesianNetwork", self), self._with_counts("updated")
-        more = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        more = count_families_of(net, table, sample_weight, unseen, read_memory(MAX_MEMORY))
         return from_counts(net, cast(FamilyCounts, learned.counts) + more, learned.smoothing)
 
     def merged(self, other: BayesianNetwork) -> BayesianNetwork:
@@ -165,11 +166,11 @@ class LearnsTables:
         )
 
     def unlearned(
-        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = "error"
+        self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
     ) -> BayesianNetwork:
         """Return this network without rows that were learned before; counts are then those of the other rows."""
         net, learned = cast("BayesianNetwork", self), self._with_counts("unlearned")
-        less = count_families_of(net, table, sample_weight, unseen, read_memory("4 GiB"))
+        less = count_families_of(net, table, sample_weight, unseen, read_memory(MAX_MEMORY))
         return from_counts(net, cast(FamilyCounts, learned.counts) - less, learned.smoothing)
 
     def _with_counts(self, what: str) -> Learned:
@@ -183,7 +184,7 @@ class LearnsTables:
 
 def families_of(parents: tuple[tuple[int, ...], ...]) -> Families:
     """Return the families with parents, the variable last; a variable alone is counted anyway."""
-    return tuple((*own, i) for i, own in enumerate(parents) if own)
+    return tuple((*above, i) for i, above in enumerate(parents) if above)
 
 
 def counting_schema(net: BayesianNetwork) -> Schema:
@@ -274,8 +275,8 @@ def from_counts(net: BayesianNetwork, counts: FamilyCounts, smoothing: Any) -> B
     """Return the network with the tables that its counts give."""
     prior = as_prior(smoothing)
     tables = []
-    for i, own in enumerate(net.parents):
-        n = counts.table((*own, i))
+    for i, above in enumerate(net.parents):
+        n = counts.table((*above, i))
         tables.append(estimate(n, prior.pseudo_counts(net.names[i], n.shape)))
     return with_tables(net, tables, Learned(counts, smoothing))
 

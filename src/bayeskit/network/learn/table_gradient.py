@@ -67,7 +67,7 @@ def learn_by_gradient(
     if not runs:
         raise BayeskitError("gradient ascent needs at least one start; got none.")
     tables, history = max(runs, key=lambda run: run[1].objective[-1])
-    ends = tuple(own.objective[-1] for _, own in runs)
+    ends = tuple(each.objective[-1] for _, each in runs)
     if not history.converged:
         warnings.warn(
             f"gradient ascent stopped after {max_iter} steps; raise max_iter or tol, or use missing='em', "
@@ -84,10 +84,10 @@ def _climb(
     counts, objective = rows.expect(tables)
     path, kept, rate = [objective], [tables] if record else [], 0.5
     for step in range(1, max_iter + 1):
-        found = _step(rows, tables, counts, path[-1], rate)
-        if found is None:
+        moved = _step(rows, tables, counts, path[-1], rate)
+        if moved is None:
             return tables, History("gradient", tuple(path), "no step improves the objective", True, (), tuple(kept))
-        tables, counts, objective, rate = found
+        tables, counts, objective, rate = moved
         path.append(objective)
         if record:
             kept.append(tables)

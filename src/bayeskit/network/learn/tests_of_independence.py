@@ -26,7 +26,7 @@ def check_test(test: object, alpha: object) -> None:
 class Separated(NamedTuple):
     """Whether a set was found that separates two variables, which, and its p (or the greatest p of those tried)."""
 
-    found: bool
+    separated: bool
     given: list[int]
     p: float
 
@@ -84,8 +84,8 @@ class DataTests:
         self, pairs: list[tuple[int, int]], left: list[list[int]], right: list[list[int]], size: int
     ) -> list[Separated]:
         """Search, for each pair, a set of this size that separates it, among ``left`` and then among ``right``."""
-        found = self._kernel.level(pairs, left, right, size, self.alpha, self._threads)
-        return [Separated(*each) for each in found]
+        results = self._kernel.level(pairs, left, right, size, self.alpha, self._threads)
+        return [Separated(*each) for each in results]
 
 
 class GraphOracle:
@@ -110,9 +110,9 @@ class GraphOracle:
         self, pairs: list[tuple[int, int]], left: list[list[int]], right: list[list[int]], size: int
     ) -> list[Separated]:
         """Search, for each pair, a set of this size that separates it, among ``left`` and then among ``right``."""
-        found = []
+        results = []
         for (x, y), *sides in zip(pairs, left, right, strict=True):
             sets = (list(given) for side in sides for given in combinations(side, size))
             given = next((given for given in sets if self.p_value(x, y, given)), None)
-            found.append(Separated(given is not None, given or [], float(given is not None)))
-        return found
+            results.append(Separated(given is not None, given or [], float(given is not None)))
+        return results

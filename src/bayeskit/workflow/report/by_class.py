@@ -14,7 +14,7 @@ from bayeskit.result import text_width as width
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.curve_svg import histogram_svg
-from bayeskit.workflow.report.html import bar, e, grid, section, short
+from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
 from bayeskit.workflow.wording import count, number
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
         rise = "" if each.rise is None else f"{each.rise.value:+.4f} <small>± {each.rise.se:.4f}</small>"
         shared = f"{each.information:.3f}{bar(each.information / top)}"
         rows.append(("", [e(each.name), e(kinds.get(each.name, "")), shared, rise]))
-    hidden = len(told) - len(rows)
-    more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
     return section(
         "importance",
         "Importance of columns",
@@ -49,7 +47,7 @@ def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
         "model. A column can have much information and a small increase, where other columns hold the same "
         "information.",
         grid(("column", "kind", "information in bits", "increase of log-loss"), rows, numbers=(2, 3)),
-        more,
+        not_shown(len(told) - len(rows), "column"),
     )
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from bayeskit.result import text_width as width
+from bayeskit.workflow.wording import count
 
 
 def e(value: Any) -> str:
@@ -44,6 +45,11 @@ def grid(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], numbers
         for style, row in rows
     )
     return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def not_shown(n: int, noun: str) -> str:
+    """Return a note of how many more there are, if there are any."""
+    return f"<p class='note'>{count(n, noun)} more not shown.</p>" if n else ""
 
 
 def bar(share: float, style: str = "") -> str:

@@ -78,23 +78,23 @@ def two_class_curves(result: Training) -> str:
     y = result.table.labels.y[rows]
     if len(classes) != 2 or len(np.unique(y)) != 2:
         return ""
-    found = curves(best.posterior[rows, 1], y == 1)
+    ranking = curves(best.posterior[rows, 1], y == 1)
     label, base = e(short(classes[1], 24)), float((y == 1).mean())
-    top = found.share >= 0.01
-    lift = found.recall[top] / found.share[top]
+    top = ranking.share >= 0.01
+    lift = ranking.recall[top] / ranking.share[top]
     figures = [
         (
-            f"ROC, area {found.auc:.3f}",
-            curve_svg(found.false_positive_rate, found.recall, "false positive rate", "recall", [(0, 0), (1, 1)]),
+            f"ROC, area {ranking.auc:.3f}",
+            curve_svg(ranking.false_positive_rate, ranking.recall, "false positive rate", "recall", [(0, 0), (1, 1)]),
         ),
         (
-            f"Precision and recall, average precision {found.average_precision:.3f}",
-            curve_svg(found.recall[1:], found.precision[1:], "recall", "precision", [(0, base), (1, base)]),
+            f"Precision and recall, average precision {ranking.average_precision:.3f}",
+            curve_svg(ranking.recall[1:], ranking.precision[1:], "recall", "precision", [(0, base), (1, base)]),
         ),
         (
-            f"Lift, {found.lift(0.1):.2f} in the first tenth",
+            f"Lift, {ranking.lift(0.1):.2f} in the first tenth",
             curve_svg(
-                found.share[top], lift, "share of rows, most probable first", "lift", [(0, 1), (1, 1)],
+                ranking.share[top], lift, "share of rows, most probable first", "lift", [(0, 1), (1, 1)],
                 top=float(np.ceil(2 * lift.max()) / 2),
             ),
         ),
@@ -118,8 +118,9 @@ def confusion(result: Training) -> str:
     share = scores.decided / np.maximum(scores.decided.sum(axis=1, keepdims=True), 1)
     words = "Number of rows by true class and decision."
     if len(scores.classes) > MOST_IN_MATRIX:
-        found = scores.most_frequent_errors()
-        rows = [("", [e(short(truth)), e(short(action)), f"{n:,}"]) for truth, action, n in found]
+        rows = [
+            ("", [e(short(truth)), e(short(action)), f"{n:,}"]) for truth, action, n in scores.most_frequent_errors()
+        ]
         shown = grid(("true class", "decision", "rows"), rows, numbers=(2,))
         words = f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors."
     else:

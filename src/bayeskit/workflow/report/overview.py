@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeskit.workflow.report.html import bar, e, grid, section, short
+from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
 from bayeskit.workflow.wording import count, percent
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def _sentence(text: str) -> str:
 
 def contents(sections: str) -> str:
     """Return links to the sections of a page."""
-    found = re.findall(r'<section id="([\w-]+)"><h2>(.*?)</h2>', sections)
-    items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in found)
+    headings = re.findall(r'<section id="([\w-]+)"><h2>(.*?)</h2>', sections)
+    items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in headings)
     return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
 
 
@@ -69,8 +69,6 @@ def columns(result: Training) -> str:
         style = "out" if note.kind == "left out" else ""
         missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
         rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
-    hidden = len(notes) - len(rows)
-    more = f"<p class='note'>{count(hidden, 'column')} more not shown.</p>" if hidden else ""
     sampled, unlabelled = result.table.n_sampled, result.table.labels.n_unlabelled
     judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
     dropped = (
@@ -83,7 +81,7 @@ def columns(result: Training) -> str:
         + judged
         + dropped,
         grid(("column", "kind", "reason", "missing", "example"), rows, numbers=(3,)),
-        more,
+        not_shown(len(notes) - len(rows), "column"),
     )
 
 
@@ -93,18 +91,10 @@ def balance(result: Training) -> str:
     counts = result.table.n_class
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     top, total = int(counts.max()), int(counts.sum())
-    rows = [
-        (
-            "",
-            [
-                e(short(target.classes[k], 48)),
-                f"{counts[k]:,}",
-                percent(counts[k] / total),
-                bar(counts[k] / top, "long"),
-            ],
-        )
-        for k in order
-    ]
+    rows = []
+    for k in order:
+        share, line = percent(counts[k] / total), bar(counts[k] / top, "long")
+        rows.append(("", [e(short(target.classes[k], 48)), f"{counts[k]:,}", share, line]))
     more = len(counts) - len(order)
     words = f" The {more} smallest classes are not shown." if more else ""
     return section(

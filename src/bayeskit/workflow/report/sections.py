@@ -32,15 +32,15 @@ def structure(result: Training) -> str:
         return section("structure", "Structure", f"{len(names) - 1} columns are too many to draw.")
     if model._dependence:
         return section("structure", "Structure", e(model._dependence))
-    found = getattr(model, "structure_", None)
-    members = getattr(found, "members", None)
-    parents = (members[0] if members else found).parents if found is not None else [()] * len(model.schema_)
+    structure = getattr(model, "structure_", None)
+    members = getattr(structure, "members", None)
+    parents = (members[0] if members else structure).parents if structure is not None else [()] * len(model.schema_)
     arcs = [(0, j + 1) for j, above in enumerate(parents) if above is not None]
     arcs += [(i + 1, j + 1) for j, above in enumerate(parents) for i in above or ()]
     words = "An arrow goes from a parent to a column that depends on it; every column depends on the class."
     if members:
         words += f" {e(result.board.best.name)} averages {len(members)} such structures; this is the first of them."
-    elif found is None or not found.arcs:
+    elif structure is None or not structure.arcs:
         words += " Given the class, the columns are assumed to be independent of each other."
     svg = network_picture([short(name, 24) for name in names], arcs, [short(target, 24)])
     return section("structure", "Structure", words, f'<figure class="card wide network">{svg}</figure>')
@@ -84,13 +84,13 @@ def evidence(result: Training) -> str:
 
 
 def _waterfall(row: ExplainedRow) -> str:
-    found = row.explanation
-    labels, terms, used = waterfall_lines(found)
-    a, b = found.classes
-    caption = f"{e(row.title)}: P({e(a)}) = {found.probability:.3f}, {e(a)} against {e(b)}"
-    if not (np.isfinite(terms).all() and np.isfinite(found.prior)):
+    explanation = row.explanation
+    labels, terms, used = waterfall_lines(explanation)
+    a, b = explanation.classes
+    caption = f"{e(row.title)}: P({e(a)}) = {explanation.probability:.3f}, {e(a)} against {e(b)}"
+    if not (np.isfinite(terms).all() and np.isfinite(explanation.prior)):
         return f'<figure class="card"><figcaption>{caption}; one value makes a class impossible.</figcaption></figure>'
-    svg = waterfall_svg(labels, terms, used, found.prior)
+    svg = waterfall_svg(labels, terms, used, explanation.prior)
     return f'<figure class="card waterfall"><figcaption>{caption}</figcaption>{svg}</figure>'
 
 

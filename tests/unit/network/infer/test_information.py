@@ -212,5 +212,5 @@ def test_measures_that_need_a_table_too_large_are_refused_before_any_is_made(mon
 
     monkeypatch.setattr(BayesianNetwork, "joint", joint)
     for ask in (net.entropy, lambda: net.kl_divergence(net)):
-        with pytest.raises(TooLargeError, match="max_memory"):
+        with pytest.raises(TooLargeError, match=r"the exact answer .* cells over"):
             ask()

@@ -104,7 +104,7 @@ def test_the_limit_counts_what_is_stored():
 
 def test_an_event_is_refused_as_any_question_is():
     net = grid(30)
-    with pytest.raises(TooLargeError, match="max_memory"):
+    with pytest.raises(TooLargeError, match="Sample instead"):
         net.probability({"x29_29": "yes"}, given={"x29_28": "yes", "x0_0": "no"})
 
 

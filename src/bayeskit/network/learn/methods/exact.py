@@ -92,7 +92,7 @@ def _over_all(
     place = np.zeros(len(sets), dtype=np.int64)
     for k, i in enumerate(candidates):
         place |= (sets >> free.index(i) & 1) << k
-    found = score[place]
+    best = score[place]
     for i in required:
-        found[(sets >> free.index(i) & 1) == 0] = -np.inf
-    return np.ascontiguousarray(found)
+        best[(sets >> free.index(i) & 1) == 0] = -np.inf
+    return np.ascontiguousarray(best)

@@ -58,12 +58,12 @@ class K2(SearchMethod):
                     wanted = before & limits.allowed[:, j] & ~arcs[:, j]
                     if not wanted.any():
                         break
-                    found = scores.toggles(j, np.flatnonzero(arcs[:, j]).tolist(), wanted)
-                    best = int(np.where(wanted, found, -np.inf).argmax())
-                    if not found[best] > local[j] + LEAST_GAIN:
+                    with_one_more = scores.toggles(j, np.flatnonzero(arcs[:, j]).tolist(), wanted)
+                    best = int(np.where(wanted, with_one_more, -np.inf).argmax())
+                    if not with_one_more[best] > local[j] + LEAST_GAIN:
                         break
                     arcs[best, j] = True
-                    local[j] = found[best]
+                    local[j] = with_one_more[best]
                 before[j] = True
                 path.append(float(local.sum()))
                 task.report(step, path[-1], arcs)

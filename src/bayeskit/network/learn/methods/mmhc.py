@@ -60,8 +60,8 @@ class MMHC(LocalSearch):
             return SearchResult(task.start, History(self.name, (total,), reason, False))
         limits = task.limits.only(candidates)
         climb = HillClimb(restarts=self.restarts, perturb=self.perturb)
-        found = climb.search(task.within(limits, task.start & limits.allowed))
-        return SearchResult(found.marks, replace(found.history, method=self.name))
+        result = climb.search(task.within(limits, task.start & limits.allowed))
+        return SearchResult(result.marks, replace(result.history, method=self.name))
 
 
 def neighbours(tests: IndependenceTest, limits: Constraints) -> NDArray[np.bool_]:
@@ -69,13 +69,13 @@ def neighbours(tests: IndependenceTest, limits: Constraints) -> NDArray[np.bool_
     n = len(limits.allowed)
     possible = limits.allowed | limits.allowed.T
     p = _unconditional(tests, possible)
-    found = np.zeros((n, n), dtype=bool)
+    near = np.zeros((n, n), dtype=bool)
     known: dict[tuple[int, int, tuple[int, ...]], float] = {}
     for x in range(n):
         # A test given more variables only makes the greatest p greater, so that the others are out for good.
         dependent = np.flatnonzero(possible[x] & (p[x] <= tests.alpha)).tolist()
-        found[x, _parents_and_children(tests, x, {y: float(p[x, y]) for y in dependent}, known)] = True
-    return found & found.T
+        near[x, _parents_and_children(tests, x, {y: float(p[x, y]) for y in dependent}, known)] = True
+    return near & near.T
 
 
 def _unconditional(tests: IndependenceTest, possible: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -84,8 +84,8 @@ def _unconditional(tests: IndependenceTest, possible: NDArray[np.bool_]) -> NDAr
     for x in range(len(p)):
         others = [y for y in np.flatnonzero(possible[x]).tolist() if y > x]
         none: list[list[int]] = [[] for _ in others]
-        for y, found in zip(others, tests.level([(x, y) for y in others], none, none, 0), strict=True):
-            p[x, y] = p[y, x] = found.p
+        for y, separation in zip(others, tests.level([(x, y) for y in others], none, none, 0), strict=True):
+            p[x, y] = p[y, x] = separation.p
     return p
 
 

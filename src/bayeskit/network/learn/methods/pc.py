@@ -74,23 +74,20 @@ def learn_skeleton(
     Ctrl-C after the sets of one variable keeps the edges of the last complete level; before, nearly all pairs are
     joined.
     """
-    n = len(limits.allowed)
     near = limits.allowed | limits.allowed.T
     fixed = limits.required | limits.required.T
     separators: Separators = {}
     path, size = [float(near.sum() // 2)], 0
     while max_condition is None or size <= max_condition:
-        beside = [np.flatnonzero(near[x]).tolist() for x in range(n)]
-        pairs = [(x, y) for x in range(n) for y in beside[x] if x < y and not fixed[x, y]]
-        left = [[z for z in beside[x] if z != y] for x, y in pairs]
-        right = [[z for z in beside[y] if z != x] for x, y in pairs]
+        pairs = list(zip(*(side.tolist() for side in np.nonzero(np.triu(near & ~fixed))), strict=True))
+        left, right = _sides(near, pairs), _sides(near, [(y, x) for x, y in pairs])
         if not any(len(side) >= size for side in (*left, *right)):
             break
         try:
-            for (x, y), found in zip(pairs, tests.level(pairs, left, right, size), strict=True):
-                if found.found:
+            for (x, y), separation in zip(pairs, tests.level(pairs, left, right, size), strict=True):
+                if separation.separated:
                     near[x, y] = near[y, x] = False
-                    separators[x, y] = found.given
+                    separators[x, y] = separation.given
             path.append(float(near.sum() // 2))
             size += 1
             if on_step is not None:
@@ -100,6 +97,11 @@ def learn_skeleton(
                 raise
             return near, separators, path, False
     return near, separators, path, True
+
+
+def _sides(near: NDArray[np.bool_], pairs: list[tuple[int, int]]) -> list[list[int]]:
+    """Return the neighbours of the first of each pair, without the second."""
+    return [[z for z in np.flatnonzero(near[x]).tolist() if z != y] for x, y in pairs]
 
 
 def _background(marks: NDArray[np.bool_], limits: Constraints) -> None:

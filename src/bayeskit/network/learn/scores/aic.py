@@ -14,10 +14,6 @@ class AIC(StructureScore):
     name = "aic"
     compiled = True
 
-    def fit(self, family: FamilyTable) -> float:
-        """Return the log-likelihood."""
-        return family.log_likelihood()
-
     def penalty(self, family: FamilyTable) -> float:
         """Return the number of free numbers."""
         return float(family.free_parameters)

@@ -15,10 +15,6 @@ class BIC(StructureScore):
     name = "bic"
     compiled = True
 
-    def fit(self, family: FamilyTable) -> float:
-        """Return the log-likelihood."""
-        return family.log_likelihood()
-
     def penalty(self, family: FamilyTable) -> float:
         """Return ½ ln N for each free number."""
         return 0.5 * log(family.n_rows) * family.free_parameters

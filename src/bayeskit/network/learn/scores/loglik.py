@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bayeskit.network.learn.structure_score import FamilyTable, StructureScore
+from bayeskit.network.learn.structure_score import StructureScore
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,3 @@ class LogLikelihood(StructureScore):
 
     name = "loglik"
     compiled = True
-
-    def fit(self, family: FamilyTable) -> float:
-        """Return the log-likelihood."""
-        return family.log_likelihood()

@@ -15,10 +15,6 @@ class MDL(StructureScore):
     name = "mdl"
     compiled = True
 
-    def fit(self, family: FamilyTable) -> float:
-        """Return the log-likelihood."""
-        return family.log_likelihood()
-
     def penalty(self, family: FamilyTable) -> float:
         """Return ½ ln N for each free number, and ln n for each parent."""
         return 0.5 * log(family.n_rows) * family.free_parameters + family.n_parents * log(family.n_variables)

@@ -1,0 +1,145 @@
+"""One order of rows, columns, values and classes for every form of a table, so that no name, order or unit matters.
+
+A plan is drawn and chosen in this order (random tests of trees, bins, ties), and then put back into that of the schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import content_hashes, group_rows, n_threads
+from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
+from bayeskit.classify.auto.evidence_networks import NetworkPlan
+from bayeskit.classify.auto.levels import Levels
+from bayeskit.table.schema import Schema
+
+# Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
+# alike, differ by the classes of their rows in the second round, and by the other cells of these in the third.
+N_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class CanonicalOrder:
+    """Where the rows, columns, values and classes of a table stand when they are sorted by their content."""
+
+    rows: NDArray[np.int32]  # (n_distinct,): the position of each distinct row in the table
+    weight: NDArray[np.float64]  # (n_distinct,): the sum of the weights of its copies
+    columns: NDArray[np.int64]  # (n_features,): the column of the schema at each place
+    classes: NDArray[np.int64]  # (n_classes,): the class code at each place
+    value_ranks: tuple[NDArray[np.int64], ...]  # by place: the rank of each value; empty for a column of numbers
+
+    def class_codes(self, y: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return the classes of the distinct rows by their places."""
+        return np.argsort(self.classes).astype(np.uint32)[y[self.rows]]
+
+
+def canonical_order(
+    schema: Schema, columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Any, n_classes: int
+) -> CanonicalOrder:
+    """Sort a table whose columns were read by the schema; ``y`` are class codes, ``weight`` may be None."""
+    threads = n_threads(len(y) * len(columns))
+    rows, weights, _ = group_rows(columns, y, weight, False, threads)
+    n_values = np.array([-1 if variable.is_numeric else variable.n_values for variable in schema])
+    of_rows, of_columns, of_values, of_classes = content_hashes(
+        columns, rows, y, weights, n_values, n_classes, N_ROUNDS, threads
+    )
+    order = np.argsort(of_columns, kind="stable")
+    by_hash = np.argsort(of_rows, kind="stable")
+    equal = np.flatnonzero(np.diff(of_rows[by_hash]) == 0)
+    if len(equal):
+        _break_ties(by_hash, equal, of_rows, [columns[j][rows] for j in order])
+    ends = np.cumsum(np.maximum(n_values, 0))[:-1]
+    ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in np.split(of_values, ends)]
+    return CanonicalOrder(
+        rows[by_hash], weights[by_hash], order, np.argsort(of_classes, kind="stable"), tuple(ranks[j] for j in order)
+    )
+
+
+def _break_ties(
+    by_hash: NDArray[np.int64], equal: NDArray[np.int64], hashes: NDArray[np.uint64], columns: list[NDArray[Any]]
+) -> None:
+    """Sort rows of equal hashes, which differ in digits behind those that are hashed, by their cells."""
+    places = np.union1d(equal, equal + 1)
+    tied = by_hash[places]
+    keys = [column[tied] for column in reversed(columns)]
+    by_hash[places] = tied[np.lexsort([*keys, hashes[tied]])]
+
+
+def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, classes: NDArray[Any]) -> AutoCounts:
+    """Return counts and plan, which were made in the canonical order, in that of the schema and the classes."""
+    plan, column = counts.plan, order.columns
+    place, class_place = np.argsort(column), np.argsort(order.classes)
+    level_at = plan.levels.level_at
+    of_levels = _runs(level_at, place)
+    ordered_levels = Levels(
+        tuple(plan.levels.edges[j] for j in place),
+        tuple(plan.levels.places[j] for j in place),
+        plan.levels.ordered[place],
+    )
+    networks, of_cells = _reordered_networks(plan.networks, place, column, of_levels, ordered_levels)
+    changed: PoolPlan = replace(
+        plan,
+        schema=schema,
+        levels=ordered_levels,
+        networks=networks,
+        gaussians=tuple(replace(each, features=column[each.features]) for each in plan.gaussians),
+        trees=tuple(
+            replace(
+                each,
+                level_at=ordered_levels.level_at,
+                feature=np.where(each.feature < 0, -1, column[each.feature]).astype(np.int32),
+            )
+            for each in plan.trees
+        ),
+        classes=classes,
+        column_weight=plan.column_weight[np.append(place, len(place))],
+        column_bias=plan.column_bias[class_place],
+        member_bias=plan.member_bias[class_place],
+        class_matrix=plan.class_matrix[np.ix_(class_place, np.append(class_place, len(class_place)))],
+    )
+    return AutoCounts(
+        changed,
+        classes,
+        counts.n_class[class_place],
+        counts.n_level[np.ix_(of_levels, class_place)],
+        counts.networks[np.ix_(of_cells, class_place)],
+        tuple(cells[:, class_place] for cells in counts.trees),
+        tuple(sums[class_place] for sums in counts.sums),
+    )
+
+
+def _reordered_networks(
+    plan: NetworkPlan,
+    place: NDArray[np.int64],
+    column: NDArray[np.int64],
+    of_levels: NDArray[np.int64],
+    levels: Levels,
+) -> tuple[NetworkPlan, NDArray[np.int64]]:
+    """Return the networks with their columns at other places, and where each value of their nodes stood."""
+    n_networks, n = plan.sizes.shape
+    units = (np.arange(n_networks)[:, None] * n + place).ravel()
+    value_at = np.concatenate([[0], np.cumsum(plan.n_nodes.sum(axis=2).ravel() * plan.sizes.ravel())])
+    lengths = np.diff(plan.child_at)[units]
+    parents = plan.parents[:, place]
+    changed = NetworkPlan(
+        np.ascontiguousarray(plan.bins[:, of_levels]),
+        np.ascontiguousarray(plan.sizes[:, place]),
+        np.where(parents < 0, -1, column[parents]).astype(np.int32),
+        np.ascontiguousarray(plan.n_nodes[:, place]),
+        plan.child[_runs(plan.child_at, units)],
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        levels.level_at,
+        np.ascontiguousarray(plan.m[:, place]),
+    )
+    return changed, _runs(value_at, units)
+
+
+def _runs(starts: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions starts[k] to before starts[k + 1] of each chosen k, one run after the other."""
+    lengths = np.diff(starts)[chosen]
+    ends = np.cumsum(lengths)
+    return np.asarray(np.repeat(starts[:-1][chosen] - (ends - lengths), lengths) + np.arange(int(lengths.sum())))

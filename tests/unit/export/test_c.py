@@ -1,0 +1,106 @@
+"""The exported C file says what the library says, compiled by the C compiler of this machine."""
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bayeskit import KNeighbors, NaiveBayes, load, to_c
+from bayeskit.errors import BayeskitError
+from export_cases import export_cases
+from sql_cases import ATOL, CASES
+
+compiler = shutil.which("cc")
+pytestmark = pytest.mark.skipif(compiler is None, reason="needs a C compiler")
+
+STRICT = ("-std=c99", "-pedantic", "-Wall", "-Werror", "-O1", "-shared", "-fPIC")
+
+
+class Cell(ctypes.Structure):
+    _fields_ = (("text", ctypes.c_char_p), ("number", ctypes.c_double))
+
+
+class Program:
+    """A compiled model; `predict` gives labels and probabilities of a table."""
+
+    def __init__(self, source, folder):
+        path = Path(folder) / "model.c"
+        path.write_text(source)
+        library = path.with_suffix(".so")
+        subprocess.run([compiler, *STRICT, str(path), "-o", str(library), "-lm"], check=True)
+        self.library = ctypes.CDLL(str(library))
+        self.library.bayeskit_predict.argtypes = [ctypes.POINTER(Cell), ctypes.POINTER(ctypes.c_double)]
+
+    def predict(self, model, rows):
+        columns = [rows[name].to_pylist() for name in model.schema_.names]
+        n_classes = len(model.classes_)
+        labels, found = [], np.empty((rows.num_rows, n_classes))
+        for i, row in enumerate(zip(*columns, strict=True)):
+            cells = (Cell * len(row))(*(self.cell(value) for value in row))
+            answer = (ctypes.c_double * n_classes)()
+            labels.append(self.library.bayeskit_predict(cells, answer))
+            found[i] = list(answer)
+        return labels, found
+
+    @staticmethod
+    def cell(value):
+        if isinstance(value, str):
+            return Cell(value.encode(), 0.0)
+        return Cell(None, float("nan") if value is None else float(value))
+
+
+def assert_says_the_same(model, rows, folder, atol=ATOL):
+    labels, found = Program(to_c(model), folder).predict(model, rows)
+    expected = model.predict_proba(rows)
+    assert_allclose(found, expected, rtol=0, atol=atol)
+    assert_array_equal(model.classes_[labels], model.predict(rows))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_c_scores_as_the_library_does(case, tmp_path):
+    assert_says_the_same(*CASES[case], tmp_path)
+
+
+@pytest.mark.parametrize("case", export_cases())
+def test_c_scores_every_model_as_the_library_does(case, tmp_path):
+    assert_says_the_same(*export_cases()[case], tmp_path)
+
+
+def test_rows_that_the_model_refuses_get_minus_one_and_nan(tmp_path):
+    rows = {"x": [1.0, 2.0, 3.0, 4.0], "n": [0, 1, 2, 3], "w": ["a", "b", "a", "b"]}
+    strict = NaiveBayes(unseen="error", kinds={"x": "lognormal", "n": "poisson"}).fit(rows, ["no", "yes", "no", "yes"])
+    x, n = [1.0, -1.0, 1.0, 1.0, np.inf, None, 1.0], [0.0, 0.0, -1.0, 0.5, 0.0, 2.0, 1.0]
+    asked = pa.table({"x": x, "n": n, "w": [*"aaaaaa", "c"]})
+    labels, found = Program(to_c(strict), tmp_path).predict(strict, asked)
+    assert [label == -1 for label in labels] == [False, True, True, True, True, False, True]
+    assert np.isnan(found[1]).all()
+
+
+def test_a_row_that_no_class_can_give_is_refused_or_gets_the_prior(tmp_path):
+    rows, asked = {"a": ["x", "x", "y"], "b": ["u", "u", "v"]}, pa.table({"a": ["x", "x"], "b": ["u", "v"]})
+    model = NaiveBayes(smoothing=0).fit(rows, [True, True, False])
+    assert Program(to_c(model), tmp_path).predict(model, asked)[0] == [1, -1]
+
+
+def test_the_same_model_gives_the_same_text_after_it_was_saved(tmp_path):
+    for name in ("auto", "mdl tree", "logistic"):
+        model, _ = export_cases()[name]
+        model.save(tmp_path / f"{name}.bayes")
+        assert to_c(load(tmp_path / f"{name}.bayes")) == to_c(model)
+
+
+def test_names_cannot_leave_the_comment(tmp_path):
+    rows = {"*/ int x; /*": ["a", "b"], "line\nbreak": [1.0, 2.0]}
+    model = NaiveBayes().fit(rows, ["*/", "/*"])
+    assert_says_the_same(model, pa.table(rows), tmp_path)
+
+
+def test_a_model_without_arrays_is_refused_by_name():
+    model = KNeighbors().fit({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"])
+    with pytest.raises(BayeskitError, match="KNeighbors cannot be written as C; AutoBayes, NaiveBayes"):
+        to_c(model)
