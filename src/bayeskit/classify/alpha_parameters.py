@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,15 +16,30 @@ from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT
 _LEAST_ALPHA = 1e-10
 
 
+def _is_alpha(alpha: Any) -> bool:
+    if isinstance(alpha, bool | str) or alpha is None:
+        return False
+    try:
+        numbers = np.asarray(alpha, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool((numbers <= LARGEST_PSEUDO_COUNT).all() and (numbers.ndim > 0 or numbers >= 0))
+
+
+@dataclass(eq=False, repr=False)
 class AlphaParameters(Learner):
     """A model with these parameters; :class:`bayeskit.MultinomialNB` documents them."""
 
     _same_classes_only: ClassVar[bool] = True
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+        "alpha": (f"a finite number from 0 to {LARGEST_PSEUDO_COUNT:g}, or an array with one per feature", _is_alpha)
+    }
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
+    _: KW_ONLY
+    alpha: Any = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: Any = None
 
     @property
     def _prior(self) -> Any:
@@ -71,18 +87,3 @@ class AlphaParameters(Learner):
     def class_log_prior_(self) -> NDArray[np.float64]:
         """Log P(c)."""
         return np.asarray(self._beliefs.log_prior)
-
-
-def alpha_rule() -> tuple[str, Any]:
-    """Return the rule that alpha is a number of at least 0, or an array of such."""
-
-    def holds(alpha: Any) -> bool:
-        if isinstance(alpha, bool | str) or alpha is None:
-            return False
-        try:
-            numbers = np.asarray(alpha, dtype=np.float64)
-        except (TypeError, ValueError):
-            return False
-        return bool((numbers <= LARGEST_PSEUDO_COUNT).all() and (numbers.ndim > 0 or numbers >= 0))
-
-    return f"a finite number from 0 to {LARGEST_PSEUDO_COUNT:g}, or an array with one per feature", holds

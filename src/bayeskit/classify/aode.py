@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,16 +17,15 @@ from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.spode import spode_families
 from bayeskit.classify.structure import AveragedStructure, Structure
 from bayeskit.counts.families import FamilyCounts, FamilyKind, sizes_of
-from bayeskit.counts.memory import Memory, table_cells
+from bayeskit.counts.memory import table_cells
 from bayeskit.counts.table import TableCounts
-from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs, parent_joint
 from bayeskit.estimate.averaged_back_off import BackOffAverage
 from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.named_table import NamedTable
-from bayeskit.estimate.smoothing import BackOff, Smoothing, as_smoothing
+from bayeskit.estimate.smoothing import BackOff, as_smoothing
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, at_least
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
+@dataclass(eq=False, repr=False)
 class AODE(SemiNaive):
     r"""Averaged one-dependence estimators (Webb, Boughton & Wang 2005); ``n_parents=2`` is A2DE.
 
@@ -116,32 +117,8 @@ class AODE(SemiNaive):
     def _title(self) -> str:
         return "A2DE" if self.n_parents == 2 else "AODE"
 
-    def __init__(
-        self,
-        min_rows: float = 1,
-        n_parents: int = 1,
-        *,
-        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        prior: Any = PRIOR,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.min_rows = min_rows
-        self.n_parents = n_parents
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.prior = prior
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    min_rows: float = 1
+    n_parents: int = 1
 
     @property
     def _counted_subsets(self) -> Literal["pairs", "triples"]:  # type: ignore[override]

@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
 from bayeskit.classify.posteriors import Posteriors
+from bayeskit.classify.questions import TableQuestions
 from bayeskit.classify.summaries import summarise
 from bayeskit.decide.protocol import Domain
 from bayeskit.defaults import UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, TableError
-from bayeskit.explain.explanation import Explanation, Explanations
-from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.summary import Summary
-from bayeskit.learn.checks import in_order, in_place, split_target
-from bayeskit.learn.model import accuracy
+from bayeskit.learn.checks import in_place
 from bayeskit.learn.naive_beliefs import kinds_of
 from bayeskit.table.encode import encode, farthest_number, refuse_infinite
 from bayeskit.table.labels import read_labels
@@ -39,7 +37,7 @@ class Beliefs(Protocol):
         ...
 
 
-class BayesClassifier(Posteriors):
+class BayesClassifier(Posteriors, TableQuestions):
     """A classifier that learns from counts, and gives log P(x, c), also for rows with missing cells."""
 
     # What to do with unseen values and impossible rows; in models that leave the choice to the user, parameters.
@@ -52,6 +50,10 @@ class BayesClassifier(Posteriors):
 
     # How columns depend on each other, in words, where arrows between columns cannot say it.
     _dependence: ClassVar[str] = ""
+
+    def __dir__(self) -> list[str]:
+        fixed = {"unseen", "impossible"} - set(self.get_params(deep=False))  # where they are no parameters
+        return [name for name in super().__dir__() if name not in fixed]
 
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:
@@ -99,24 +101,14 @@ class BayesClassifier(Posteriors):
         source = self._read_features(X)
         return encode(source, self.schema_, unseen_is_error=self.unseen == "error")
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Return the accuracy."""
-        model = self._now()
-        if target is not None:
-            source, y = split_target(X, target)
-            X = in_order(X, source, model.schema_.names)
-        return accuracy(model, X, y, sample_weight)
-
     def log_likelihood(self, X: Any, y: Any = None, *, target: str | None = None) -> float:
         """Return Σ log P(x, y) over the rows (natural logarithm)."""
         return float(self._now()._log_likelihoods(X, y, target).sum())
 
     def _log_likelihoods(self, X: Any, y: Any, target: str | None) -> NDArray[np.float64]:
         """Return log P(x, y) of each row."""
-        if target is not None:
-            source, y = split_target(X, target)
-            X = in_order(X, source, self.schema_.names)
-        elif y is None:
+        X, y = self._rows_and_labels(X, y, target)
+        if y is None:
             raise TableError("the likelihood of rows needs their labels: pass y, or target='column'.")
         log_joint = self._score(X, Score.LOG_JOINT)
         labels, codes = read_labels(y, len(log_joint))
@@ -143,26 +135,6 @@ class BayesClassifier(Posteriors):
         model = self._now()
         rows = model._log_likelihoods(X, y, target)
         return float(np.log(len(rows))) * float(model.n_parameters_) - 2.0 * float(rows.sum())
-
-    def explain(
-        self, row: Any, classes: tuple[Any, Any] | None = None, order: Sequence[str] | None = None
-    ) -> Explanation:
-        """Explain one row: the prior log-odds of two classes, and the change by each feature.
-
-        Parameters
-        ----------
-        row : dict, list, 1-D array, Series, or table with one row
-            What to explain; a dict may leave features out.
-        classes : (a, b), optional
-            The classes to compare; by default the most probable one and the runner-up.
-        order : sequence of str, optional
-            The features in the order in which they are revealed; by default that of the table.
-        """
-        return explain(self._now(), row, classes, order)
-
-    def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
-        """Explain every row of a table, as :meth:`explain` does one."""
-        return explain_rows(self._now(), X, classes)
 
     def explore(self) -> Any:
         """Show the model in a notebook as `bayeskit studio` does: a form, the decision, the evidence."""

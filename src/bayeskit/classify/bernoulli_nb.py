@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from bayeskit.classify.alpha_parameters import alpha_rule
 from bayeskit.classify.matrix_classifier import MatrixClassifier
 from bayeskit.decide.protocol import JointTerms
 from bayeskit.errors import TableError
@@ -15,6 +15,7 @@ from bayeskit.estimate.event_models import Bernoulli
 from bayeskit.table.matrix import Matrix
 
 
+@dataclass(eq=False, repr=False)
 class BernoulliNB(MatrixClassifier):
     r"""Bernoulli naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
@@ -47,7 +48,7 @@ class BernoulliNB(MatrixClassifier):
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
-        "alpha": alpha_rule(),
+        **MatrixClassifier._rules,
         "binarize": (
             "a number of at least 0, or None",
             lambda b: b is None or (isinstance(b, int | float | np.number) and not isinstance(b, bool) and b >= 0),
@@ -55,20 +56,8 @@ class BernoulliNB(MatrixClassifier):
     }
     _event = Bernoulli()
 
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    _: KW_ONLY
+    binarize: float | None = 0.0
 
     @property
     def _threshold(self) -> float:  # type: ignore[override]

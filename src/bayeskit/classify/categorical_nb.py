@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from bayeskit.table.schema import Schema, Variable
 _MOST_CELLS = 1 << 27
 
 
+@dataclass(eq=False, repr=False)
 class CategoricalNB(AlphaParameters, NaiveClassifier):
     """Categorical naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
@@ -67,20 +68,8 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
         ),
     }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
+    _: KW_ONLY
+    min_categories: Any = None
 
     def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
         source = rows.source

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.alpha_parameters import alpha_rule
 from bayeskit.classify.matrix_classifier import MatrixClassifier
 from bayeskit.estimate.event_models import Complement
 
 
+@dataclass(eq=False, repr=False)
 class ComplementNB(MatrixClassifier):
     r"""Complement naive Bayes (Rennie et al., 2003) with scikit-learn's names, parameters and fitted attributes.
 
@@ -43,22 +44,8 @@ class ComplementNB(MatrixClassifier):
     array(['b'], dtype=object)
     """
 
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {"alpha": alpha_rule()}
-
-    def __init__(
-        self,
-        *,
-        alpha: Any = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: Any = None,
-        norm: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.norm = norm
+    _: KW_ONLY
+    norm: bool = False
 
     @property
     def _event(self) -> Complement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from bayeskit.table.encode import encode_column, refuse_infinite
 from bayeskit.table.schema import Schema
 
 
+@dataclass(eq=False, repr=False)
 class GaussianBayes(LeavesOneOut, Draws):
     r"""Classify by Bayes' rule with a normal distribution of all columns in each class.
 
@@ -116,26 +118,15 @@ class GaussianBayes(LeavesOneOut, Draws):
         "GaussianBayes-tied": {"covariance": "tied"},
     }
 
-    def __init__(
-        self,
-        *,
-        covariance: str = "full",
-        shrinkage: float = 0.0,
-        variance: str = "ml",
-        prior: Any = FREQUENCY_PRIOR,
-        class_weight: Any = None,
-        tol: float = 1e-9,
-        max_iter: int = 1000,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.variance = variance
-        self.prior = prior
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_memory = max_memory
+    _: KW_ONLY
+    covariance: str = "full"
+    shrinkage: float = 0.0
+    variance: str = "ml"
+    prior: Any = FREQUENCY_PRIOR
+    class_weight: Any = None
+    tol: float = 1e-9
+    max_iter: int = 1000
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:
@@ -218,8 +209,8 @@ class GaussianBayes(LeavesOneOut, Draws):
 
     @property
     def _gaussians(self) -> Gaussians:
-        found: Gaussians = self._beliefs.gaussians
-        return found
+        gaussians: Gaussians = self._beliefs.gaussians
+        return gaussians
 
     @property
     def means_(self) -> NDArray[np.float64]:
@@ -268,10 +259,10 @@ class GaussianBayes(LeavesOneOut, Draws):
         """The number of free parameters."""
         model = self._now()
         k, d = model._gaussians.mean.shape
-        own = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diagonal": k * d, "spherical": k}
+        n_covariances = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diagonal": k * d, "spherical": k}
         with_ = model._believed_with
         learned = k - 1 if isinstance(with_["prior"], str) and with_["prior"] == "data" else 0
-        return int(k * d + own[with_["covariance"]] + learned)
+        return int(k * d + n_covariances[with_["covariance"]] + learned)
 
     @property
     def tables_(self) -> dict[str, NamedTable]:
@@ -286,8 +277,8 @@ class GaussianBayes(LeavesOneOut, Draws):
         }
 
     def _marginal(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        found = self._gaussians
-        return found.mean[:, k], np.sqrt(found.covariance[:, k, k])
+        gaussians = self._gaussians
+        return gaussians.mean[:, k], np.sqrt(gaussians.covariance[:, k, k])
 
     def domains(self) -> list[Domain]:
         """Return a fine grid over the density of each column."""
@@ -304,13 +295,13 @@ class GaussianBayes(LeavesOneOut, Draws):
     def sample_columns(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Return rows drawn from P(x), one column per feature: first a class, then a row of its distribution."""
         model = self._now()
-        found = model._gaussians
+        gaussians = model._gaussians
         y = rng.choice(len(model.classes_), size=n_rows, p=model.class_prior_)
-        rows = rng.normal(size=(n_rows, found.mean.shape[1]))
+        rows = rng.normal(size=(n_rows, gaussians.mean.shape[1]))
         for c in range(len(model.classes_)):
-            scale = np.sqrt(np.diagonal(found.covariance[c]))
-            lower = np.linalg.cholesky(found.covariance[c] / scale[:, None] / scale)
-            rows[y == c] = found.mean[c] + (rows[y == c] @ lower.T) * scale
+            scale = np.sqrt(np.diagonal(gaussians.covariance[c]))
+            lower = np.linalg.cholesky(gaussians.covariance[c] / scale[:, None] / scale)
+            rows[y == c] = gaussians.mean[c] + (rows[y == c] @ lower.T) * scale
         columns = [np.full(n_rows, None, dtype=object) for _ in model.schema_]
         for k, j in enumerate(model.schema_.numeric):
             columns[j][:] = rows[:, k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayeskit.learn.parameters import at_least
 from bayeskit.table.schema import Schema
 
 
+@dataclass(eq=False, repr=False)
 class GaussianNB(NaiveClassifier):
     """Gaussian naive Bayes with scikit-learn's names, parameters and fitted attributes.
 
@@ -58,9 +60,9 @@ class GaussianNB(NaiveClassifier):
     _same_classes_only: ClassVar[bool] = True
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {"var_smoothing": at_least(0)}
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    _: KW_ONLY
+    priors: Any = None
+    var_smoothing: float = 1e-9
 
     def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
         counts = learn_counts(rows.source, rows.y, rows.classes, rows.weight, "gaussian", like=schema)

@@ -25,12 +25,12 @@ def counts_of(counts: GraphCounts, v: int) -> NDArray[Any]:
 
     Variables are the columns and, last, the class.
     """
-    n, own = len(counts.schema), counts.parents[v]
-    columns = tuple(p for p in own if p < n)
+    n, parents = len(counts.schema), counts.parents[v]
+    columns = tuple(p for p in parents if p < n)
     if v == n:
         return counts.table(columns) if columns else counts.n_class
-    found = counts.table((*columns, v))  # (parents' values …, own values, classes)
-    return np.moveaxis(found, -1, own.index(n)) if n in own else np.asarray(found.sum(axis=-1))
+    table = counts.table((*columns, v))  # (parents' values …, own values, classes)
+    return np.moveaxis(table, -1, parents.index(n)) if n in parents else np.asarray(table.sum(axis=-1))
 
 
 def tables_of(counts: GraphCounts, smoothing: Any) -> tuple[Table, ...]:
@@ -38,9 +38,9 @@ def tables_of(counts: GraphCounts, smoothing: Any) -> tuple[Table, ...]:
     return tuple(estimated(counts_of(counts, v), smoothing) for v in range(len(counts.parents)))
 
 
-def estimated(found: NDArray[Any], smoothing: Any) -> Table:
+def estimated(table: NDArray[Any], smoothing: Any) -> Table:
     """Return P(variable | parents) from the counts of its cells."""
-    return estimate(found, as_prior(smoothing).pseudo_counts("", found.shape))
+    return estimate(table, as_prior(smoothing).pseudo_counts("", table.shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +116,16 @@ def log_joint_left_out(counts: GraphCounts, smoothing: Any, columns: list[NDArra
     Of a whole row each factor is one cell of a table, from which the row is taken where it is in it. A row with a
     missing cell is summed out of tables of its own.
     """
-    sizes, y, own = sizes_of(counts.schema), left.y, left.taken_out
+    sizes, y, row_weight = sizes_of(counts.schema), left.y, left.taken_out
     known = np.array(
         [column < size if size else np.ones(len(y), bool) for column, size in zip(columns, sizes, strict=True)]
     )
     whole = known.all(axis=0)
     log_joint = np.empty((len(y), counts.n_classes))
-    log_joint[whole] = _whole_rows(counts, smoothing, [column[whole] for column in columns], y[whole], own[whole])
-    found = [counts_of(counts, v).astype(np.float64) for v in range(len(counts.parents))]
-    tables = tuple(estimated(table, smoothing) for table in found)
+    whole_columns = [column[whole] for column in columns]
+    log_joint[whole] = _whole_rows(counts, smoothing, whole_columns, y[whole], row_weight[whole])
+    case_counts = [counts_of(counts, v).astype(np.float64) for v in range(len(counts.parents))]
+    tables = tuple(estimated(table, smoothing) for table in case_counts)
     for i in np.flatnonzero(~whole).tolist():
         row = [column[i : i + 1] for column in columns]
         values = [int(column[0]) for column in row] + [int(y[i])]
@@ -132,8 +133,8 @@ def log_joint_left_out(counts: GraphCounts, smoothing: Any, columns: list[NDArra
         for v, parents in enumerate(counts.parents):
             family = (*parents, v)
             if all(u == len(sizes) or (sizes[u] and known[u, i]) for u in family):
-                less = found[v].copy()
-                less[tuple(values[u] for u in family)] -= own[i]
+                less = case_counts[v].copy()
+                less[tuple(values[u] for u in family)] -= row_weight[i]
                 mine[v] = estimated(np.maximum(less, 0.0), smoothing)
         beliefs = GraphBeliefs(sizes, counts.n_classes, counts.parents, tuple(mine))
         log_joint[i] = beliefs.score(row, Score.LOG_JOINT)[0][0]
@@ -141,24 +142,24 @@ def log_joint_left_out(counts: GraphCounts, smoothing: Any, columns: list[NDArra
 
 
 def _whole_rows(
-    counts: GraphCounts, smoothing: Any, columns: list[NDArray[Any]], y: NDArray[np.int64], own: Table
+    counts: GraphCounts, smoothing: Any, columns: list[NDArray[Any]], y: NDArray[np.int64], row_weight: Table
 ) -> Table:
     n, log_joint = len(columns), np.zeros((len(y), counts.n_classes))
     value: dict[int, Any] = {j: column.astype(np.int64) for j, column in enumerate(columns)}
     for v, parents in enumerate(counts.parents):
         if v < n and not counts.schema[v].n_values:
             continue
-        found = counts_of(counts, v).astype(np.float64)
-        pseudo = np.broadcast_to(as_prior(smoothing).pseudo_counts("", found.shape), found.shape)
+        table = counts_of(counts, v).astype(np.float64)
+        pseudo = np.broadcast_to(as_prior(smoothing).pseudo_counts("", table.shape), table.shape)
         for c in range(counts.n_classes):
             here = {**value, n: np.full(len(y), c)}
             above = tuple(here[p] for p in parents)
             # The row is in the cells of its own class, and in those that do not depend on the class.
-            mine = np.where(y == c, own, 0.0)
-            rows = found[(*above, here[v])] - (mine if n in (*parents, v) else own)
-            total = found.sum(axis=-1)[above] - (mine if n in parents else own)
+            mine = np.where(y == c, row_weight, 0.0)
+            rows = table[(*above, here[v])] - (mine if n in (*parents, v) else row_weight)
+            total = table.sum(axis=-1)[above] - (mine if n in parents else row_weight)
             norm = np.maximum(total, 0.0) + pseudo.sum(axis=-1)[above]
             cell = np.maximum(rows, 0.0) + pseudo[(*above, here[v])]
             with np.errstate(divide="ignore", invalid="ignore"):
-                log_joint[:, c] += np.log(np.where(norm > 0, cell / norm, 1.0 / found.shape[-1]))
+                log_joint[:, c] += np.log(np.where(norm > 0, cell / norm, 1.0 / table.shape[-1]))
     return log_joint

@@ -97,14 +97,14 @@ def nearest_rows(rows: HeomRows, asked: HeomRows | None, k: int) -> tuple[NDArra
     Of equally far rows the first ones are returned.
     """
     queries = rows if asked is None else asked
-    found = []
+    blocks = []
     for block in queries.blocks(len(rows)):
         squared = queries[block].squared_distances(rows)
         if asked is None:
             squared[np.arange(len(squared)), np.arange(block.start, block.start + len(squared))] = np.inf
         place = np.argsort(squared, axis=1, kind="stable")[:, :k]
-        found.append((np.sqrt(np.take_along_axis(squared, place, axis=1)), place))
-    return np.concatenate([d for d, _ in found]), np.concatenate([p for _, p in found])
+        blocks.append((np.sqrt(np.take_along_axis(squared, place, axis=1)), place))
+    return np.concatenate([d for d, _ in blocks]), np.concatenate([p for _, p in blocks])
 
 
 @dataclass(frozen=True, eq=False)

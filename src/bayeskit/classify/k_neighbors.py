@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,6 +36,7 @@ class NeighborState(ClassifierState):
     voters: Voters
 
 
+@dataclass(eq=False, repr=False)
 class KNeighbors(TableClassifier):
     """k nearest neighbours over any table: text and numbers mixed, missing cells allowed.
 
@@ -74,17 +75,17 @@ class KNeighbors(TableClassifier):
     ['Adelie']
     """
 
-    _state: NeighborState
+    _state: NeighborState = field(init=False)
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "n_neighbors": at_least(1, whole=True),
         "weights": one_of("uniform", "distance"),
     }
 
-    def __init__(self, n_neighbors: int = 5, *, weights: str = "uniform", kinds: Any = None) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.kinds = kinds
+    n_neighbors: int = 5
+    _: KW_ONLY
+    weights: str = "uniform"
+    kinds: Any = None
 
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Keep the rows of a table and their labels; parameters are those of :meth:`NaiveBayes.fit`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,18 +13,18 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure
 from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, Members
-from bayeskit.counts.memory import Memory, MemoryLimit
+from bayeskit.counts.memory import MemoryLimit
 from bayeskit.counts.table import TableCounts
-from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import class_order, pair_gain
 from bayeskit.estimate.prefixes import prefix_losses
-from bayeskit.estimate.smoothing import Smoothing, SymmetricSmoothing, as_smoothing
+from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
 from bayeskit.learn.labelled import Labelled, coded_under
 from bayeskit.learn.parameters import a_table_smoothing, at_least
 from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
+@dataclass(eq=False, repr=False)
 class KDB(SemiNaive):
     r"""k-dependence Bayesian classifier (Sahami 1996), and its selective form.
 
@@ -96,32 +96,9 @@ class KDB(SemiNaive):
 
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"KDB": {}}
 
-    def __init__(
-        self,
-        k: int = 1,
-        *,
-        selective: bool = False,
-        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        prior: Any = PRIOR,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.k = k
-        self.selective = selective
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.prior = prior
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    k: int = 1
+    _: KW_ONLY
+    selective: bool = False
 
     def _refuse_together(self) -> None:
         if self.selective and not isinstance(as_smoothing(self.smoothing), SymmetricSmoothing):

@@ -60,12 +60,12 @@ class LeavesOneOut(Learner):
         """
         model = self._now()
         model._refuse_what_cannot_be_subtracted()
-        found, lefts = [], []
+        posteriors, lefts = [], []
         for rows, labels, weight, n_rows in model._parts_left_out(X, y, sample_weight, target):
             lefts.append(LeftOut(codes_under(model.classes_, labels, weight, n_rows), weight))
-            found.append(model._log_posterior_left_out(rows, lefts[-1]))
+            posteriors.append(model._log_posterior_left_out(rows, lefts[-1]))
         weight = None if lefts[0].weight is None else np.concatenate([left.weight for left in lefts])
-        return losses(np.concatenate(found), np.concatenate([left.y for left in lefts]), weight)
+        return losses(np.concatenate(posteriors), np.concatenate([left.y for left in lefts]), weight)
 
     def _refuse_what_cannot_be_subtracted(self) -> None:
         if self._believed_with.get("class_weight") is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -58,6 +58,7 @@ class LogisticState(ClassifierState):
         return self.design.names
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(TableClassifier):
     r"""Learn P(c | x) directly, by maximum likelihood: the discriminative counterpart of naive Bayes.
 
@@ -148,7 +149,7 @@ class LogisticRegression(TableClassifier):
         "class_weight": a_class_weight,
     }
 
-    _state: LogisticState
+    _state: LogisticState = field(init=False)
 
     coef_ = learned("coef", "The weights, of shape (n_units, n_inputs): one unit with two classes, else one per class.")
     intercept_ = learned("intercept", "The intercepts, of shape (n_units,).")
@@ -167,28 +168,16 @@ class LogisticRegression(TableClassifier):
         "LogisticRegression": {"l2": 1.0, "standard_errors": False}
     }
 
-    def __init__(
-        self,
-        *,
-        l2: float = 0.0,
-        solver: str = "lbfgs",
-        reference: Any = None,
-        learning_rate: float | str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        standard_errors: bool = True,
-        kinds: Any = None,
-        class_weight: Any = None,
-    ) -> None:
-        self.l2 = l2
-        self.solver = solver
-        self.reference = reference
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.standard_errors = standard_errors
-        self.kinds = kinds
-        self.class_weight = class_weight
+    _: KW_ONLY
+    l2: float = 0.0
+    solver: str = "lbfgs"
+    reference: Any = None
+    learning_rate: float | str = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-8
+    standard_errors: bool = True
+    kinds: Any = None
+    class_weight: Any = None
 
     def fit(
         self,
@@ -331,9 +320,9 @@ class LogisticRegression(TableClassifier):
         """Test that a column has no influence, by Wald's statistic over all of its inputs and all classes."""
         state: LogisticState = self._fitted
         place, n = _place(state, column), len(state.input_names) + 1
-        own = np.flatnonzero(state.design.columns == place) + 1
+        inputs = np.flatnonzero(state.design.columns == place) + 1
         others = [k for k in range(len(state.classes)) if k != state.reference]
-        places = [u * n + int(j) for u in range(len(others)) for j in own]
+        places = [u * n + int(j) for u in range(len(others)) for j in inputs]
         return wald_test(_against_reference(state)[:, others].T, _covariance(state), places)
 
     def likelihood_ratio_test(
@@ -403,7 +392,7 @@ class LogisticRegression(TableClassifier):
         state = self._state
         meta, arrays = classes_to_parts(state.classes)
         separation = state.separation
-        own = {
+        fields = {
             "history": state.history.to_json(),
             "reference_place": state.reference,
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
@@ -413,7 +402,7 @@ class LogisticRegression(TableClassifier):
         arrays["numbers"] = np.array(numbers)
         if state.covariance is not None:
             arrays["covariance"] = state.covariance
-        return {**meta, **own}, arrays
+        return {**meta, **fields}, arrays
 
     def _restore(
         self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
@@ -428,8 +417,8 @@ class LogisticRegression(TableClassifier):
         reference = expect_field(meta, "reference_place", int)
         if not 0 <= reference < len(classes):
             raise ValueError("the reference is not a class")
-        found = meta["separation"]
-        separation = None if found is None else ClassSeparation(bool(found[0]), tuple(int(j) for j in found[1]))
+        stored = meta["separation"]
+        separation = None if stored is None else ClassSeparation(bool(stored[0]), tuple(int(j) for j in stored[1]))
         if separation is not None and not all(0 <= j < n for j in separation.inputs):
             raise ValueError("the separation names an input that is not there")
         return LogisticState(
@@ -477,12 +466,12 @@ def _state_of(
 
 def _against_reference(state: LogisticState) -> Matrix:
     """Return intercept and weights of all classes against the reference, of shape (n_inputs + 1, n_classes)."""
-    own = np.column_stack([state.intercept, state.coef]).T
+    log_odds = np.column_stack([state.intercept, state.coef]).T
     if len(state.classes) == 2:
-        own = np.column_stack([np.zeros(len(own)), own[:, 0]])
+        log_odds = np.column_stack([np.zeros(len(log_odds)), log_odds[:, 0]])
     if len(state.classes) == 1:
-        own = np.zeros((state.coef.shape[1] + 1, 1))
-    return np.asarray(own - own[:, [state.reference]])
+        log_odds = np.zeros((state.coef.shape[1] + 1, 1))
+    return np.asarray(log_odds - log_odds[:, [state.reference]])
 
 
 def _covariance(state: LogisticState) -> Matrix:

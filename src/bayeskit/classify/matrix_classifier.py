@@ -16,6 +16,7 @@ from bayeskit._kernels import LinearScorer, Score, count_classes, count_dense, c
 from bayeskit.classify.alpha_parameters import AlphaParameters
 from bayeskit.classify.leave_one_out import LeavesOneOut, no_labels
 from bayeskit.classify.posteriors import Posteriors
+from bayeskit.classify.questions import Explains
 from bayeskit.counts.features import FeatureCounts, FeatureNames
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.decide.posterior import log_posterior
@@ -23,8 +24,6 @@ from bayeskit.decide.protocol import JointTerms
 from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.estimate.event_models import EventModel, FeatureRows, FeatureSums
 from bayeskit.estimate.prior import class_prior
-from bayeskit.explain.explanation import Explanation, Explanations
-from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.learn.checks import check_columns, keep_weighted, split_target
 from bayeskit.learn.labelled import Labelled
@@ -86,7 +85,7 @@ class FeatureBeliefs:
         )
 
 
-class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
+class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
     """A classifier whose log-joint is linear in the features of a matrix, dense or sparse."""
 
     _statistic = FeatureCounts
@@ -170,8 +169,8 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         return FeatureBeliefs(log_prior, *self._event.weights(self._sums(counts), log_prior))
 
     def _score(self, X: Any, result: Score) -> NDArray[Any]:
-        found: NDArray[Any] = self._beliefs.score(self._features(self._read(X, self.counts_.schema)), result)
-        return found
+        scores: NDArray[Any] = self._beliefs.score(self._features(self._read(X, self.counts_.schema)), result)
+        return scores
 
     def log_joint_terms(self, X: Any) -> JointTerms:
         """Return the term of each feature in log P(x, c), of shape (n_rows, n_features, n_classes)."""
@@ -182,14 +181,6 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
     def _dense(self, X: Any) -> NDArray[np.float64]:
         matrix = self._read(X, self.counts_.schema, finite=False)
         return np.asarray(matrix.data.toarray() if matrix.is_sparse else matrix.data, dtype=np.float64)
-
-    def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
-        """Explain one row: the prior log-odds of two classes, and the change by each feature."""
-        return explain(self._now(), row, classes, order)
-
-    def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
-        """Explain every row of a matrix, as :meth:`explain` does one."""
-        return explain_rows(self._now(), X, classes)
 
     def _parts_left_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> Iterator[tuple[Any, ...]]:
         if target is not None:
@@ -206,8 +197,8 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors):
         indptr, feature = np.asarray(data.indptr, dtype=np.int64), np.asarray(data.indices, dtype=np.int64)
         counted = data.data * np.repeat(left.taken_out, np.diff(indptr))
         cells = FeatureRows(indptr, feature, data.data, counted, left, log_prior)
-        found: NDArray[np.float64] = settings._event.log_joint_left_out(settings._sums(self.counts_), cells)
-        return found
+        log_joint: NDArray[np.float64] = settings._event.log_joint_left_out(settings._sums(self.counts_), cells)
+        return log_joint
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
@@ -254,10 +245,10 @@ def split_matrix(X: Any, target: str) -> tuple[dict[str, NDArray[Any]], Any]:
 
 
 def _numbers_of(source: Any) -> dict[str, NDArray[Any]]:
-    found = {}
+    columns = {}
     for j, name in enumerate(source.names):
         column = source.column(j)
         if not hasattr(column, "values"):
             raise TableError(f"column {name!r} holds {column.levels[0]!r}; a matrix of counts takes numbers.")
-        found[name] = np.asarray(column.values)
-    return found
+        columns[name] = np.asarray(column.values)
+    return columns

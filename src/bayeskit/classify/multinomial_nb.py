@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from bayeskit.classify.alpha_parameters import alpha_rule
 from bayeskit.classify.matrix_classifier import MatrixClassifier
 from bayeskit.estimate.event_models import Multinomial
 
@@ -46,13 +43,4 @@ class MultinomialNB(MatrixClassifier):
     array(['b'], dtype=object)
     """
 
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {"alpha": alpha_rule()}
     _event = Multinomial()
-
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior

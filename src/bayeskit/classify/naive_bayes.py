@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from bayeskit.learn.parameters import (
 from bayeskit.table.schema import Schema
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(NaiveClassifier):
     r"""Naive Bayes for tables of mixed, missing and unseen values.
 
@@ -130,34 +132,19 @@ class NaiveBayes(NaiveClassifier):
         "max_memory": an_amount_of_memory,
     }
 
-    def __init__(
-        self,
-        *,
-        smoothing: float | SymmetricSmoothing = SMOOTHING,
-        prior: Any = PRIOR,
-        numeric: str = "gaussian",
-        bins: int = BINS,
-        variance: str = "posterior",
-        variance_prior: float = VARIANCE_PRIOR,
-        variance_target: Mapping[str, float] | None = None,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.smoothing = smoothing
-        self.prior = prior
-        self.numeric = numeric
-        self.bins = bins
-        self.variance = variance
-        self.variance_prior = variance_prior
-        self.variance_target = variance_target
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    _: KW_ONLY
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    prior: Any = PRIOR
+    numeric: str = "gaussian"
+    bins: int = BINS
+    variance: str = "posterior"
+    variance_prior: float = VARIANCE_PRIOR
+    variance_target: Mapping[str, float] | None = None
+    unseen: str = UNSEEN
+    impossible: str = "error"
+    kinds: Any = None
+    class_weight: Any = None
+    max_memory: Memory = MAX_MEMORY
 
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"NaiveBayes": {}, "NaiveBayes-MDL": {"numeric": "mdl"}}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -51,6 +51,7 @@ from bayeskit.table.scan.sample import sample_size, sampling
 from bayeskit.table.schema import Schema, Variable
 
 
+@dataclass(eq=False, repr=False)
 class NetworkClassifier(LeavesOneOut, BayesClassifier):
     r"""A Bayesian network with one variable as the class.
 
@@ -131,30 +132,17 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     }
     _statistic = GraphCounts
 
-    def __init__(
-        self,
-        network: BayesianNetwork | SearchMethod | str = "hill-climb",
-        target: str | None = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        smoothing: float | SymmetricSmoothing = SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        kinds: Any = None,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.network = network
-        self.target = target
-        self.options = options
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.kinds = kinds
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    network: BayesianNetwork | SearchMethod | str = "hill-climb"
+    target: str | None = None
+    _: KW_ONLY
+    options: Mapping[str, Any] | None = None
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    numeric: str = "mdl"
+    bins: int = BINS
+    unseen: str = UNSEEN
+    kinds: Any = None
+    class_weight: Any = None
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def from_network(cls, net: BayesianNetwork, target: str | None = None, **parameters: Any) -> Self:
@@ -218,11 +206,11 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             weight,
         )
         options = {"max_memory": self.max_memory, **(self.options or {})}
-        found = learn_structure(rows, self.network, **options)  # type: ignore[arg-type]
+        learned = learn_structure(rows, self.network, **options)  # type: ignore[arg-type]
         place = [*kept, len(schema)]
         parents: list[tuple[int, ...]] = [()] * (len(schema) + 1)
-        for v, own in enumerate(found.network.parents):
-            parents[place[v]] = tuple(place[p] for p in own)
+        for v, above in enumerate(learned.network.parents):
+            parents[place[v]] = tuple(place[p] for p in above)
         return tuple(parents)
 
     def _target_of_scan(self, target: str | None) -> str | None:
@@ -325,10 +313,10 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         """P(variable | parents) of each column and of the class; a column of a table is a case of the parents."""
         net, tables = self.to_network(), {}
         for v, name in enumerate(net.names):
-            own = [net.names[p] for p in net.parents[v]]
-            cases = tuple(product(*(net.states[p] for p in net.parents[v]))) if own else ("",)
+            given = [net.names[p] for p in net.parents[v]]
+            cases = tuple(product(*(net.states[p] for p in net.parents[v]))) if given else ("",)
             values = np.asarray(net.tables[v]).reshape(-1, net.cards[v]).T
-            title = f"P({name} | {', '.join(own)})" if own else f"P({name})"
+            title = f"P({name} | {', '.join(given)})" if given else f"P({name})"
             tables[name] = NamedTable(title, net.states[v], cases, values)
         return tables
 
@@ -346,9 +334,9 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _parameters_json(self) -> dict[str, Any]:
-        own = self.get_params(deep=False)
         # A network that was given is among the parts of what was learned.
-        return to_json({**own, "network": None if isinstance(own["network"], BayesianNetwork) else own["network"]})
+        method = None if isinstance(self.network, BayesianNetwork) else self.network
+        return to_json({**self.get_params(deep=False), "network": method})
 
     def _learned_parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = super()._learned_parts()
@@ -361,8 +349,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
         net: Any = expect_field(meta, "settings", dict)["network"]
         if "network" in meta:
-            own = {name.removeprefix("network_"): part for name, part in arrays.items() if name.startswith("network_")}
-            net = BayesianNetwork.from_parts(expect_field(meta, "network", dict), own)
+            tables = {name.removeprefix("network_"): part for name, part in arrays.items() if name[:8] == "network_"}
+            net = BayesianNetwork.from_parts(expect_field(meta, "network", dict), tables)
         given = {
             part: {**expect_field(meta, part, dict), "network": expect_field(meta, part, dict)["network"] or net}
             for part in ("settings", "parameters")

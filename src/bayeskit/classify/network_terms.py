@@ -65,15 +65,15 @@ class NetworkTerms:
 
     def states_of(self, classes: NDArray[Any]) -> list[int]:
         """Return the state of each label; a label that is not a state of the target is an error."""
-        own = self.net.states[self.at]
-        places = {state: k for k, state in enumerate(own)}
-        found = [find_state(label, places) for label in classes.tolist()]
-        if None in found:
+        states = self.net.states[self.at]
+        places = {state: k for k, state in enumerate(states)}
+        numbers = [find_state(label, places) for label in classes.tolist()]
+        if None in numbers:
             raise TableError(
-                f"y holds the label {classes.tolist()[found.index(None)]!r}, which is not a state of {self.target!r}; "
-                f"its states are {', '.join(map(repr, own))}."
+                f"y holds the label {classes.tolist()[numbers.index(None)]!r}, which is not a state of "
+                f"{self.target!r}; its states are {', '.join(map(repr, states))}."
             )
-        return [k for k in found if k is not None]
+        return [k for k in numbers if k is not None]
 
     def classes(self, seen: NDArray[Any]) -> NDArray[Any]:
         """Return all states as labels where labels are text; other labels are those that were seen."""
@@ -83,12 +83,12 @@ class NetworkTerms:
     def tables(self) -> tuple[NDArray[np.float64], ...]:
         """Return the network's own tables, its variables in the order of `parents`, labels in sorted order."""
         order = np.argsort(np.array(self.net.states[self.at]), kind="stable")
-        found = []
+        tables = []
         for v in [*self.places, self.at]:
             table = np.asarray(self.net.tables[v])
             axes = [*self.net.parents[v], v]
-            found.append(np.take(table, order, axis=axes.index(self.at)) if self.at in axes else table)
-        return tuple(found)
+            tables.append(np.take(table, order, axis=axes.index(self.at)) if self.at in axes else table)
+        return tuple(tables)
 
     def count(
         self, columns: list[NDArray[Any]], y: NDArray[Any], classes: NDArray[Any], weight: NDArray[np.float64] | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -10,16 +11,14 @@ from numpy.typing import NDArray
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
-from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import BayeskitError
-from bayeskit.estimate.smoothing import Smoothing
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing
 from bayeskit.learn.plan import Plan
 
 
+@dataclass(eq=False, repr=False)
 class ODE(SemiNaive):
     r"""One-dependence estimator with a given structure.
 
@@ -84,30 +83,7 @@ class ODE(SemiNaive):
         "parents": ("a dict of feature to parent, or None", lambda value: value is None or isinstance(value, Mapping)),
     }
 
-    def __init__(
-        self,
-        parents: Any = None,
-        *,
-        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        prior: Any = PRIOR,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.parents = parents
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.prior = prior
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    parents: Any = None
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> Families:
         return self._given_families(alone.schema.names)

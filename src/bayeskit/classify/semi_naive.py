@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -22,6 +23,7 @@ from bayeskit.counts.memory import Memory, MemoryLimit, read_memory, table_cells
 from bayeskit.counts.running import RunningFamilies
 from bayeskit.counts.table import TableCounts
 from bayeskit.decide.protocol import as_column
+from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.draw import draw_families
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
+@dataclass(eq=False, repr=False)
 class SemiNaive(LeavesOneOut, Draws):
     """A classifier over :class:`FamilyCounts`: subclasses choose the families to count and the structure."""
 
@@ -66,18 +69,21 @@ class SemiNaive(LeavesOneOut, Draws):
     }
     _statistic = FamilyCounts
     # Which subsets of the columns are counted, all pairs or all triples; None where the rows or the user decide.
-    _counted_subsets: Literal["pairs", "triples"] | None = None
+    _counted_subsets: ClassVar[Literal["pairs", "triples"] | None] = None
     # What ``partial_fit`` cannot change after the first call, or None.
-    _frozen: str | None = None
+    _frozen: ClassVar[str | None] = None
 
-    # Set by the models' own __init__, where they are documented.
-    smoothing: Any  # λ, "back-off" or a Smoothing; each model says which of them it takes
-    numeric: str
-    bins: int
-    kinds: Any
-    class_weight: Any
-    max_memory: Memory
-    prior: Any
+    # The parameters of all models, which `ODE` describes.
+    _: KW_ONLY
+    smoothing: Any = FAMILY_SMOOTHING  # λ, "back-off" or a Smoothing; each model says which of them it takes
+    numeric: str = "mdl"
+    bins: int = BINS
+    unseen: str = UNSEEN
+    impossible: str = "error"
+    kinds: Any = None
+    prior: Any = PRIOR
+    class_weight: Any = None
+    max_memory: Memory = MAX_MEMORY
 
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:
@@ -279,5 +285,5 @@ class SemiNaive(LeavesOneOut, Draws):
         return summarise(self, np.asarray(self.counts_.n_class), missing, {})
 
     def _log_posterior_left_out(self, rows: list[NDArray[Any]], left: LeftOut) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._beliefs.leave_one_out(rows, left.y, left.weight)
-        return found
+        log_posterior: NDArray[np.float64] = self._beliefs.leave_one_out(rows, left.y, left.weight)
+        return log_posterior

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +38,7 @@ class SemiSupervisedState:
         return np.asarray(self.estimator.classes_)
 
 
+@dataclass(eq=False, repr=False)
 class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""A classifier of this library, fitted by EM to rows with and without labels.
 
@@ -96,11 +97,11 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     transduction_ = learned("transduction", "The given label of each row, or the most probable one.")
     classes_ = learned("classes", "The class labels.")
 
-    def __init__(self, estimator: Any, *, weight: float = 1.0, tol: float = 1e-6, max_iter: int = 100) -> None:
-        self.estimator = estimator
-        self.weight = weight
-        self.tol = tol
-        self.max_iter = max_iter
+    estimator: Any
+    _: KW_ONLY
+    weight: float = 1.0
+    tol: float = 1e-6
+    max_iter: int = 100
 
     def fit(
         self,
@@ -156,7 +157,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
 
     def _climb(self, labelled: Any, rows: _Rows, progress: Progress | None, record: bool) -> tuple[Any, History]:
-        own = labelled.counts_
+        labelled_counts = labelled.counts_
         hidden, known = rows.take(rows.hidden), rows.take(rows.known)
         share = self.weight * rows.plain_weights(rows.hidden)
         truth = np.searchsorted(labelled.classes_, rows.labels(rows.known))
@@ -166,7 +167,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             parameters["min_count"] = parameters["min_count"] * min(1.0, self.weight)
 
         def shared(posterior: NDArray[np.float64]) -> Any:
-            total = own
+            total = labelled_counts
             for c, label in enumerate(labelled.classes_):
                 part = share * posterior[:, c]
                 if part.any():
@@ -306,8 +307,8 @@ class _Rows:
 
     def filled(self, model: Any) -> NDArray[Any]:
         """Return the label of each row, predicted where there is none."""
-        found = np.array(self.y, dtype=object)
+        labels = np.array(self.y, dtype=object)
         missing = np.flatnonzero([label is None or label != label for label in self.y.tolist()])
         if len(missing):
-            found[missing] = model.predict(self.take(missing))
-        return np.array(found.tolist())
+            labels[missing] = model.predict(self.take(missing))
+        return np.array(labels.tolist())

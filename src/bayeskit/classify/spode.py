@@ -13,9 +13,8 @@ from bayeskit.classify.ode import given_structure
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import Families, FamilyCounts
-from bayeskit.counts.memory import Memory, MemoryLimit
+from bayeskit.counts.memory import MemoryLimit
 from bayeskit.counts.table import TableCounts
-from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import TableError
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.smoothing import SymmetricSmoothing
@@ -24,6 +23,7 @@ from bayeskit.learn.labelled import Labelled, coded_under
 from bayeskit.learn.plan import Pass, Plan, counting, summing
 
 
+@dataclass(eq=False, repr=False)
 class SPODE(SemiNaive):
     r"""Super-parent one-dependence estimator (SPODE).
 
@@ -87,30 +87,7 @@ class SPODE(SemiNaive):
 
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"SPODE": {}}
 
-    def __init__(
-        self,
-        super_parent: Any = "best",
-        *,
-        smoothing: float | SymmetricSmoothing = FAMILY_SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        prior: Any = PRIOR,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.super_parent = super_parent
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.prior = prior
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    super_parent: Any = "best"
 
     @property
     def _frozen(self) -> str | None:  # type: ignore[override]

@@ -9,10 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.explain.explanation import Explanation, Explanations
-from bayeskit.explain.log_odds import explain, explain_rows
-from bayeskit.learn.checks import in_order, split_target
-from bayeskit.learn.model import accuracy
+from bayeskit.classify.questions import TableQuestions
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 
@@ -24,7 +21,7 @@ class ClassifierState(State):
     classes: NDArray[Any]  # (n_classes,)
 
 
-class TableClassifier(WholeModel):
+class TableClassifier(WholeModel, TableQuestions):
     """A classifier over any table: it gives P(c | x), also for rows with missing cells."""
 
     _role = "classifier"
@@ -52,32 +49,6 @@ class TableClassifier(WholeModel):
         """Return the most probable class of each row."""
         model = self._now()
         return np.asarray(model.classes_[model.predict_proba(X).argmax(axis=1)])
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
-        """Return the accuracy."""
-        model = self._now()
-        if target is not None:
-            source, y = split_target(X, target)
-            X = in_order(X, source, model.schema_.names)
-        return accuracy(model, X, y, sample_weight)
-
-    def explain(self, row: Any, classes: tuple[Any, Any] | None = None, order: Any = None) -> Explanation:
-        """Explain one row: the prior log-odds of two classes, and the change by each feature.
-
-        Parameters
-        ----------
-        row : dict, list, 1-D array, Series, or table with one row
-            What to explain; a dict may leave features out.
-        classes : (a, b), optional
-            The classes to compare; by default the most probable one and the runner-up.
-        order : sequence of str, optional
-            The features in the order in which they are revealed; by default that of the table.
-        """
-        return explain(self._now(), row, classes, order)
-
-    def explain_rows(self, X: Any, classes: tuple[Any, Any] | None = None) -> Explanations:
-        """Explain every row of a table, as :meth:`explain` does one."""
-        return explain_rows(self._now(), X, classes)
 
 
 def classes_to_parts(classes: NDArray[Any]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

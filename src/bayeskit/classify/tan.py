@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,15 @@ from numpy.typing import NDArray
 from bayeskit.classify.semi_naive import SemiNaive
 from bayeskit.classify.structure import Structure, find_feature
 from bayeskit.counts.families import FamilyCounts, FamilyKind
-from bayeskit.counts.memory import Memory
 from bayeskit.counts.table import TableCounts
-from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
-from bayeskit.estimate.information import edge_cost, maximum_spanning_tree, pair_gain, pair_information, pair_rows
-from bayeskit.estimate.smoothing import Smoothing
+from bayeskit.estimate.information import (
+    class_order,
+    edge_cost,
+    maximum_spanning_tree,
+    pair_gain,
+    pair_information,
+    pair_rows,
+)
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, one_of
 
@@ -23,6 +28,7 @@ from bayeskit.learn.parameters import a_table_smoothing, one_of
 LEAST_SHARE = 0.25
 
 
+@dataclass(eq=False, repr=False)
 class TAN(SemiNaive):
     r"""Tree-augmented naive Bayes (Friedman, Geiger & Goldszmidt 1997).
 
@@ -47,8 +53,8 @@ class TAN(SemiNaive):
         rows :math:`N_c` of class c and the number :math:`S_i^c` of values that column i has there; it predicts
         better on most tables, and ``compare`` and ``bayeskit train`` try it as TAN.
     root : str or int, optional
-        The feature without a parent, by name or position; by default the first with the fewest missing cells.
-        It sets the direction of the edges.
+        The feature without a parent, by name or position; by default, of those with the fewest missing cells, the one
+        with the most information about the class. It sets the direction of the edges.
     smoothing : float, "back-off", Lidstone, MEstimate or BackOff, default 0.25
         λ, as in :class:`ODE`, where ``numeric``, ``bins``, ``unseen``, ``impossible``, ``kinds`` and ``max_memory``
         are described too.
@@ -107,32 +113,9 @@ class TAN(SemiNaive):
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"TAN": {"edges": "penalized"}}
     _counted_subsets = "pairs"
 
-    def __init__(
-        self,
-        root: Any = None,
-        *,
-        edges: str = "all",
-        smoothing: float | str | Smoothing = FAMILY_SMOOTHING,
-        numeric: str = "mdl",
-        bins: int = BINS,
-        unseen: str = UNSEEN,
-        impossible: str = "error",
-        kinds: Any = None,
-        prior: Any = PRIOR,
-        class_weight: Any = None,
-        max_memory: Memory = MAX_MEMORY,
-    ) -> None:
-        self.root = root
-        self.edges = edges
-        self.smoothing = smoothing
-        self.numeric = numeric
-        self.bins = bins
-        self.unseen = unseen
-        self.impossible = impossible
-        self.kinds = kinds
-        self.prior = prior
-        self.class_weight = class_weight
-        self.max_memory = max_memory
+    root: Any = None
+    _: KW_ONLY
+    edges: str = "all"
 
     def _families(self, alone: TableCounts, columns: list[NDArray[Any]], rows: Labelled) -> FamilyKind:
         self._root(alone.schema.names)
@@ -150,10 +133,11 @@ class TAN(SemiNaive):
         parents: list[tuple[int, ...]] = [()] * len(names)
         known = np.flatnonzero(np.diag(rows))
         if len(known):
-            root, together = self._root(names), rows[np.ix_(known, known)]
-            # By default the first of the columns that are known in most rows.
-            asked = np.flatnonzero(known == root)
-            start = int(asked[0]) if len(asked) else int(np.diag(together).argmax())
+            together, root = rows[np.ix_(known, known)], self._root(names)
+            if root not in known:  # by default the most informative of the columns that are known in most rows
+                widest = known[np.diag(together) == np.diag(together).max()]
+                root = next(j for j in class_order(counts) if j in widest)
+            start = int(np.flatnonzero(known == root)[0])
             gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "penalized" else 0.0)
             gain = np.where(together >= LEAST_SHARE * np.diag(together), gain[np.ix_(known, known)], 0.0)
             for j, parent in zip(known.tolist(), maximum_spanning_tree(gain, start).tolist(), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +32,7 @@ from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.tokenizer import FORMS, IDEOGRAPHS, UNITS, Tokenizer, read_documents
 
 
+@dataclass(eq=False, repr=False)
 class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     r"""Naive Bayes for text: strings in, classes out.
 
@@ -140,48 +141,26 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         ),
     }
 
-    def __init__(
-        self,
-        *,
-        model: str = "multinomial",
-        smoothing: float | SymmetricSmoothing = SMOOTHING,
-        prior: Any = FREQUENCY_PRIOR,
-        class_weight: Any = None,
-        tokens: Any = "words",
-        ngram_range: tuple[int, int] = (1, 1),
-        lowercase: bool = True,
-        punctuation: bool = False,
-        ideographs: str = "bigrams",
-        unicode_form: str | None = None,
-        hashing: int | None = None,
-        hash_seed: int = 0,
-        drop_frequent: int = 0,
-        min_count: float = 1,
-        k_best: int | None = None,
-        tf: bool = False,
-        idf: bool = False,
-        length: bool = False,
-        norm: bool = False,
-    ) -> None:
-        self.model = model
-        self.smoothing = smoothing
-        self.prior = prior
-        self.class_weight = class_weight
-        self.tokens = tokens
-        self.ngram_range = ngram_range
-        self.lowercase = lowercase
-        self.punctuation = punctuation
-        self.ideographs = ideographs
-        self.unicode_form = unicode_form
-        self.hashing = hashing
-        self.hash_seed = hash_seed
-        self.drop_frequent = drop_frequent
-        self.min_count = min_count
-        self.k_best = k_best
-        self.tf = tf
-        self.idf = idf
-        self.length = length
-        self.norm = norm
+    _: KW_ONLY
+    model: str = "multinomial"
+    smoothing: float | SymmetricSmoothing = SMOOTHING
+    prior: Any = FREQUENCY_PRIOR
+    class_weight: Any = None
+    tokens: Any = "words"
+    ngram_range: tuple[int, int] = (1, 1)
+    lowercase: bool = True
+    punctuation: bool = False
+    ideographs: str = "bigrams"
+    unicode_form: str | None = None
+    hashing: int | None = None
+    hash_seed: int = 0
+    drop_frequent: int = 0
+    min_count: float = 1
+    k_best: int | None = None
+    tf: bool = False
+    idf: bool = False
+    length: bool = False
+    norm: bool = False
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -317,8 +296,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
 
     @classmethod
     def _parameters_of(cls, data: dict[str, Any]) -> dict[str, Any]:
-        found = super()._parameters_of(data)
-        return {**found, "ngram_range": tuple(found["ngram_range"])}  # JSON knows lists only
+        parameters = super()._parameters_of(data)
+        return {**parameters, "ngram_range": tuple(parameters["ngram_range"])}  # JSON knows lists only
 
     def _frozen_by(self, schema: Any) -> frozenset[str]:
         return frozenset({"the inverse document frequency"} if self.idf and self.length else ())
@@ -399,8 +378,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         others = np.array(unknown) if settings.hashing is not None and not binary else None
         cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)
-        found: NDArray[np.float64] = settings._event.log_joint_left_out(sums, cells)
-        return found
+        log_joint: NDArray[np.float64] = settings._event.log_joint_left_out(sums, cells)
+        return log_joint
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

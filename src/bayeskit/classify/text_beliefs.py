@@ -59,11 +59,11 @@ class TextBeliefs:
     def words_of(self, text: str, a: int, b: int) -> tuple[Word, ...]:
         """Return the tokens of a text with the term of each in the log-odds of class a over class b."""
         spans = self.counts.tokenizer.spans(text)
-        found = self.scorer.find([token for token, _, _ in spans])  # type: ignore[attr-defined]
-        rows = self.scorer.rows(found)  # type: ignore[attr-defined]
+        words = self.scorer.find([token for token, _, _ in spans])  # type: ignore[attr-defined]
+        rows = self.scorer.rows(words)  # type: ignore[attr-defined]
         with np.errstate(invalid="ignore"):
             terms = rows[:, a] - rows[:, b] if len(rows) else np.empty(0)
-        known = (found >= 0) | (self.table.others is not None)
+        known = (words >= 0) | (self.table.others is not None)
         seen: set[str] = set()
         words = []
         for (token, begin, end), term, use in zip(spans, terms.tolist(), known.tolist(), strict=True):

@@ -49,8 +49,8 @@ class DecisionState:
     @property
     def classes(self) -> NDArray[Any]:
         """The classes, as the estimator orders them."""
-        found: NDArray[Any] = self.estimator.classes_
-        return found
+        classes: NDArray[Any] = self.estimator.classes_
+        return classes
 
     @property
     def actions(self) -> NDArray[Any]:

@@ -57,8 +57,8 @@ class Curves(NamedTuple):
 
     def lift(self, share: float) -> float:
         """Return how many times more often positive rows are among the best-scored share than among all."""
-        found = float(np.interp(share, self.share, self.recall))
-        return found / share
+        recall = float(np.interp(share, self.share, self.recall))
+        return recall / share
 
 
 def curves(score: NDArray[np.float64], positive: NDArray[Any]) -> Curves:
@@ -73,8 +73,8 @@ def curves(score: NDArray[np.float64], positive: NDArray[Any]) -> Curves:
 
     Examples
     --------
-    >>> found = curves(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
-    >>> found.auc, round(found.average_precision, 4), found.lift(0.5)
+    >>> both = curves(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> both.auc, round(both.average_precision, 4), both.lift(0.5)
     (0.75, 0.8333, 1.0)
     """
     truth = np.asarray(positive, dtype=bool)

@@ -27,18 +27,18 @@ def decision_to_parts(decision: Any) -> tuple[dict[str, Any], dict[str, NDArray[
             f"the estimator is a {type(fitted).__module__}.{name}, which cannot be saved in a model file; "
             "save it with pickle."
         )
-    own, own_arrays = fitted._to_parts()
+    model_meta, model_arrays = fitted._to_parts()
     read: Loss = decision.loss_.with_absent()
     meta = {
         "model": name,
-        "meta": own,
+        "meta": model_meta,
         "frozen": frozen,
         "zero_one": decision.loss is None,
         "truths": _names(read.classes),
         "actions": _names(read.actions),
         "rejects": read.reject is not None,  # the last action
     }
-    return meta, {**{PREFIX + key: array for key, array in own_arrays.items()}, "loss": read.matrix}
+    return meta, {**{PREFIX + key: array for key, array in model_arrays.items()}, "loss": read.matrix}
 
 
 def parts_of_decision(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Any, bool, Any, Any]:
@@ -46,11 +46,11 @@ def parts_of_decision(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> 
     name = expect_field(meta, "model", str)
     if name not in MODELS or name == "BayesDecision":
         raise ModelFileError(f"{name!r} is not a model that a decision can be made over.")
-    own = {key[len(PREFIX) :]: array for key, array in arrays.items() if key.startswith(PREFIX)}
+    model_arrays = {key[len(PREFIX) :]: array for key, array in arrays.items() if key.startswith(PREFIX)}
     kind = estimator_named(name)
     if not hasattr(kind, "_from_parts"):
         raise ModelFileError(f"{name!r} is not a model that a decision can be made over.")
-    fitted = kind._from_parts(expect_field(meta, "meta", dict), own)
+    fitted = kind._from_parts(expect_field(meta, "meta", dict), model_arrays)
     if not hasattr(fitted, "predict_proba"):
         raise ModelFileError(f"a {name} gives no probabilities.")
     truths, actions = _names(expect_field(meta, "truths", list)), _names(expect_field(meta, "actions", list))

@@ -149,10 +149,10 @@ def _from_dict(loss: Mapping[Any, Any], names: tuple[Any, ...]) -> Loss:
     for truth in (*order, *absent):
         if not isinstance(rows[truth], Mapping) or not rows[truth]:
             raise BayeskitError(f"loss, truth {truth!r}: must be {{action: cost}}; got {rows[truth]!r}.")
-        found = tuple(_native(action) for action in rows[truth])
-        actions = actions or found
-        if set(found) != set(actions):
-            odd = sorted(map(repr, set(found) ^ set(actions)))
+        named = tuple(_native(action) for action in rows[truth])
+        actions = actions or named
+        if set(named) != set(actions):
+            odd = sorted(map(repr, set(named) ^ set(actions)))
             raise BayeskitError(
                 f"loss, truth {truth!r}: every truth must give a cost for the same actions; "
                 f"{', '.join(odd)} is not in all of them."
@@ -225,24 +225,24 @@ def _values(frame: Any, column: str) -> tuple[Any, ...]:
     return tuple(_native(value) for value in frame[column].to_list())
 
 
-def _names_all(found: tuple[Any, ...], names: tuple[Any, ...]) -> bool:
-    return set(map(str, names)) <= set(map(str, found))
+def _names_all(given: tuple[Any, ...], names: tuple[Any, ...]) -> bool:
+    return set(map(str, names)) <= set(map(str, given))
 
 
-def _match(found: tuple[Any, ...], names: tuple[Any, ...], where: str) -> tuple[list[Any], tuple[Any, ...]]:
+def _match(given: tuple[Any, ...], names: tuple[Any, ...], where: str) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the rows in the order of the classes, and the others; an absent or repeated class is an error.
 
     An additional name is a class that has no row here, unless a class is absent: then it is taken for a typing error.
     """
-    by_name = {name: name for name in found}
+    by_name = {name: name for name in given}
     if not set(names) <= set(by_name):
-        by_text = {str(name): name for name in found}
+        by_text = {str(name): name for name in given}
         by_name = {name: by_text[str(name)] for name in names if str(name) in by_text} | {
-            name: name for name in found if str(name) not in set(map(str, names))
+            name: name for name in given if str(name) not in set(map(str, names))
         }
     unknown = [name for name in by_name if name not in names]
     lacking = [name for name in names if name not in by_name]
-    if lacking or len(set(found)) != len(found):
+    if lacking or len(set(given)) != len(given):
         verb = "which is not a class" if len(unknown) == 1 else "which are not classes"
         parts = [f"names {_listed(unknown)}, {verb}"] if unknown else []
         parts += [f"lacks {_listed(lacking)}"] if lacking else []

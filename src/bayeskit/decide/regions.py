@@ -65,8 +65,8 @@ def regions(loss: Loss) -> tuple[Region, ...]:
 
 def threshold(loss: Loss) -> float | None:
     """Return the P(second class) at which the decision changes, or None unless exactly two actions are ever best."""
-    found = regions(loss)
-    return found[0].high if len(found) == 2 else None
+    intervals = regions(loss)
+    return intervals[0].high if len(intervals) == 2 else None
 
 
 def worst_case_risk(matrix: NDArray[np.float64]) -> float:

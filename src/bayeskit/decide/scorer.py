@@ -69,19 +69,19 @@ class MeanLoss:
 
     def _read(self, estimator: Any, loss: Any) -> Loss:
         if loss is None and self._fixed is None:
-            own = getattr(estimator, "loss_", None)
-            if not isinstance(own, Loss):
+            model_loss = getattr(estimator, "loss_", None)
+            if not isinstance(model_loss, Loss):
                 raise BayeskitError(
                     f"mean_loss needs the loss of {type(estimator).__name__}; wrap it in BayesDecision, or "
                     "score with mean_loss.using(loss)."
                 )
-            return own
+            return model_loss
         fixed, reject = self._fixed or (None, getattr(estimator, "reject", None))
         return with_reject(read_loss(fixed if loss is None else loss, estimator.classes_), reject)
 
     def _is_zero_one(self, estimator: Any, loss: Any) -> bool:
-        own = getattr(estimator, "loss", None) if self._fixed is None else self._fixed[0]
-        return loss is None and own is None
+        given = getattr(estimator, "loss", None) if self._fixed is None else self._fixed[0]
+        return loss is None and given is None
 
 
 def _any_is_wrong(loss: Loss, y: Any) -> Loss:
@@ -97,11 +97,11 @@ def _numbers(y: Any, classes: tuple[Any, ...]) -> NDArray[np.int64]:
     """Return the positions of the true classes; a class that is not in the loss is an error."""
     number = {name: k for k, name in enumerate(classes)}
     labels = np.asarray(y)
-    found, places = np.unique(labels, return_inverse=True)
-    unknown = [name for name in found.tolist() if name not in number]
+    names, places = np.unique(labels, return_inverse=True)
+    unknown = [name for name in names.tolist() if name not in number]
     if unknown:
         raise BayeskitError(f"the truth {unknown[0]!r} is not among the classes of the loss, {list(classes)}.")
-    return np.array([number[name] for name in found.tolist()], dtype=np.int64)[places]
+    return np.array([number[name] for name in names.tolist()], dtype=np.int64)[places]
 
 
 mean_loss = MeanLoss()

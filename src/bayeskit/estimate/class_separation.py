@@ -45,14 +45,14 @@ def _cut(x: NDArray[np.float64], y: NDArray[Any], n_classes: int, complete: bool
     """Return a separating direction; the program starts with some rows and gets those that its answer has wrong."""
     rows = np.unique(np.linspace(0, len(x) - 1, min(len(x), _FIRST_ROWS)).astype(np.int64))
     while True:
-        found = _best_direction(_differences(x[rows], y[rows], n_classes), complete)
-        if found is None:
+        direction = _best_direction(_differences(x[rows], y[rows], n_classes), complete)
+        if direction is None:
             # Rows that all lie on the border say nothing of the others, unless they span all directions.
             if complete or len(rows) == len(x) or np.linalg.matrix_rank(x[rows]) == np.linalg.matrix_rank(x):
                 return None
             rows = np.arange(len(x))
             continue
-        beta, margin = found
+        beta, margin = direction
         gain = _gains(x, y, beta)
         wrong = np.flatnonzero(gain < (margin / 2 if complete else -_ROUNDING))
         if not len(wrong):
@@ -79,8 +79,8 @@ def _differences(x: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> Any
         if not len(other):
             continue
         lines = np.repeat(np.arange(len(other)), p)
-        values, own = x[other].ravel(), y[other].astype(np.int64)
-        columns = (own[:, None] * p + np.arange(p)).ravel()
+        values, true_class = x[other].ravel(), y[other].astype(np.int64)
+        columns = (true_class[:, None] * p + np.arange(p)).ravel()
         minus = np.tile(c * p + np.arange(p), len(other))
         part = sparse.coo_matrix((values, (lines, columns)), (len(other), n_classes * p))
         part = part - sparse.coo_matrix((values, (lines, minus)), (len(other), n_classes * p))
@@ -96,10 +96,10 @@ def _best_direction(constraints: Any, complete: bool) -> tuple[NDArray[np.float6
     else:
         towards, least = np.asarray(constraints.sum(axis=0)).ravel(), -constraints
         towards = towards / max(float(np.abs(towards).max(initial=0.0)), 1e-300)
-    found = optimize.linprog(-towards, A_ub=least, b_ub=np.zeros(n), bounds=(-1, 1), method="highs")
-    if not found.success or found.x is None:
+    solution = optimize.linprog(-towards, A_ub=least, b_ub=np.zeros(n), bounds=(-1, 1), method="highs")
+    if not solution.success or solution.x is None:
         return None
-    answer: NDArray[np.float64] = np.asarray(found.x)
+    answer: NDArray[np.float64] = np.asarray(solution.x)
     beta = answer[:p]
     margin = float(answer[-1]) if complete else float((constraints @ beta).max(initial=0.0))
     return (beta, margin) if margin > 10 * _ROUNDING else None
@@ -108,7 +108,7 @@ def _best_direction(constraints: Any, complete: bool) -> tuple[NDArray[np.float6
 def _gains(x: NDArray[np.float64], y: NDArray[Any], beta: NDArray[np.float64]) -> NDArray[np.float64]:
     p = x.shape[1]
     scores = np.column_stack([np.zeros(len(x)), x @ beta.reshape(-1, p).T])
-    own = scores[np.arange(len(x)), y]
-    scores = own[:, None] - scores
+    of_true_class = scores[np.arange(len(x)), y]
+    scores = of_true_class[:, None] - scores
     scores[np.arange(len(x)), y] = np.inf
     return np.asarray(scores.min(axis=1))

@@ -82,12 +82,12 @@ class LogisticProblem:
 
     def unit_hessians(self, coef: Matrix) -> Matrix:
         """Return the second derivatives of f by the coefficients of each unit, (n_units, n_inputs, n_inputs)."""
-        found = np.zeros((self.n_units, self.shape[1], self.shape[1]))
+        hessians = np.zeros((self.n_units, self.shape[1], self.shape[1]))
         for x, _, w in self.blocks():
             p = softmax(x @ coef.T, axis=1)
             for u, share in enumerate((w[:, None] * p * (1.0 - p)).T):
-                found[u] += (x * share[:, None]).T @ x
-        return found / self.total
+                hessians[u] += (x * share[:, None]).T @ x
+        return hessians / self.total
 
     def part(self, step: int) -> LogisticProblem:
         """Return the problem of every k-th row."""
@@ -258,7 +258,7 @@ class _Start(NamedTuple):
 
     coef: Matrix
     curvature: Matrix  # (n_inputs, n_inputs), of every unit alike, or (n_units, n_inputs, n_inputs)
-    found: tuple[float, Matrix]
+    value: tuple[float, Matrix]
 
 
 def _start(problem: LogisticProblem) -> _Start:
@@ -274,9 +274,9 @@ def _start(problem: LogisticProblem) -> _Start:
             coef = _newton(part, _Path("newton", 1e-4, 20)).coef
         else:
             coef = _lbfgs(part, _Path("lbfgs", 1e-3, 100)).coef
-        found = problem.value(coef)
-        if found[0] < np.log(max(2, units)):
-            return _Start(coef, part.hessian(coef) if units == 1 else part.unit_hessians(coef), found)
+        value = problem.value(coef)
+        if value[0] < np.log(max(2, units)):
+            return _Start(coef, part.hessian(coef) if units == 1 else part.unit_hessians(coef), value)
     at_zero = 0.25 if units == 1 else (1.0 - 1.0 / units) / units
     zero = np.zeros(problem.shape)
     return _Start(zero, at_zero * problem.correlations(), problem.value(zero))

@@ -43,23 +43,23 @@ class Column:
 
     def _value_difference(self, c: int, whole: NDArray[np.float64]) -> tuple[float, str] | None:
         assert self.table is not None
-        own = self.table[:, c]
+        share = self.table[:, c]
         with np.errstate(divide="ignore", invalid="ignore"):
-            gain = np.where(own > 0, own * np.log(own / whole), 0.0)
+            gain = np.where(share > 0, share * np.log(share / whole), 0.0)
         v = int(gain.argmax())
-        if own[v] < LEAST_RATIO * whole[v]:
+        if share[v] < LEAST_RATIO * whole[v]:
             return None
         # The square root of twice the divergence is a distance in deviations where both are near.
         distance = float(np.sqrt(2 * max(gain.sum(), 0.0)))
-        return distance, f"{self.name} = {short(self.values[v])}: {own[v]:.0%} (all rows {whole[v]:.0%})"
+        return distance, f"{self.name} = {short(self.values[v])}: {share[v]:.0%} (all rows {whole[v]:.0%})"
 
 
 def describe_clusters(weight: NDArray[np.float64], columns: list[Column]) -> tuple[dict[str, Any], str]:
     """Return facts for JSON and the text of a summary."""
     lines, clusters = [], []
     for c, share in enumerate(weight):
-        found = sorted((differs for column in columns if (differs := column.difference(c, weight))), reverse=True)
-        said = [text for _, text in found[:MOST_TOLD]]
+        differences = sorted((differs for column in columns if (differs := column.difference(c, weight))), reverse=True)
+        said = [text for _, text in differences[:MOST_TOLD]]
         lines.append(f"  cluster {c}  {share:6.1%}  " + ("; ".join(said) or "like all rows"))
         clusters.append({"cluster": c, "weight": float(share), "differs": said})
     return {"clusters": clusters}, "clusters, and where each differs most from all rows\n" + "\n".join(lines)

@@ -21,6 +21,11 @@ class Components:
     spread: NDArray[np.float64]  # (k, d) variances, or (k, d, d) covariances
 
     @property
+    def variance(self) -> NDArray[np.float64]:
+        """The variance of each column in each component, (k, d)."""
+        return self.spread.diagonal(axis1=1, axis2=2) if self.spread.ndim == 3 else self.spread
+
+    @property
     def log_weight(self) -> NDArray[np.float64]:
         """The logarithms of the weights; a component without weight has minus infinity."""
         with np.errstate(divide="ignore"):
@@ -57,60 +62,62 @@ class MStep:
     floor: NDArray[np.float64]  # (d,)
     variance: float = 1.0  # σ² of "fixed"
 
-    def maximise(self, found: Expected) -> Components:
+    def maximise(self, expected: Expected) -> Components:
         """Return the parameters that maximise the expected objective."""
-        alive = found.total > 0
-        total = np.where(alive, found.total, 1.0)
-        if found.weight is None:
-            shift = found.first / total[:, None]
-            scatter = found.second - np.einsum("ka,kb->kab", found.first, shift)
+        alive = expected.total > 0
+        total = np.where(alive, expected.total, 1.0)
+        if expected.weight is None:
+            shift = expected.first / total[:, None]
+            scatter = expected.second - np.einsum("ka,kb->kab", expected.first, shift)
         else:
-            known = np.where(found.weight > 0, found.weight, 1.0)
-            shift = found.first / known
-            scatter = np.maximum(found.second - found.first * shift, 0.0)
-        mean = found.before.mean + shift
+            known = np.where(expected.weight > 0, expected.weight, 1.0)
+            shift = expected.first / known
+            scatter = np.maximum(expected.second - expected.first * shift, 0.0)
+        mean = expected.before.mean + shift
         if self.shape == "fixed":
-            return Components(found.before.weight, mean, found.before.spread)
-        weight = found.total / found.total.sum()
-        return Components(weight, mean, self._spread(found, total, scatter))
+            return Components(expected.before.weight, mean, expected.before.spread)
+        weight = expected.total / expected.total.sum()
+        return Components(weight, mean, self._spread(expected, total, scatter))
 
-    def start(self, found: Expected) -> Components:
+    def start(self, expected: Expected) -> Components:
         """Return the start of EM, given rows assigned to their nearest seed: all components have the same spread.
 
         A component with few rows would have a covariance that is nearly singular, and EM would stay there.
         """
-        own = self.maximise(found)
-        weight = (found.total + 1.0) / (found.total + 1.0).sum()
+        nearest = self.maximise(expected)
+        weight, spread = (expected.total + 1.0) / (expected.total + 1.0).sum(), nearest.spread
         if self.shape == "tied":
-            return Components(weight, own.mean, own.spread)
-        share = found.total if found.weight is None else found.weight
+            return Components(weight, nearest.mean, spread)
+        share = expected.total if expected.weight is None else expected.weight
         share = share / share.sum(axis=0)
-        common = np.einsum("kab,k->ab", own.spread, share) if own.spread.ndim == 3 else (own.spread * share).sum(axis=0)
+        common = np.einsum("kab,k->ab", spread, share) if spread.ndim == 3 else (spread * share).sum(axis=0)
         if self.shape == "spherical":
             common = np.full_like(common, common.mean())
-        return Components(weight, own.mean, np.repeat(common[None], len(weight), axis=0))
+        return Components(weight, nearest.mean, np.repeat(common[None], len(weight), axis=0))
 
-    def _spread(self, found: Expected, total: NDArray[np.float64], scatter: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _spread(
+        self, expected: Expected, total: NDArray[np.float64], scatter: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         if self.shape == "full":
             return np.asarray((scatter + np.diag(self.floor)) / total[:, None, None])
         if self.shape == "tied":
-            common = (scatter.sum(axis=0) + np.diag(self.floor)) / found.total.sum()
+            common = (scatter.sum(axis=0) + np.diag(self.floor)) / expected.total.sum()
             return np.repeat(common[None], len(total), axis=0)
-        assert found.weight is not None
+        assert expected.weight is not None
         if self.shape == "diagonal":
-            known = np.where(found.weight > 0, found.weight, 1.0)
+            known = np.where(expected.weight > 0, expected.weight, 1.0)
             # A component that knows no cell of a column keeps what it believed.
-            return np.where(found.weight > 0, (scatter + self.floor) / known, found.before.spread)
-        cells = found.weight.sum(axis=1)
+            return np.where(expected.weight > 0, (scatter + self.floor) / known, expected.before.spread)
+        cells = expected.weight.sum(axis=1)
         cells = np.where(cells > 0, cells, 1.0)
         common = (scatter.sum(axis=1) + self.floor.sum()) / cells
         return np.repeat(common[:, None], scatter.shape[1], axis=1)
 
-    def penalty(self, own: Components) -> float:
+    def penalty(self, components: Components) -> float:
         """Return the penalty of the log-likelihood; the sum never decreases: -½ Σ tr(Λ Σ⁻¹)."""
         if self.shape == "fixed" or not self.floor.any():
             return 0.0
-        spread = own.spread[:1] if self.shape == "tied" else own.spread
+        spread = components.spread[:1] if self.shape == "tied" else components.spread
         inverse = np.linalg.inv(spread).diagonal(axis1=1, axis2=2) if spread.ndim == 3 else 1.0 / spread
         return float(-0.5 * (inverse * self.floor).sum())
 

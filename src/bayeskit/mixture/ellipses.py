@@ -39,10 +39,9 @@ def plot_gaussians(model: GaussianMixture, X: Any, columns: tuple[str, str] | No
 
 def _widest(model: GaussianMixture) -> tuple[int, int]:
     """Return the two columns whose means differ most between components, beside the spread within them."""
-    own = model._state.components
-    within = own.spread.diagonal(axis1=1, axis2=2) if own.spread.ndim == 3 else own.spread
-    middle = own.weight @ own.mean
-    ratio = (own.weight @ (own.mean - middle) ** 2) / (own.weight @ within)
+    components = model._state.components
+    middle = components.weight @ components.mean
+    ratio = (components.weight @ (components.mean - middle) ** 2) / (components.weight @ components.variance)
     best = np.sort(np.argsort(-ratio, kind="stable")[:2])
     return int(best[0]), int(best[1])
 

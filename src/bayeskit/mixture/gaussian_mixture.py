@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -77,11 +77,12 @@ class GaussianMixtureState(MixtureState):
 
     def score(self, rows: GaussianMixtureRows, n_rows: int, wanted: Score) -> tuple[NDArray[Any], int]:
         """Return the scores of rows, and the first with density zero under every component, or -1."""
-        own, threads = self.components, n_threads(n_rows * len(self.used) * len(self.weights))
-        scores, impossible, _ = rows.score(own.log_weight, own.mean, own.spread, wanted, threads)
+        components, threads = self.components, n_threads(n_rows * len(self.used) * len(self.weights))
+        scores, impossible, _ = rows.score(components.log_weight, components.mean, components.spread, wanted, threads)
         return scores, impossible
 
 
+@dataclass(eq=False, repr=False)
 class GaussianMixture(MixtureModel):
     r"""A mixture of Gaussians, fitted by EM; with ``hard=True`` each row counts for one component, as in k-means.
 
@@ -164,39 +165,24 @@ class GaussianMixture(MixtureModel):
         ),
     }
 
-    _state: GaussianMixtureState
+    _state: GaussianMixtureState = field(init=False)
 
     means_ = learned("means", "μ_c, of shape (k, n_features).")
     covariances_ = learned("covariances", "Σ_c, in scikit-learn's shapes for each kind of covariance.")
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = "auto",
-        *,
-        covariance: Shape = "full",
-        hard: bool = False,
-        sigma: float | None = None,
-        criterion: Literal["bic", "aic"] = "bic",
-        max_components: int = 10,
-        init: Literal["k-means++"] | ArrayLike | Mapping[str, ArrayLike] = "k-means++",
-        n_init: int = 3,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        regularization: float = 1e-6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance = covariance
-        self.hard = hard
-        self.sigma = sigma
-        self.criterion = criterion
-        self.max_components = max_components
-        self.init = init
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.regularization = regularization
-        self.random_state = random_state
+    n_components: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    covariance: Shape = "full"
+    hard: bool = False
+    sigma: float | None = None
+    criterion: Literal["bic", "aic"] = "bic"
+    max_components: int = 10
+    init: Literal["k-means++"] | ArrayLike | Mapping[str, ArrayLike] = "k-means++"
+    n_init: int = 3
+    tol: float = 1e-6
+    max_iter: int = 500
+    regularization: float = 1e-6
+    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -239,22 +225,20 @@ class GaussianMixture(MixtureModel):
         order = np.arange(len(result.parameters.weight))
         if isinstance(self.init, str):
             order = np.argsort(-result.parameters.weight, kind="stable")
-        found: Components = result.parameters.take(order)
+        components: Components = result.parameters.take(order)
         outcome = EMRecord.of(result, tried)
         inertia = None
         if self.hard and self.covariance == "fixed":
             # The objective is -½ Σ |x - μ|² / σ² plus what only counts rows and known cells.
-            apart = rows.total * np.log(len(found.weight)) + 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
+            apart = rows.total * np.log(len(components.weight))
+            apart += 0.5 * rows.n_known * np.log(2 * np.pi * estimator.variance)
             inertia = max(-2 * estimator.variance * (outcome.log_likelihood + float(apart)), 0.0)
         if self.covariance in ("full", "diagonal"):
-            variance = found.spread.diagonal(axis1=1, axis2=2) if found.spread.ndim == 3 else found.spread
-            names, advice = (
-                [schema.names[j] for j in used.tolist()],
-                "Lower n_components, raise regularization, or leave",
-            )
-            warn_of_spikes(variance, found.weight * rows.total, estimator.floor, names, f"{advice} the column out.")
-        own = (found.weight, None, used, rows.centre, fill, found, inertia)
-        state = GaussianMixtureState(settings, schema, None, outcome, *own).with_steps(order)
+            names = [schema.names[j] for j in used.tolist()]
+            advice = "Lower n_components, raise regularization, or leave the column out."
+            warn_of_spikes(components.variance, components.weight * rows.total, estimator.floor, names, advice)
+        parameters = (components.weight, None, used, rows.centre, fill, components, inertia)
+        state = GaussianMixtureState(settings, schema, None, outcome, *parameters).with_steps(order)
         everything = rows.kernel if rows.n_rows == source.n_rows else state.kernel(encode(source, schema))
         self._state = replace(state, labels=state.score(everything, source.n_rows, Score.CLASS)[0])
         return self
@@ -284,18 +268,14 @@ class GaussianMixture(MixtureModel):
         varies = moments.scatter[:, 0] > 0
         used = numeric[varies]
         refuse_equal_rows(schema, used.tolist(), source.n_rows, any_varies=bool(varies.any()))
-        own = [columns[j] for j in used.tolist()]
+        varying = [columns[j] for j in used.tolist()]
         centre = np.ascontiguousarray(moments.mean[varies, 0])
         deviation = np.sqrt(moments.scatter[varies, 0] / moments.weight[varies, 0])
         n_known = float(moments.weight[varies, 0].sum())
         fill = np.full(len(schema), np.nan)  # the one value of a constant column
         fill[numeric] = moments.mean[:, 0]
-        return (
-            schema,
-            used,
-            fill,
-            MixtureRows(own, weight, centre, deviation, n_known, GaussianMixtureRows(own, centre, weight)),
-        )
+        kernel = GaussianMixtureRows(varying, centre, weight)
+        return schema, used, fill, MixtureRows(varying, weight, centre, deviation, n_known, kernel)
 
     def _estimator(self, rows: MixtureRows) -> MStep:
         # Without a sigma, k-means measures its objective in units of the spread of the table.
@@ -307,11 +287,11 @@ class GaussianMixture(MixtureModel):
     ) -> tuple[EMResult[Components], float, int]:
         threads = n_threads(rows.n_rows * len(rows.columns) * k)
 
-        def expect(own: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
+        def expect(components: Components, hard: bool = bool(self.hard)) -> tuple[Expected, float]:
             total, weight, first, second, objective, worst, singular = rows.kernel.expect(
-                own.log_weight,
-                np.ascontiguousarray(own.mean),
-                np.ascontiguousarray(own.spread),
+                components.log_weight,
+                np.ascontiguousarray(components.mean),
+                np.ascontiguousarray(components.spread),
                 hard,
                 threads,
                 estimator.shape != "fixed",
@@ -323,19 +303,19 @@ class GaussianMixture(MixtureModel):
                 )
             if not np.isfinite(objective):
                 raise BayeskitError("the likelihood is not finite; scale the columns to values nearer to 1.")
-            return Expected(own, total, weight, first, second, worst), objective + estimator.penalty(own)
+            return Expected(components, total, weight, first, second, worst), objective + estimator.penalty(components)
 
         tried = 0
 
-        def mend(own: Components, found: Expected) -> Components | None:
+        def mend(components: Components, expected: Expected) -> Components | None:
             nonlocal tried
-            dead = np.flatnonzero(found.total < DEAD * rows.total)
+            dead = np.flatnonzero(expected.total < DEAD * rows.total)
             if not len(dead):
                 return None
             tried += 1
             if tried > 20 * k * self.n_init:
                 raise BayeskitError(f"components keep losing all their rows; n_components={k} is too many.")
-            return reinitialised(own, int(dead[0]), rows.row(found.worst_row))
+            return reinitialised(components, int(dead[0]), rows.row(expected.worst_row))
 
         result = expectation_maximisation(
             self._starts(rows, estimator, k, base, expect),
@@ -400,23 +380,19 @@ class GaussianMixture(MixtureModel):
         return self._state.score(self._state.kernel(columns), len(columns[0]), wanted)
 
     def _columns(self) -> list[Column]:
-        state, means = self._state, self._state.means
-        spread = state.components.spread
-        variance = spread.diagonal(axis1=1, axis2=2) if spread.ndim == 3 else spread
-        return [
-            Column(state.schema.names[j], means[:, j], np.sqrt(variance[:, a]))
-            for a, j in enumerate(state.used.tolist())
-        ]
+        state, means, deviation = self._state, self._state.means, np.sqrt(self._state.components.variance)
+        names = state.schema.names
+        return [Column(names[j], means[:, j], deviation[:, a]) for a, j in enumerate(state.used.tolist())]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
         model = self._now()
         labels, rng = model._draw_labels(n_samples, random_state)
-        own, used = model._state.components, model._state.used
+        components, used = model._state.components, model._state.used
         rows = model.means_[labels]
-        for c in range(len(own.weight)):
+        for c in range(len(components.weight)):
             mine = np.flatnonzero(labels == c)
-            cov = own.spread[c] if own.spread.ndim == 3 else np.diag(own.spread[c])
+            cov = components.spread[c] if components.spread.ndim == 3 else np.diag(components.spread[c])
             drawn = rng.normal(size=(len(mine), len(used))) @ np.linalg.cholesky(cov).T
             rows[np.ix_(mine, used)] += drawn
         return rows, labels
@@ -435,9 +411,9 @@ class GaussianMixture(MixtureModel):
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         state = self._state
         meta, arrays = state.record.to_parts()
-        own = state.components
+        components = state.components
         parts = {"used": state.used, "centre": state.centre, "fill": state.fill}
-        parts |= {"weight": own.weight, "mean": own.mean, "spread": own.spread}
+        parts |= {"weight": components.weight, "mean": components.mean, "spread": components.spread}
         return {**meta, "inertia": state.inertia}, {**arrays, **parts}
 
     def _restore(
@@ -458,8 +434,8 @@ class GaussianMixture(MixtureModel):
         inertia = None if meta["inertia"] is None else expect_field(meta, "inertia", float)
         fill = expect_array(arrays, "fill", np.float64, (len(schema),))
         record, components = EMRecord.from_parts(meta, arrays), Components(weight, mean, spread)
-        own = (weight, None, used, centre, fill, components, inertia)
-        return GaussianMixtureState(self, schema, target, record, *own)
+        parameters = (weight, None, used, centre, fill, components, inertia)
+        return GaussianMixtureState(self, schema, target, record, *parameters)
 
     def _set_tags(self, tags: Any) -> None:
         super()._set_tags(tags)

@@ -40,16 +40,16 @@ class MixtureRows:
 
     def standardised(self, scale: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the rows about the centre in these units; a missing cell is at the centre."""
-        found = zip(self.columns, self.centre, scale, strict=True)
-        table: NDArray[np.float64] = np.column_stack([(column - m) / s for column, m, s in found])
+        columns = zip(self.columns, self.centre, scale, strict=True)
+        table: NDArray[np.float64] = np.column_stack([(column - m) / s for column, m, s in columns])
         return np.asarray(np.nan_to_num(table, copy=False))
 
 
-def reinitialised(own: Components, dead: int, row: NDArray[np.float64]) -> Components:
+def reinitialised(components: Components, dead: int, row: NDArray[np.float64]) -> Components:
     """Return the mixture with an empty component moved to a row, with the mean spread and an even weight."""
-    k = len(own.weight)
+    k = len(components.weight)
     living = np.arange(k) != dead
-    weight, mean, spread = own.weight.copy(), own.mean.copy(), own.spread.copy()
+    weight, mean, spread = components.weight.copy(), components.mean.copy(), components.spread.copy()
     mean[dead] = row
     if living.any():
         spread[dead] = spread[living].mean(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
@@ -61,7 +62,7 @@ class KMeans(GaussianMixture):
     # What makes k-means of the mixture.
     covariance: Shape = "fixed"
     hard: bool = True
-    criterion: str = "bic"
+    criterion: Literal["bic", "aic"] = "bic"
     max_components: int = 10
     regularization: float = 0.0
 
@@ -83,6 +84,10 @@ class KMeans(GaussianMixture):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+
+    def __dir__(self) -> list[str]:
+        fixed = set(signature(GaussianMixture).parameters) - set(self.get_params(deep=False))
+        return [name for name in super().__dir__() if name not in fixed]
 
     @property
     def sigma(self) -> float | None:  # type: ignore[override]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -85,11 +85,11 @@ class LatentClassState(MixtureState):
     @property
     def tables(self) -> dict[str, NDArray[np.float64]]:
         """For each column in use: P(value | class) of shape (n_values, k), or mean and deviation of shape (2, k)."""
-        layout, own = self.layout, self.latent
+        layout, classes = self.layout, self.latent
         ends = layout.offsets
-        tables = {j: own.table[ends[a] : ends[a + 1]] for a, j in enumerate(layout.coded)}
+        tables = {j: classes.table[ends[a] : ends[a + 1]] for a, j in enumerate(layout.coded)}
         for a, j in enumerate(layout.numeric):
-            tables[j] = np.stack([own.mean[a] + layout.centre[a], np.sqrt(own.variance[a])])
+            tables[j] = np.stack([classes.mean[a] + layout.centre[a], np.sqrt(classes.variance[a])])
         return {self.schema.names[j]: tables[j] for j in sorted(tables)}
 
     def parameters_of(self, components: Classes) -> dict[str, Any]:
@@ -102,6 +102,7 @@ class LatentClassState(MixtureState):
         return self.layout.rows(columns, None).score(*self.latent.arrays(), wanted, threads)
 
 
+@dataclass(eq=False, repr=False)
 class LatentClass(MixtureModel):
     r"""Latent class analysis: within a hidden class the columns of a table, categorical or Gaussian, are independent.
 
@@ -160,34 +161,21 @@ class LatentClass(MixtureModel):
     """
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {**MixtureModel._rules, "smoothing": at_least(0)}
-    _state: LatentClassState
+    _state: LatentClassState = field(init=False)
 
     tables_ = learned("tables", "For each column in use: P(value | class), or mean and deviation of each class.")
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = "auto",
-        *,
-        smoothing: float = SMOOTHING,
-        kinds: Any = None,
-        criterion: Literal["bic", "aic"] = "bic",
-        max_components: int = 10,
-        n_init: int = 3,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        regularization: float = 1e-6,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.smoothing = smoothing
-        self.kinds = kinds
-        self.criterion = criterion
-        self.max_components = max_components
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.regularization = regularization
-        self.random_state = random_state
+    n_components: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    smoothing: float = SMOOTHING
+    kinds: Any = None
+    criterion: Literal["bic", "aic"] = "bic"
+    max_components: int = 10
+    n_init: int = 3
+    tol: float = 1e-6
+    max_iter: int = 1000
+    regularization: float = 1e-6
+    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -226,12 +214,12 @@ class LatentClass(MixtureModel):
         base = int(as_generator(self.random_state).integers(2**62))
         result, tried = self._choose(source.n_rows, fitting.total, lambda k: fitting.climb(k, base, progress, record))
         order = np.argsort(-result.parameters.weight, kind="stable")
-        found: Classes = result.parameters.take(order)
+        classes: Classes = result.parameters.take(order)
         names = [counts.schema.names[j] for j in layout.numeric]
         advice = "Make a column with few distinct numbers categorical (kinds), or lower n_components."
-        warn_of_spikes(found.variance.T, found.weight * fitting.total, fitting.floor, names, advice)
-        own = (found.weight, None, layout, found)
-        state = LatentClassState(settings, counts.schema, None, EMRecord.of(result, tried), *own)
+        warn_of_spikes(classes.variance.T, classes.weight * fitting.total, fitting.floor, names, advice)
+        parameters = (classes.weight, None, layout, classes)
+        state = LatentClassState(settings, counts.schema, None, EMRecord.of(result, tried), *parameters)
         labels = state.score(encode(whole, counts.schema), Score.CLASS)[0]
         self._state = replace(state.with_steps(order), labels=labels)
         return self
@@ -248,15 +236,15 @@ class LatentClass(MixtureModel):
         return self._state.score(self._encode(X), wanted)
 
     def _columns(self) -> list[Column]:
-        state, tables, found = self._state, self._state.tables, []
+        state, tables, columns = self._state, self._state.tables, []
         for j in sorted((*state.layout.coded, *state.layout.numeric)):
             variable = state.schema[j]
             table = tables[variable.name]
             if variable.is_discrete:
-                found.append(Column(variable.name, values=variable.values, table=table))
+                columns.append(Column(variable.name, values=variable.values, table=table))
             else:
-                found.append(Column(variable.name, table[0], table[1]))
-        return found
+                columns.append(Column(variable.name, table[0], table[1]))
+        return columns
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[dict[str, Any], NDArray[np.int64]]:
         """Draw rows, as a dict of the columns in use, and their classes; a bin is drawn as its name."""
@@ -277,9 +265,9 @@ class LatentClass(MixtureModel):
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         meta, arrays = self._state.record.to_parts()
-        layout, own = self._state.layout, self._state.latent
+        layout, classes = self._state.layout, self._state.latent
         parts = {"numeric": np.array(layout.numeric, dtype=np.int64), "centre": layout.centre}
-        parts |= {"weight": own.weight, "table": own.table, "mean": own.mean, "variance": own.variance}
+        parts |= {"weight": classes.weight, "table": classes.table, "mean": classes.mean, "variance": classes.variance}
         return meta, {**arrays, **parts}
 
     def _restore(
@@ -319,7 +307,7 @@ def _layout(counts: TableCounts) -> tuple[ColumnLayout, NDArray[np.float64]]:
                 f"column '{schema[j].name}' is {schema[j].kind}; latent classes take categorical and gaussian columns."
             )
     varies = moments.scatter[:, 0] > 0
-    numeric = tuple(j for j, own in zip(schema.numeric, varies.tolist(), strict=True) if own)
+    numeric = tuple(j for j, differs in zip(schema.numeric, varies.tolist(), strict=True) if differs)
     coded, sizes = schema.discrete, tuple(schema[j].n_values for j in schema.discrete)
     any_varies = bool(numeric) or any(size > 1 for size in sizes)
     refuse_equal_rows(schema, (*coded, *numeric), int(counts.n_class.sum()), any_varies=any_varies)
@@ -351,13 +339,13 @@ class _Fitting:
     def climb(self, k: int, base: int, progress: Progress | None, record: bool) -> tuple[EMResult[Classes], float, int]:
         threads = n_threads(len(self.columns[0]) * len(self.columns) * k)
 
-        def expect(own: Classes) -> tuple[Any, float]:
-            *found, objective, impossible = self.rows.expect(*own.arrays(), threads)
+        def expect(classes: Classes) -> tuple[Any, float]:
+            *statistics, objective, impossible = self.rows.expect(*classes.arrays(), threads)
             if impossible >= 0 or not np.isfinite(objective):
                 raise BayeskitError(
                     f"row {max(impossible, 0)}: it has probability 0 under every class; pass smoothing > 0."
                 )
-            return (own, found), objective + self.penalty(own)
+            return (classes, statistics), objective + self.penalty(classes)
 
         result = expectation_maximisation(
             self.starts(k, base),
@@ -373,15 +361,15 @@ class _Fitting:
         return result, log, free_parameters(self.layout, k)
 
     def maximise(self, statistics: Any) -> Classes:
-        own, (total, cells, weight, first, second) = statistics
+        classes, (total, cells, weight, first, second) = statistics
         smoothing, k = self.model.smoothing, len(total)
         prior = (total + smoothing) / (total.sum() + k * smoothing)
         known = np.where(weight > 0, weight, 1.0)
         shift = first / known
         scatter = np.maximum(second - first * shift, 0.0)
         # A class that knows no cell of a column keeps what it believed.
-        variance = np.where(weight > 0, (scatter + self.floor[:, None]) / known, own.variance)
-        return Classes(prior, self.normalised(cells + smoothing, own.table), own.mean + shift, variance)
+        variance = np.where(weight > 0, (scatter + self.floor[:, None]) / known, classes.variance)
+        return Classes(prior, self.normalised(cells + smoothing, classes.table), classes.mean + shift, variance)
 
     def normalised(self, cells: NDArray[np.float64], fallback: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide the cells of each column by their sum; a class without any keeps ``fallback``."""
@@ -390,12 +378,12 @@ class _Fitting:
         sums = np.repeat(np.add.reduceat(cells, self.offsets[:-1], axis=0), np.diff(self.offsets), axis=0)
         return np.where(sums > 0, cells / np.where(sums > 0, sums, 1.0), fallback)
 
-    def penalty(self, own: Classes) -> float:
+    def penalty(self, classes: Classes) -> float:
         """Return the penalty of the log-likelihood; the sum never decreases."""
-        found = -0.5 * float((self.floor[:, None] / own.variance).sum())
+        penalty = -0.5 * float((self.floor[:, None] / classes.variance).sum())
         if self.model.smoothing > 0:
-            found += self.model.smoothing * float(np.log(own.table).sum() + np.log(own.weight).sum())
-        return found
+            penalty += self.model.smoothing * float(np.log(classes.table).sum() + np.log(classes.weight).sum())
+        return penalty
 
     def starts(self, k: int, base: int) -> Iterator[Classes]:
         """Yield starts: classes around rows that k-means++ draws, with distance 1 for different values."""

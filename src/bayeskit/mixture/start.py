@@ -23,10 +23,10 @@ def seed_rows(
     of weight 2 counts as two equal rows, and the order of the table does not matter.
     """
     order = np.argsort(projection, kind="stable")
-    own = np.ones(len(order)) if weight is None else weight
-    mass = np.cumsum(own[order])
+    row_weight = np.ones(len(order)) if weight is None else weight
+    mass = np.cumsum(row_weight[order])
     if len(order) <= SEED_ROWS:
-        return order, own[order]
+        return order, row_weight[order]
     points = (np.arange(SEED_ROWS) + 0.5) / SEED_ROWS * mass[-1]
     return order[np.searchsorted(mass, points)], np.ones(SEED_ROWS)
 

@@ -72,7 +72,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         The largest number of bins, where numbers are cut.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
         How the variance of a gaussian column in a state is estimated, as in :class:`~bayeskit.NaiveBayes`.
-    variance_prior : float, default 4.0
+    variance_prior : float, default 8.0
         The rows of the column's own variance that "posterior" adds to each state.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         What a value does that was not seen in ``fit``: it counts as missing, is an error, or has a share of its own.
