@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from bayeskit.classify.auto_text.members import Floats, Matrix
 
@@ -98,7 +99,7 @@ def fit_doubt(scores: Floats, y: NDArray[Any], weight: Floats, shares: Floats) -
     rows, least = np.arange(len(y)), 1.0 / (1.0 + float(weight.sum()))
 
     def parts(parameters: Floats) -> tuple[float, float]:
-        return float(np.exp(parameters[0])), least + (1.0 - least) / (1.0 + float(np.exp(-parameters[1])))
+        return float(np.exp(parameters[0])), least + (1.0 - least) * float(expit(parameters[1]))
 
     def objective(parameters: Floats) -> float:
         p = doubted(scores, *parts(parameters), shares)[rows, y]
