@@ -205,3 +205,8 @@ def test_memory_that_is_in_use_beside_the_counts_counts_too():
     MemoryLimit(need + 100).refuse_too_large(sizes, *known, beside=100)
     with pytest.raises(TooLargeError, match="in use at once"):
         MemoryLimit(need + 99).refuse_too_large(sizes, *known, beside=100)
+
+
+def test_sums_of_weights_come_back_from_a_file():
+    counts = count(range(4), "pairs", np.array([0.5, 1.0, 2.0, 0.25]))
+    assert_array_equal(FamilyCounts.from_parts(*counts.to_parts()).cells, counts.cells)

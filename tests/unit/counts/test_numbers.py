@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from bayeskit import NaiveBayes
 from bayeskit.counts import numbers as module
 from bayeskit.counts.numbers import EXACT, NumberCounts
 from bayeskit.errors import MergeError, ModelFileError
@@ -115,3 +116,11 @@ def test_parts_that_no_table_gives_are_refused(part, value):
     parts[part] = np.array(value, dtype=parts[part].dtype)
     with pytest.raises(ModelFileError):
         NumberCounts.from_parts(parts, 2, 2, np.int64)
+
+
+def test_numbers_of_several_columns_come_back_from_a_file():
+    counts = NaiveBayes(numeric="kde").fit({"x": [3.0, 4.0, 5.0], "y": [1.0, 2.0, 2.0]}, ["a", "b", "b"]).counts_
+    again = type(counts).from_parts(*counts.to_parts()).numbers
+    for j in range(2):
+        for ours, theirs in zip(again.column(j), counts.numbers.column(j), strict=True):
+            assert ours.tolist() == theirs.tolist()
