@@ -84,10 +84,8 @@ def test_a_csv_file_scored_by_duckdb_is_read_as_the_command_reads_it(words, tmp_
     word, label = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
     word = np.where(rng.random(200) < 0.7, label, word)
     cells = [rng.choice(["NA", "?", ""]) if rng.random() < 0.1 else words[k] for k in word]
-    lines = [
-        f"{k},{cell},{x:.3f},{'ab'[y]}"
-        for k, (cell, x, y) in enumerate(zip(cells, rng.normal(label), label, strict=True))
-    ]
+    cells = zip(range(200), cells, rng.normal(label), label, strict=True)
+    lines = [f"{k},{cell},{x:.3f},{'ab'[y]}" for k, cell, x, y in cells]
     Path("rows.csv").write_text("\n".join(["id,word,x,play", *lines]))
     kind = ["--kind", "word=categorical"]
     assert (
