@@ -1,4 +1,6 @@
 // Any column as bytes: the bin of a number, or the level of a categorical value.
+#include <atomic>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -40,56 +42,82 @@ struct Encoding {
     }
 };
 
-// (n_features, n_rows): `edges` cut the numbers of a column that is `ordered`, `places` are the levels of the codes of another.
-// Row r stands at order[r] in the columns, if there is an order.
-nb::object encode_levels(nb::handle columns, std::optional<Vector<int32_t>> order, const std::vector<Vector<double>>& edges,
-                         const std::vector<Vector<uint8_t>>& places, Vector<bool> ordered, int n_threads) {
-    const Table table = table_of(columns);
-    const int64_t d = static_cast<int64_t>(table.columns.size());
-    const int64_t rows = order ? static_cast<int64_t>(order->shape(0)) : table.n_rows;
-    need(static_cast<int64_t>(edges.size()) == d && static_cast<int64_t>(places.size()) == d && static_cast<int64_t>(ordered.shape(0)) == d,
-         "the table has another number of columns than the levels.");
-    for (int64_t r = 0; order && r < rows; ++r) need(order->data()[r] >= 0 && order->data()[r] < table.n_rows, "a row is out of range.");
-    std::vector<Encoding> encodings;
-    for (int64_t j = 0; j < d; ++j) {
-        const bool is_number = ordered.data()[j];
-        const Type type = table.columns[j].type;
-        need(static_cast<int64_t>(edges[j].shape(0)) < HIDDEN, "a column has too many bins.");
-        need(is_number || (type != Type::f32 && type != Type::f64), "the codes of a column are not whole numbers.");
-        encodings.push_back({edges[j].data(), static_cast<int64_t>(edges[j].shape(0)), places[j].data(),
-                             static_cast<int64_t>(places[j].shape(0)), is_number});
+// How the columns of a table become levels: `edges` cut the numbers of a column that is `ordered`, `places` are the levels of
+// the codes of another.
+class LevelEncoder {
+public:
+    LevelEncoder(const std::vector<Vector<double>>& edges, const std::vector<Vector<uint8_t>>& places, Vector<bool> ordered) {
+        const size_t d = ordered.shape(0);
+        need(edges.size() == d && places.size() == d, "the parts of the levels differ in length.");
+        for (size_t j = 0; j < d; ++j) {
+            need(static_cast<int64_t>(edges[j].shape(0)) < HIDDEN, "a column has too many bins.");
+            edges_.push_back(copy_of(edges[j]));
+            places_.push_back(copy_of(places[j]));
+        }
+        for (size_t j = 0; j < d; ++j)
+            encodings_.push_back({edges_[j].data(), static_cast<int64_t>(edges_[j].size()), places_[j].data(),
+                                  static_cast<int64_t>(places_[j].size()), ordered.data()[j]});
     }
-    Owned<uint8_t> out({static_cast<size_t>(d), static_cast<size_t>(rows)});
-    {
-        nb::gil_scoped_release release;
-        constexpr int64_t AT_ONCE = 1 << 14, AHEAD = 24;
-        const int64_t parts = (rows + AT_ONCE - 1) / AT_ONCE;
-        parallel_chunks(d * parts, n_threads, [&](int64_t chunk, int) {
-            const int64_t j = chunk / parts, begin = chunk % parts * AT_ONCE, end = std::min(rows, begin + AT_ONCE);
-            const Column& column = table.columns[j];
-            const Encoding& encoding = encodings[j];
-            const int32_t* at = order ? order->data() : nullptr;
-            uint8_t* to = out.data + j * rows;
-            with_type(column.type, [&](auto zero) {
-                using T = decltype(zero);
-                for (int64_t r = begin; r < end; ++r) {
-                    // Rows of a long column lie here and there: those that come soon are asked for.
-                    if (at && r + AHEAD < end) fetch_line(reinterpret_cast<uintptr_t>(column.data + at[r + AHEAD] * column.stride));
-                    const T value = *reinterpret_cast<const T*>(column.data + (at ? at[r] : r) * column.stride);
-                    if constexpr (std::is_floating_point_v<T>) to[r] = encoding.bin(static_cast<double>(value));
-                    else to[r] = encoding.ordered ? encoding.bin(static_cast<double>(value)) : encoding.level(value);
-                }
+
+    // (n_features, n_rows), where row r stands at order[r] in the columns, if there is an order; and whether a number is infinite
+    nb::tuple encode(nb::handle columns, std::optional<Vector<int32_t>> order, int n_threads) const {
+        const Table table = table_of(columns);
+        const int64_t d = static_cast<int64_t>(table.columns.size());
+        const int64_t rows = order ? static_cast<int64_t>(order->shape(0)) : table.n_rows;
+        need(static_cast<int64_t>(encodings_.size()) == d, "the table has another number of columns than the levels.");
+        for (int64_t r = 0; order && r < rows; ++r) need(order->data()[r] >= 0 && order->data()[r] < table.n_rows, "a row is out of range.");
+        for (int64_t j = 0; j < d; ++j) {
+            const Type type = table.columns[j].type;
+            need(encodings_[j].ordered || (type != Type::f32 && type != Type::f64), "the codes of a column are not whole numbers.");
+        }
+        Owned<uint8_t> out({static_cast<size_t>(d), static_cast<size_t>(rows)});
+        std::atomic<bool> infinite{false};
+        {
+            nb::gil_scoped_release release;
+            constexpr int64_t AT_ONCE = 1 << 14;
+            const int64_t parts = (rows + AT_ONCE - 1) / AT_ONCE;
+            parallel_chunks(d * parts, n_threads, [&](int64_t chunk, int) {
+                const int64_t j = chunk / parts, begin = chunk % parts * AT_ONCE, end = std::min(rows, begin + AT_ONCE);
+                if (encode_part(table.columns[j], encodings_[j], order ? order->data() : nullptr, begin, end, out.data + j * rows)) infinite = true;
             });
-        });
+        }
+        return nb::make_tuple(out.to_numpy(), infinite.load());
     }
-    return out.to_numpy();
-}
+
+private:
+    std::vector<std::vector<double>> edges_;
+    std::vector<std::vector<uint8_t>> places_;
+    std::vector<Encoding> encodings_;
+
+    // Some rows of one column; whether one of its numbers is infinite.
+    static bool encode_part(const Column& column, const Encoding& encoding, const int32_t* at, int64_t begin, int64_t end, uint8_t* to) {
+        constexpr int64_t AHEAD = 24;
+        bool infinite = false;
+        with_type(column.type, [&](auto zero) {
+            using T = decltype(zero);
+            for (int64_t r = begin; r < end; ++r) {
+                // Rows of a long column lie here and there: those that come soon are asked for.
+                if (at && r + AHEAD < end) fetch_line(reinterpret_cast<uintptr_t>(column.data + at[r + AHEAD] * column.stride));
+                const T value = *reinterpret_cast<const T*>(column.data + (at ? at[r] : r) * column.stride);
+                if constexpr (std::is_floating_point_v<T>) {
+                    to[r] = encoding.bin(static_cast<double>(value));
+                    infinite |= std::isinf(value);
+                } else {
+                    to[r] = encoding.ordered ? encoding.bin(static_cast<double>(value)) : encoding.level(value);
+                }
+            }
+        });
+        return infinite;
+    }
+};
 
 }  // namespace
 
 void bind_encode_levels(nb::module_& m) {
     using namespace nb::literals;
-    m.def("encode_levels", &encode_levels, "columns"_a, "order"_a.none(), "edges"_a, "places"_a, "ordered"_a, "n_threads"_a);
+    nb::class_<LevelEncoder>(m, "LevelEncoder")
+        .def(nb::init<const std::vector<Vector<double>>&, const std::vector<Vector<uint8_t>>&, Vector<bool>>(), "edges"_a, "places"_a, "ordered"_a)
+        .def("encode", &LevelEncoder::encode, "columns"_a, "order"_a.none(), "n_threads"_a);
 }
 
 }  // namespace bayeskit::automatic

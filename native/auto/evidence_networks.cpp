@@ -10,6 +10,8 @@
 namespace bayeskit::automatic {
 namespace {
 
+constexpr int64_t FEW = 16;  // rows that are walked one by one
+
 // to[r] += weight × the line of the row's deepest node, for rows whose cell is not hidden
 BAYESKIT_SIMD
 static void add_lines(const UnitRows& path, int64_t rows, const float* tables, int64_t size, int64_t n_classes, double weight, double* to,
@@ -249,10 +251,35 @@ private:
     void add_unit(int64_t u, const float* tables, int64_t n_classes, const Matrix<uint8_t>& codes, int64_t chunk, double weight, double* to,
                   int64_t stride) const {
         const int64_t rows = static_cast<int64_t>(codes.shape(1)), first = chunk * ROWS_AT_ONCE, here = std::min(ROWS_AT_ONCE, rows - first);
+        if (rows < FEW) {  // the bins of all levels would be read for a few of them
+            for (int64_t r = 0; r < rows; ++r) add_row(u, tables + layout_.value_at[u] * n_classes, n_classes, codes.data() + r, rows, weight, to + r * stride);
+            return;
+        }
         UnitRows path(layout_, u, codes.data(), rows);
         path.start(first, here);
         while (path.deeper()) continue;
         add_lines(path, here, tables + layout_.value_at[u] * n_classes, layout_.sizes[u], n_classes, weight, to + first * stride, stride);
+    }
+
+    // The same for one row, whose level of column j is row[j × stride].
+    void add_row(int64_t u, const float* tables, int64_t n_classes, const uint8_t* row, int64_t stride, double weight, double* to) const {
+        const uint8_t level = row[u % layout_.n_features * stride];
+        if (level == HIDDEN) return;
+        const int32_t* counts = layout_.n_nodes.data() + u * (DEPTHS + 1);
+        const int32_t* child = layout_.child.data() + layout_.child_at[u];
+        int64_t node = 0, first = 0;
+        for (int d = 0; d < DEPTHS; ++d) {
+            const int32_t parent = layout_.parents[u * DEPTHS + d];
+            if (parent < 0 || !counts[d + 1] || row[parent * stride] == HIDDEN) break;
+            const int64_t size = layout_.size_of(u, parent);
+            const int32_t next = child[(node - first) * size + layout_.bins_of(u, parent)[row[parent * stride]]];
+            if (!next) break;
+            child += counts[d] * size;
+            first += counts[d];
+            node = next;
+        }
+        const float* line = tables + (node * layout_.sizes[u] + layout_.bins_of(u, u % layout_.n_features)[level]) * n_classes;
+        for (int64_t c = 0; c < n_classes; ++c) to[c] += weight * static_cast<double>(line[c]);
     }
 };
 

@@ -76,6 +76,18 @@ static double dot(const double* a, const double* b, int64_t n) {
     return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
+constexpr int64_t FEW = 8;  // fewer rows are not worth WIDE places
+
+// The same of one row
+double distance_of(const double* z, int64_t p, const double* mean, const double* l, double* d) {
+    double total = 0.0;
+    for (int64_t i = 0; i < p; ++i) {
+        d[i] = (z[i] - mean[i] - dot(l + i * p, d, i)) / l[i * p + i];
+        total += d[i] * d[i];
+    }
+    return total;
+}
+
 // constant - factor log(1 + scale q)
 BAYESKIT_SIMD
 static void to_densities(const double* q, double constant, double factor, double scale, double* out) {
@@ -101,15 +113,15 @@ static void downdate(const double* a, const double* b, int64_t p, const double* 
 
 // (n_rows, n_classes): log densities of the posterior predictive t distributions, up to what all classes share.
 //
-// `scale` (n_classes, p, p) is the scale matrix of the inverse Wishart, `kappa` and `df` (n_classes,) the weight of the mean and
+// `lower` (n_classes, p, p) is the Cholesky factor of the scale matrix of the inverse Wishart, `kappa` and `df` (n_classes,) the weight of the mean and
 // ν + n - p_all + 1. With `y`, each row is left out: `own` is how much of it. Its own class loses it as a rank-one downdate, and so
 // does the covariance that all classes share, pooled[y] (z - center[y])(z - center[y])ᵀ for a whole row.
-nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double> scale, Vector<double> kappa, Vector<double> df,
+nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double> lower, Vector<double> kappa, Vector<double> df,
                               std::optional<Vector<uint32_t>> y, std::optional<Vector<double>> own, std::optional<Matrix<double>> center,
                               std::optional<Vector<double>> pooled, int n_threads) {
     const int64_t rows = static_cast<int64_t>(z.shape(0)), p = static_cast<int64_t>(z.shape(1)), k = static_cast<int64_t>(mean.shape(0));
-    need(static_cast<int64_t>(mean.shape(1)) == p && static_cast<int64_t>(scale.shape(0)) == k && static_cast<int64_t>(scale.shape(1)) == p &&
-             static_cast<int64_t>(scale.shape(2)) == p && static_cast<int64_t>(kappa.shape(0)) == k && static_cast<int64_t>(df.shape(0)) == k,
+    need(static_cast<int64_t>(mean.shape(1)) == p && static_cast<int64_t>(lower.shape(0)) == k && static_cast<int64_t>(lower.shape(1)) == p &&
+             static_cast<int64_t>(lower.shape(2)) == p && static_cast<int64_t>(kappa.shape(0)) == k && static_cast<int64_t>(df.shape(0)) == k,
          "the parts of the Gaussians do not fit together.");
     need(y.has_value() == own.has_value() && y.has_value() == center.has_value() && y.has_value() == pooled.has_value(),
          "rows are left out with y, own, center and pooled.");
@@ -119,22 +131,13 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
         need(static_cast<int64_t>(center->shape(0)) == k && static_cast<int64_t>(center->shape(1)) == p && static_cast<int64_t>(pooled->shape(0)) == k,
              "the parts of the Gaussians do not fit together.");
     }
-    std::vector<double> lower(k * p * p), log_det(k, 0.0);
-    for (int64_t c = 0; c < k; ++c) {
-        double* l = lower.data() + c * p * p;
-        std::copy(scale.data() + c * p * p, scale.data() + (c + 1) * p * p, l);
-        for (int64_t i = 0; i < p; ++i)
-            for (int64_t j = 0; j <= i; ++j) {
-                const double sum = l[i * p + j] - dot(l + i * p, l + j * p, j);
-                if (i == j) {
-                    need(sum > 0.0, "a scale matrix is not positive definite.");
-                    l[i * p + i] = std::sqrt(sum);
-                    log_det[c] += std::log(sum);
-                } else {
-                    l[i * p + j] = sum / l[j * p + j];
-                }
-            }
-    }
+    std::vector<double> log_det(k, 0.0);
+    for (int64_t c = 0; c < k; ++c)
+        for (int64_t i = 0; i < p; ++i) {
+            const double root = lower.data()[(c * p + i) * p + i];
+            need(root > 0.0, "a scale matrix is not positive definite.");
+            log_det[c] += 2.0 * std::log(root);
+        }
     Owned<double> out({static_cast<size_t>(rows), static_cast<size_t>(k)});
     {
         nb::gil_scoped_release release;
@@ -144,7 +147,15 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
             return std::lgamma((freedom + q_all) / 2) - std::lgamma(freedom / 2) - 0.5 * q_all * std::log((heavy + 1.0) / heavy);
         };
         for (int64_t c = 0; c < k; ++c) fixed[c] = shape(df.data()[c], kappa.data()[c]) - 0.5 * log_det[c];
-        parallel_chunks((rows + 255) / 256, n_threads, [&](int64_t chunk, int) {
+        if (!y && rows < FEW) {
+            std::vector<double> d(p);
+            for (int64_t r = 0; r < rows; ++r)
+                for (int64_t c = 0; c < k; ++c) {
+                    const double heavy = kappa.data()[c], q = distance_of(z.data() + r * p, p, mean.data() + c * p, lower.data() + c * p * p, d.data());
+                    out.data[r * k + c] = fixed[c] - (df.data()[c] + q_all) / 2 * std::log1p(heavy / (heavy + 1.0) * q);
+                }
+        }
+        parallel_chunks(!y && rows < FEW ? 0 : (rows + 255) / 256, n_threads, [&](int64_t chunk, int) {
             std::vector<double> block(p * WIDE), d(p * WIDE), away(y ? p * WIDE : 0), other(away.size());
             const std::vector<double> zero(p, 0.0);
             double distance[WIDE], density[WIDE], shared[WIDE], factor[WIDE];
@@ -189,7 +200,7 @@ nb::object gaussian_densities(Matrix<double> z, Matrix<double> mean, Cube<double
 void bind_gaussians(nb::module_& m) {
     using namespace nb::literals;
     m.def("gaussian_sums", &gaussian_sums, "z"_a, "y"_a, "weight"_a, "n_classes"_a, "n_threads"_a);
-    m.def("gaussian_densities", &gaussian_densities, "z"_a, "mean"_a, "scale"_a, "kappa"_a, "df"_a, "y"_a.none(), "own"_a.none(),
+    m.def("gaussian_densities", &gaussian_densities, "z"_a, "mean"_a, "lower"_a, "kappa"_a, "df"_a, "y"_a.none(), "own"_a.none(),
           "center"_a.none(), "pooled"_a.none(), "n_threads"_a);
 }
 

@@ -29,12 +29,17 @@ def test_densities_are_those_of_scipys_multivariate_t_up_to_a_constant():
     mean, kappa, df = rng.normal(size=(2, 3)), np.array([4.5, 9.5]), np.array([6.0, 11.0])
     root = rng.normal(size=(2, 3, 3))
     scale = root @ root.transpose(0, 2, 1) + np.eye(3)
-    found = gaussian_densities(z, mean, scale, kappa, df, None, None, None, None, 1)
+    lower = np.linalg.cholesky(scale)
+    found = gaussian_densities(z, mean, lower, kappa, df, None, None, None, None, 1)
     for c in range(2):
         shape = scale[c] * (kappa[c] + 1) / (kappa[c] * df[c])
         expected = multivariate_t(mean[c], shape, df[c]).logpdf(z)
         # What is left out is the same for all classes: -p/2 log π.
         assert_allclose(found[:, c] - 1.5 * np.log(np.pi), expected, rtol=1e-10)
+    # A few rows are scored one by one.
+    for few in (z[:1], z[:7]):
+        one_by_one = gaussian_densities(few, mean, lower, kappa, df, None, None, None, None, 1)
+        assert_allclose(one_by_one, found[: len(few)], rtol=1e-12)
 
 
 def test_downdates_equal_leaving_the_row_out_of_its_class_and_of_the_pooled_covariance():
@@ -50,7 +55,7 @@ def test_downdates_equal_leaving_the_row_out_of_its_class_and_of_the_pooled_cova
         pull = (kappa * n / (kappa + n))[:, None, None] * np.einsum("ci,cj->cij", own - prior, own - prior)
         scale = scatter + nu * scatter.sum(axis=0) / divisor + pull
         mean = (kappa * prior + n[:, None] * own) / (kappa + n)[:, None]
-        return (mean, scale, n + kappa, nu + n - 3 + 1), own, n / (n - 1) * nu / divisor
+        return (mean, np.linalg.cholesky(scale), n + kappa, nu + n - 3 + 1), own, n / (n - 1) * nu / divisor
 
     ones = np.ones(len(y))
     densities, center, pooled = parts(ones)

@@ -174,6 +174,8 @@ def test_a_hidden_cell_adds_nothing_and_a_hidden_parent_backs_off():
             assert_allclose(terms[row, i, 0], expected, rtol=1e-6)
     weight = np.array([1.0, 2.0, 0.5, 0.0])
     assert_allclose(case.networks.score(tables, codes, weight, 1), np.einsum("rnc,n->rc", terms, weight), rtol=1e-12)
+    few = np.ascontiguousarray(codes[:, :5])  # a few rows are walked one by one
+    assert_allclose(case.networks.terms(tables, few, 1), terms[:5], rtol=1e-12)
     assert_allclose(case.networks.score_each(tables, codes, 1).mean(axis=0), terms.sum(axis=1), rtol=1e-12)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeskit._kernels import cut_numbers, encode_levels, scale_numbers
+from bayeskit._kernels import LevelEncoder, cut_numbers, scale_numbers
 
 
 @st.composite
@@ -92,8 +92,10 @@ def test_numbers_and_codes_become_levels(table, ordered_rows):
     places = [*[nothing] * len(numbers), np.arange(2, 8, dtype=np.uint8), rng.integers(1, 200, 300).astype(np.uint8)]
     ordered = np.array([True] * len(numbers) + [False] * 2)
     taken = order if ordered_rows else None
-    found = encode_levels(columns, taken, edges, places, ordered, 1)
-    assert_array_equal(found, encode_levels(columns, taken, edges, places, ordered, 3))
+    encoder = LevelEncoder(edges, places, ordered)
+    found, infinite = encoder.encode(columns, taken, 1)
+    assert infinite == any(np.isinf(column if taken is None else column[taken]).any() for column in numbers)
+    assert_array_equal(found, encoder.encode(columns, taken, 3)[0])
     for j, column in enumerate(columns):
         own = column if taken is None else column[taken]
         if ordered[j]:
@@ -113,9 +115,11 @@ def test_parts_that_do_not_fit_are_refused():
         with pytest.raises(ValueError, match="differ in length"):
             call(columns, order, weight[1:], 9, 1)
     none = np.empty(0, np.uint8)
-    with pytest.raises(ValueError, match="another number of columns"):
-        encode_levels(columns, None, [], [none], np.array([True]), 1)
+    with pytest.raises(ValueError, match="differ in length"):
+        LevelEncoder([], [none], np.array([True]))
     with pytest.raises(ValueError, match="not whole numbers"):
-        encode_levels(columns, None, [np.empty(0)], [none], np.array([False]), 1)
+        LevelEncoder([np.empty(0)], [none], np.array([False])).encode(columns, None, 1)
     with pytest.raises(ValueError, match="too many bins"):
-        encode_levels(columns, None, [np.arange(255.0)], [none], np.array([True]), 1)
+        LevelEncoder([np.arange(255.0)], [none], np.array([True]))
+    with pytest.raises(ValueError, match="another number of columns"):
+        LevelEncoder([np.empty(0)], [none], np.array([True])).encode(columns * 2, None, 1)

@@ -587,14 +587,13 @@ def cut_numbers(
 def scale_numbers(
     columns: list[NDArray[Any]], order: NDArray[np.int32], weight: Doubles, most_points: int, n_threads: int
 ) -> tuple[Doubles, Doubles, Doubles, NDArray[np.int64]]: ...
-def encode_levels(
-    columns: list[NDArray[Any]],
-    order: NDArray[np.int32] | None,
-    edges: list[Doubles],
-    places: list[Bytes],
-    ordered: NDArray[np.bool_],
-    n_threads: int,
-) -> Bytes: ...
+
+class LevelEncoder:
+    def __init__(self, edges: list[Doubles], places: list[Bytes], ordered: NDArray[np.bool_]) -> None: ...
+    def encode(
+        self, columns: list[NDArray[Any]] | NDArray[Any], order: NDArray[np.int32] | None, n_threads: int
+    ) -> tuple[Bytes, bool]: ...
+
 def pair_gains(
     codes: Bytes,
     y: NDArray[np.uint32],
@@ -702,7 +701,7 @@ class ContextTrees:
     def score(self, tables: NDArray[np.float32], node_weight: Doubles, codes: Bytes, n_threads: int) -> Doubles: ...
 
 def gaussian_rows(
-    numbers: list[NDArray[Any]],
+    numbers: list[NDArray[Any]] | NDArray[Any],
     order: NDArray[np.int32] | None,
     codes: Bytes,
     first: int,
@@ -722,7 +721,7 @@ def gaussian_sums(z: Doubles, y: NDArray[np.uint32], weight: Doubles, n_classes:
 def gaussian_densities(
     z: Doubles,
     mean: Doubles,
-    scale: Doubles,
+    lower: Doubles,
     kappa: Doubles,
     df: Doubles,
     y: NDArray[np.uint32] | None,

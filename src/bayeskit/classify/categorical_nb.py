@@ -17,7 +17,7 @@ from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
-from bayeskit.table.column import Coded
+from bayeskit.table.column import Coded, Column
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
@@ -134,9 +134,12 @@ def _whole(source: Source) -> Source:
         if source.array.dtype.kind == "f":
             return replace(source, array=np.trunc(source.array))
         return source
-    columns = []
+    columns: list[Column] = []
     for j, name in enumerate(source.names):
         column = source.column(j)
+        if isinstance(column, Coded) and not column.levels:  # every cell is missing
+            columns.append(column)
+            continue
         if isinstance(column, Coded):
             raise TableError(
                 f"column '{name}' holds {column.levels[0]!r}; CategoricalNB takes whole numbers, "

@@ -44,10 +44,16 @@ def auto_columns(beliefs: AutoBeliefs) -> tuple[Column, ...]:
 def auto_pool(beliefs: AutoBeliefs, engine: str) -> Pool:
     """Return the members of an AutoBayes and their pool."""
     plan = beliefs.plan
-    if len(plan.member_weight) != 1 + len(plan.gaussians) + len(plan.trees):
+    if plan.linear:
         raise BayeskitError(
-            f"this AutoBayes has a member that cannot be written as {engine}: of {', '.join(plan.members)}, networks, "
-            "Gaussians, normal scores and trees can; fit it with effort='balanced'."
+            f"this AutoBayes has a linear member, since its table has more columns than rows; it cannot be written as "
+            f"{engine}. Fit it with fewer columns, or with more rows than columns."
+        )
+    if len(plan.rare.features):
+        name = plan.schema.names[int(plan.rare.features[0])]
+        raise BayeskitError(
+            f"column {name!r} has more values than levels, and what its rare values say cannot be written as {engine}. "
+            "Group them, or leave the column out."
         )
     matrix = beliefs._class_matrix.copy()
     matrix[:, -1] += beliefs._other_prior

@@ -15,6 +15,7 @@ from bayeskit._kernels import content_hashes, group_rows, n_threads
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan
 from bayeskit.classify.auto.levels import Levels
+from bayeskit.classify.auto.rare_values import RareValues
 from bayeskit.table.schema import Schema
 
 # Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
@@ -81,11 +82,19 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         plan.levels.ordered[place],
     )
     networks, of_cells = _reordered_networks(plan.networks, place, column, of_levels, ordered_levels)
+    by_feature = np.argsort(column[plan.rare.features])  # columns with rare values in the order of the schema
+    rare = RareValues(
+        column[plan.rare.features][by_feature],
+        tuple(plan.rare.places[k] for k in by_feature),
+        plan.rare.strength[by_feature],
+        plan.rare.weight[by_feature],
+    )
     changed: PoolPlan = replace(
         plan,
         schema=schema,
         levels=ordered_levels,
         networks=networks,
+        rare=rare,
         gaussians=tuple(replace(each, features=column[each.features]) for each in plan.gaussians),
         trees=tuple(
             replace(
@@ -94,6 +103,15 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
                 feature=np.where(each.feature < 0, -1, column[each.feature]).astype(np.int32),
             )
             for each in plan.trees
+        ),
+        linear=tuple(
+            replace(
+                each,
+                scales=replace(each.scales, features=column[each.scales.features]),
+                coefficients=each.coefficients[:, class_place],
+                intercept=each.intercept[class_place],
+            )
+            for each in plan.linear
         ),
         classes=classes,
         column_weight=plan.column_weight[np.append(place, len(place))],
@@ -107,6 +125,7 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         counts.n_class[class_place],
         counts.n_level[np.ix_(of_levels, class_place)],
         counts.networks[np.ix_(of_cells, class_place)],
+        counts.rare[np.ix_(_runs(plan.rare.value_at, by_feature), class_place)],
         tuple(cells[:, class_place] for cells in counts.trees),
         tuple(sums[class_place] for sums in counts.sums),
     )

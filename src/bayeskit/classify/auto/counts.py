@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from bayeskit.classify.auto.evidence_networks import NetworkPlan, plain_network
 from bayeskit.classify.auto.gaussians import GaussianPlan
-from bayeskit.classify.auto.levels import Levels
+from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
+from bayeskit.classify.auto.linear import LinearPlan
+from bayeskit.classify.auto.rare_values import RareValues
 from bayeskit.classify.auto.training_rows import TrainingRows
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.errors import MergeError
@@ -26,16 +28,19 @@ class PoolPlan:
     schema: Schema
     levels: Levels
     networks: NetworkPlan
+    rare: RareValues
     gaussians: tuple[GaussianPlan, ...]
     trees: tuple[TreePlan, ...]
+    linear: tuple[LinearPlan, ...]  # of a wide table one, else none
     classes: NDArray[Any]  # those of the biases
     column_weight: NDArray[np.float64]  # (n_features + 1,): of each column in the networks, and of the prior
     column_bias: NDArray[np.float64]  # (n_classes,)
-    member_weight: NDArray[np.float64]  # (n_members,): networks, Gaussians, trees
+    member_weight: NDArray[np.float64]  # (n_members,): networks, Gaussians, trees, linear
     member_bias: NDArray[np.float64]  # (n_classes,)
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1): of the pool's scores; a bias is last
     left_out_loss: NDArray[np.float64]  # (n_members + 1,): log-loss of each member, and of the pool, on rows left out
     believed: float  # how far the members are believed, from 0 (the class shares) to 1
+    n_rows: float  # the rows that it was chosen on, or their weight
 
     @cached_property
     def plain(self) -> NetworkPlan:
@@ -50,10 +55,16 @@ class PoolPlan:
         return sha.hexdigest()
 
     @property
+    def merged_columns(self) -> list[int]:
+        """The columns with so many rare values that these are not told apart."""
+        has_rare = [j for j, places in enumerate(self.levels.places) if (places == OTHER_LEVEL).any()]
+        return [j for j in has_rare if j not in self.rare.features]
+
+    @property
     def members(self) -> tuple[str, ...]:
         """The names of the members, in the order of their weights."""
         gaussians = tuple("normal scores" if len(g.curve_x) else "Gaussians" for g in self.gaussians)
-        return ("networks", *gaussians, *("trees" for _ in self.trees))
+        return ("networks", *gaussians, *("trees" for _ in self.trees), *("linear" for _ in self.linear))
 
 
 def class_counts(levels: Levels, n_level: NDArray[Any]) -> NDArray[np.float64]:
@@ -87,6 +98,7 @@ class AutoCounts:
     n_class: NDArray[Any]  # (n_classes,)
     n_level: NDArray[Any]  # (n_levels, n_classes)
     networks: NDArray[Any]  # (n_values of the networks' nodes, n_classes)
+    rare: NDArray[Any]  # (n_rare, n_classes): of values without a level of their own
     trees: tuple[NDArray[Any], ...]  # (n_leaves, n_classes) each
     sums: tuple[NDArray[np.float64], ...]  # (n_classes, p + 1, p + 1) each
 
@@ -101,6 +113,7 @@ class AutoCounts:
             class_counts(plan.levels, n_level),
             n_level,
             plan.networks.kernel.count(*arguments),
+            plan.rare.count(rows),
             tuple(trees.kernel.count(*arguments) for trees in plan.trees),
             tuple(gaussian.sums(rows) for gaussian in plan.gaussians),
         )
@@ -138,6 +151,7 @@ class AutoCounts:
             n_class=n_class,
             n_level=how(self.n_level, other.n_level),
             networks=how(self.networks, other.networks),
+            rare=how(self.rare, other.rare),
             trees=tuple(how(a, b) for a, b in zip(self.trees, other.trees, strict=True)),
             sums=tuple(a + sign * b for a, b in zip(self.sums, other.sums, strict=True)),
         )
@@ -148,6 +162,7 @@ class AutoCounts:
             self,
             n_level=how(self.n_level),
             networks=how(self.networks),
+            rare=how(self.rare),
             trees=tuple(how(cells) for cells in self.trees),
             **others,
         )

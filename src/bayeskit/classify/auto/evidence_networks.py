@@ -117,11 +117,11 @@ def learn_networks(
     redraw, often = bool(levels.ordered.any()), n_level.sum(axis=1)
     for t in range(n_networks):
         if t == 0 or redraw:
-            own_bins, own_sizes = _draw_bins(levels, often, rng)
-        bins.append(own_bins)
-        sizes.append(own_sizes)
+            new_bins, new_sizes = _draw_bins(levels, often, rng)
+        bins.append(new_bins)
+        sizes.append(new_sizes)
         parents.append(
-            choosers[t % len(parts)].draw(own_bins, own_sizes, t // len(parts) % networks_per_gains == 0, rng)
+            choosers[t % len(parts)].draw(new_bins, new_sizes, t // len(parts) % networks_per_gains == 0, rng)
         )
     shape = np.stack(sizes)
     least = np.maximum(FEWEST_ROWS, shape * rows.n_classes / CELLS_PER_ROW)
@@ -132,9 +132,9 @@ def learn_networks(
     )
     m = np.ones((n_networks, len(levels.ordered), DEPTHS + 1))
     plan = NetworkPlan(*stacked, n_nodes, child, child_at, levels.level_at, m)
-    cells = _count(plan, rows)
+    cells = count_cells(plan, rows)
     if sample is rows and len(parts) == 2:
-        of_halves = _count(plan, parts[0], 0) + _count(plan, parts[1], 1)
+        of_halves = count_cells(plan, parts[0], 0) + count_cells(plan, parts[1], 1)
         m[...] = choose_strengths(plan, of_halves, rows.threads)
     else:  # among so many rows those of the sample hardly matter
         m[...] = choose_strengths(plan, cells, rows.threads)
@@ -165,18 +165,19 @@ def left_out_scores(
     for part, parity in left_out:
         end = begin + part.n_rows
         out[:, :, begin:end] = plan.kernel.leave_one_out(
-            cells, plan.m, part.codes, part.y, part.own, group, len(out), part.threads, parity
+            cells, plan.m, part.codes, part.y, part.left_out_weight, group, len(out), part.threads, parity
         )
         begin = end
 
 
-def _count(plan: NetworkPlan, rows: TrainingRows, parity: int = -1) -> NDArray[np.float64]:
+def count_cells(plan: NetworkPlan, rows: TrainingRows, parity: int = -1) -> NDArray[np.float64]:
+    """Return how often each value of the networks' nodes came with each class, in networks of a parity (-1: all)."""
     return plan.kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads, parity)
 
 
 def _n_level(rows: TrainingRows, levels: Levels) -> NDArray[np.float64]:
     """Return how often each level came with each class in some rows."""
-    return _count(plain_network(levels.level_at), rows)
+    return count_cells(plain_network(levels.level_at), rows)
 
 
 class _Chooser:
@@ -264,8 +265,7 @@ def _information(
     information = np.add.reduceat(each.sum(axis=1), starts[:-1])
     present = np.add.reduceat((n_bin[:, 0] > 0).astype(np.float64), starts[:-1])
     freedom = np.maximum(present - 1, 0) * (n_level.shape[1] - 1)
-    found: NDArray[np.float64] = information - freedom / (2.0 * total)
-    return found
+    return np.asarray(information - freedom / (2.0 * total))
 
 
 def _candidates(information: NDArray[np.float64], sample: TrainingRows) -> NDArray[np.int32]:

@@ -52,15 +52,14 @@ def explain_members(
     parts: list[MemberPart] = []
     total = 0.0
     for name, weight, said, told in zip(
-        plan.members, plan.member_weight.tolist(), scores, beliefs.told(codes, scores), strict=True
+        plan.members, plan.member_weight.tolist(), scores, beliefs.told(codes, columns, scores), strict=True
     ):
         odds = t * weight * float(beliefs.log_odds(said, a, b)[0]) + few * float(told[0, a] - told[0, b])
         total += odds
         if parts:
             parts.append(MemberPart(name, t * weight + few, odds))
             continue
-        terms = beliefs.network_terms(codes)[0]  # (n_features, n_classes)
-        weighted = terms * plan.column_weight[:-1, None]
+        terms, weighted = (beliefs.network_terms(codes, columns, each)[0] for each in (False, True))  # (n_features, k)
         of_features = t * weight * beliefs.log_odds(weighted, a, b) + few * (terms[:, a] - terms[:, b])
         rest = odds - float(of_features.sum())
         parts.append(MemberPart(name, t * weight + few, odds, plan.schema.names, of_features, rest))
@@ -73,14 +72,14 @@ def explain_members(
 def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
     """Return the values that each column can take; a value of a numeric column represents the levels around it."""
     levels, n_level = beliefs.plan.levels, beliefs.counts.n_level.sum(axis=1)
-    found = []
+    domains = []
     for j, variable in enumerate(beliefs.plan.schema):
-        own = n_level[levels.level_at[j] : levels.level_at[j + 1]]
+        counts = n_level[levels.level_at[j] : levels.level_at[j + 1]]
         if not levels.ordered[j]:
-            seen = [v for v, place in enumerate(levels.places[j]) if place > OTHER_LEVEL and own[place] > 0]
-            found.append(Domain(variable.name, tuple(variable.values[v] for v in seen), np.ones(len(seen)), True))
+            seen = [v for v, place in enumerate(levels.places[j]) if place > OTHER_LEVEL and counts[place] > 0]
+            domains.append(Domain(variable.name, tuple(variable.values[v] for v in seen), np.ones(len(seen)), True))
             continue
-        bins, edges = own[1:].astype(np.float64), levels.edges[j]
+        bins, edges = counts[1:].astype(np.float64), levels.edges[j]
         present = np.flatnonzero(bins > 0)
         groups = np.minimum(
             np.cumsum(bins[present]) / max(bins.sum(), 1e-300) * MOST_VALUES_SHOWN, MOST_VALUES_SHOWN - 1
@@ -91,19 +90,19 @@ def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
             chosen = int(members[np.searchsorted(np.cumsum(bins[members]), bins[members].sum() / 2)])
             middle.append(_inside(edges, chosen))
             weights.append(bins[members].sum() / bins[chosen])
-        found.append(Domain(variable.name, tuple(middle), np.array(weights), True))
-    return found
+        domains.append(Domain(variable.name, tuple(middle), np.array(weights), True))
+    return domains
 
 
 def auto_fine_domains(beliefs: AutoBeliefs) -> list[Domain]:
     """Return the same with a number inside each bin that some row of the fit was in."""
     levels, n_level = beliefs.plan.levels, beliefs.counts.n_level.sum(axis=1)
-    found = auto_domains(beliefs)
+    domains = auto_domains(beliefs)
     for j in np.flatnonzero(levels.ordered):
         present = np.flatnonzero(n_level[levels.level_at[j] + 1 : levels.level_at[j + 1]] > 0)
         numbers = tuple(_inside(levels.edges[j], int(bin_)) for bin_ in present)
-        found[j] = Domain(found[j].name, numbers, np.ones(len(numbers)), False)
-    return found
+        domains[j] = Domain(domains[j].name, numbers, np.ones(len(numbers)), False)
+    return domains
 
 
 def _inside(edges: NDArray[np.float64], bin_: int) -> float:
@@ -146,21 +145,21 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
     total, n_class = counts.n_rows, counts.n_class.astype(np.float64)
     features, importance = [], []
     for j, variable in enumerate(plan.schema):
-        own = n_level[at[j] : at[j + 1]]
+        of_level = n_level[at[j] : at[j + 1]]
         values: tuple[Any, ...] = ()
         table = None
         if not plan.levels.ordered[j] and variable.values:
             values = variable.values
             places = plan.levels.places[j]
             logs = beliefs._plain[at[j] : at[j + 1]].astype(np.float64)[places]
-            table = np.where(own.sum(axis=1)[places][:, None] > 0, np.exp(logs), 0.0)
-        missing = float(own[0].sum() / total)
+            table = np.where(of_level.sum(axis=1)[places][:, None] > 0, np.exp(logs), 0.0)
+        missing = float(of_level[0].sum() / total)
         features.append(FeatureSummary(variable.name, variable.kind, missing, values, table))
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = own * total / (own.sum(axis=1, keepdims=True) * n_class)
-            information = float(np.where(own > 0, own / total * np.log(ratio), 0.0).sum())
+            ratio = of_level * total / (of_level.sum(axis=1, keepdims=True) * n_class)
+            information = float(np.where(of_level > 0, of_level / total * np.log(ratio), 0.0).sum())
         # Less what so many levels share with the classes by chance (Miller 1955).
-        freedom = ((own.sum(axis=1) > 0).sum() - 1) * ((n_class > 0).sum() - 1)
+        freedom = ((of_level.sum(axis=1) > 0).sum() - 1) * ((n_class > 0).sum() - 1)
         information -= freedom / (2.0 * total)
         importance.append((variable.name, max(information, 0.0) * float(plan.column_weight[j])))
     importance.sort(key=lambda item: -item[1])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.auto.canonical import canonical_order, in_schema_order
+from bayeskit.classify.auto.canonical import CanonicalOrder, canonical_order, in_schema_order
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan, class_counts
 from bayeskit.classify.auto.evidence_networks import (
     NetworkPlan,
+    count_cells,
     learn_networks,
     left_out_scores,
     plain_network,
@@ -20,8 +21,10 @@ from bayeskit.classify.auto.evidence_networks import (
 from bayeskit.classify.auto.gaussian_columns import columns_beside, learn_gaussian_columns
 from bayeskit.classify.auto.gaussians import GaussianPlan, learn_gaussians
 from bayeskit.classify.auto.levels import Levels, learn_levels
+from bayeskit.classify.auto.linear import LinearPlan, learn_linear, wide_columns
 from bayeskit.classify.auto.member_weights import weigh_members
 from bayeskit.classify.auto.pool import weigh_columns
+from bayeskit.classify.auto.rare_values import learn_rare_values
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
     coded_rows,
@@ -80,6 +83,7 @@ class _Members:
     sums: list[NDArray[np.float64]]
     trees: list[TreePlan]
     leaves: list[NDArray[np.float64]]
+    linear: list[LinearPlan]
     log_posteriors: list[NDArray[np.float64]]
     by_half: list[NDArray[np.float64]]  # the same by half of the trees
 
@@ -96,13 +100,8 @@ def learn_plan(
     clock: Clock,
 ) -> AutoCounts:
     """Choose a plan on a table whose columns were read by the schema, and return it with its counts."""
-    k, codes = len(classes), np.ascontiguousarray(y, dtype=np.uint32)
-    given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    order = canonical_order(schema, columns, codes, given, k)
-    sorted_columns = [columns[j] for j in order.columns]
-    variables = [schema[int(j)] for j in order.columns]
-    levels = learn_levels(variables, sorted_columns, order.rows, order.weight, order.value_ranks)
-    rows = coded_rows(levels, sorted_columns, order.rows, order.class_codes(codes), order.weight, k)
+    k = len(classes)
+    order, levels, rows = _in_canonical_order(schema, columns, y, weight, k)
     sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
     rng = np.random.default_rng(seed)
     most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
@@ -113,54 +112,87 @@ def learn_plan(
     networks, cells = learn_networks(rows, sample, levels, n_level, n_networks, most_nodes, rng)
     n_class = class_counts(levels, n_level)
     spread = _spread(plain, n_level)
-    column_weight, column_bias, by_networks = _weigh_networks(networks, cells, n_class, rows, sample, spread)
+    rare, n_rare = learn_rare_values(rows, levels)
+    column_weight, column_bias, by_networks = _weigh_networks(
+        networks, cells, rare.left_out(n_rare, sample), n_class, rows, sample, spread
+    )
     clock.report("networks")
-    members = _Members([], [], [], [], [by_networks], [by_networks])
+    n = len(levels.ordered)
+    members = _Members([], [], [], [], [], [by_networks], [by_networks])
     if k > 1:
         _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
         clock.report("Gaussians")
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
         clock.report("trees")
+        _learn_linear(members, rows, sample, levels, n_level, clock)
     weighed = weigh_members(members.log_posteriors, members.by_half, sample)
     clock.report("pool")
     plan = PoolPlan(
         schema,
         levels,
         networks,
+        replace(rare, weight=column_weight[n:-1]),
         tuple(members.gaussians),
         tuple(members.trees),
+        tuple(members.linear),
         classes,
-        column_weight,
+        np.append(column_weight[:n], column_weight[-1]),
         column_bias,
         weighed.weight,
         weighed.bias,
         weighed.class_matrix,
         weighed.losses,
         weighed.believed,
+        float(order.weight.sum()),
     )
-    counts = AutoCounts(plan, classes, n_class, n_level, cells, tuple(members.leaves), tuple(members.sums))
+    counts = AutoCounts(plan, classes, n_class, n_level, cells, n_rare, tuple(members.leaves), tuple(members.sums))
     return in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
+
+
+def _in_canonical_order(
+    schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
+) -> tuple[CanonicalOrder, Levels, TrainingRows]:
+    """Return the canonical order of a table, with the levels of its columns and its rows in that order."""
+    codes = np.ascontiguousarray(y, dtype=np.uint32)
+    given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+    order = canonical_order(schema, columns, codes, given, n_classes)
+    columns = [columns[j] for j in order.columns]
+    variables = [schema[int(j)] for j in order.columns]
+    levels = learn_levels(variables, columns, order.rows, order.weight, order.value_ranks)
+    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(codes), order.weight, n_classes)
 
 
 def _weigh_networks(
     networks: NetworkPlan,
     cells: NDArray[np.float64],
+    by_rare: NDArray[np.float64],
     n_class: NDArray[np.float64],
     rows: TrainingRows,
     sample: TrainingRows,
     spread: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of the columns and of the prior, biases, and log P(c | x) of the held-out rows."""
+    """Return the weights of columns, rare values and the prior, biases, and log P(c | x) of the held-out rows.
+
+    ``by_rare`` (n_columns, n_rows, n_classes) is what the rare values of some columns say of these.
+    """
     n, k = networks.sizes.shape[1], sample.n_classes
     n_groups = int(min(n, MOST_WEIGHTS, max(1, MOST_SCORES // (sample.n_rows * k))))
     # Where there are too many columns for a weight each, all but the best share the last one.
     group = np.empty(n, dtype=np.int32)
     group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
-    scores = np.empty((n_groups + 1, k, sample.n_rows), dtype=np.float32)
-    left_out_scores(networks, cells, rows, sample, group, scores[:-1])
-    scores[-1] = log_prior_left_out(n_class, sample).T
-    w, b, log_posterior = weigh_columns(scores, sample.y, sample.weight)
-    return np.append(w[group], w[-1]), b, log_posterior
+
+    def scores_by(counts: NDArray[np.float64]) -> NDArray[np.float32]:
+        scores = np.empty((n_groups + len(by_rare) + 1, k, sample.n_rows), dtype=np.float32)
+        left_out_scores(networks, counts, rows, sample, group, scores[:n_groups])
+        scores[n_groups:-1] = by_rare.transpose(0, 2, 1)
+        scores[-1] = log_prior_left_out(n_class, sample).T
+        return scores
+
+    def scores_without(places: NDArray[np.int64]) -> NDArray[np.float32]:
+        return scores_by(cells - count_cells(networks, sample.take(places)))
+
+    w, b, log_posterior = weigh_columns(scores_by(cells), sample.y, sample.weight, scores_without)
+    return np.append(w[group], w[n_groups:]), b, log_posterior
 
 
 def _learn_gaussians(
@@ -181,7 +213,7 @@ def _learn_gaussians(
     for each in scaled:
         group = columns_beside(each, levels).astype(np.int32)
         beside = plain.kernel.leave_one_out(
-            n_level, plain.m, sample.codes, sample.y, sample.own, group, 2, sample.threads
+            n_level, plain.m, sample.codes, sample.y, sample.left_out_weight, group, 2, sample.threads
         )
         offset = log_softmax(beside[1].T + prior)
         plan, sums, left_out = learn_gaussians(rows, each, sample, offset)
@@ -217,12 +249,32 @@ def _learn_trees(
     if not n_trees:
         return
     n_tests = max(2, min(len(levels.ordered), MOST_TESTS))
-    found = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves, seed, clock.is_over)
-    if found is None or found[0].n_trees < n_trees:
+    grown = learn_trees(rows, sample, levels, n_trees, n_tests, most_leaves, seed, clock.is_over)
+    if grown is None or grown[0].n_trees < n_trees:
         clock.left_out.append("trees")
-    if found is not None:
-        plan, cells, log_posterior, by_half = found
+    if grown is not None:
+        plan, cells, log_posterior, by_half = grown
         members.trees.append(plan)
         members.leaves.append(cells)
         members.log_posteriors.append(log_softmax(log_posterior))
         members.by_half.append(log_softmax(by_half))
+
+
+def _learn_linear(
+    members: _Members,
+    rows: TrainingRows,
+    sample: TrainingRows,
+    levels: Levels,
+    n_level: NDArray[np.float64],
+    clock: Clock,
+) -> None:
+    scales = wide_columns(rows, levels, n_level)
+    if scales is None:
+        return
+    if clock.is_over():
+        clock.left_out.append("coefficients of the linear member")
+        return
+    plan, log_posterior = learn_linear(rows, scales)
+    members.linear.append(plan)
+    members.log_posteriors.append(log_posterior[: sample.n_rows])
+    members.by_half.append(members.log_posteriors[-1])

@@ -34,12 +34,20 @@ def learn_gaussian_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[
     """
     total = float(rows.weight.sum())
     most = min(MOST_COLUMNS, int(np.sqrt(MOST_CELLS / rows.n_classes)), int(total / ROWS_PER_COLUMN))
-    found = np.flatnonzero(_is_number(levels))
-    features = found[np.linspace(0, len(found) - 1, most).round().astype(np.int64)] if len(found) > most else found
+    features = np.flatnonzero(_is_number(levels))
+    if len(features) > most:
+        features = features[np.linspace(0, len(features) - 1, most).round().astype(np.int64)]
     plans = list(_scale_numbers(rows, features)) if len(features) else [_no_numbers()]
     most = min(most, int(np.sqrt(MOST_PAIR_WORK / rows.n_rows)))
     plans[0] = _with_indicators(plans[0], levels, n_level.sum(axis=1), total, most - len(features))
     return [plan for plan in plans if len(plan.features) > 1 or plan.n_numbers]
+
+
+def all_columns(rows: TrainingRows, levels: Levels, n_level: NDArray[np.float64]) -> GaussianPlan:
+    """Return scales of all columns of numbers, and indicators of all levels that enough rows have."""
+    features = np.flatnonzero(levels.ordered & (np.diff(levels.level_at) > 2))  # those with two numbers or more
+    plan = _scale_numbers(rows, features)[0] if len(features) else _no_numbers()
+    return _with_indicators(plan, levels, n_level.sum(axis=1), float(rows.weight.sum()), len(n_level))
 
 
 def columns_beside(plan: GaussianPlan, levels: Levels) -> NDArray[np.bool_]:

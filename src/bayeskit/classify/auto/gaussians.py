@@ -6,14 +6,14 @@ is a multivariate t; each row of the fit is left out of its class, and of the po
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import gaussian_densities, gaussian_rows, gaussian_sums
+from bayeskit.classify.auto.levels import Columns
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 
 # Strengths of the shrinkage to the pooled covariance that are tried, in units of the number of columns.
@@ -49,7 +49,7 @@ class GaussianPlan:
 
     def transform(
         self,
-        columns: Sequence[NDArray[Any]],
+        columns: Columns,
         codes: NDArray[np.uint8],
         threads: int,
         order: NDArray[np.int32] | None = None,
@@ -62,7 +62,8 @@ class GaussianPlan:
         rows from ``first`` to before ``last`` are returned.
         """
         last = codes.shape[1] if last is None else min(last, codes.shape[1])
-        numbers = [columns[int(j)] for j in self.features[: self.n_numbers]]
+        features = self.features[: self.n_numbers]
+        numbers = columns[:, features] if isinstance(columns, np.ndarray) else [columns[j] for j in features.tolist()]
         scales = self.median, self.unit, self.center, self.scale, self.curve_x, self.curve_z, self.curve_at
         return gaussian_rows(numbers, order, codes, first, last, self.features, self.level, *scales, threads)
 
@@ -98,22 +99,22 @@ class MemberGaussians:
         n, p = sums[:, 0, 0], sums.shape[1] - 1
         total = sums.sum(axis=0)
         prior_mean = total[0, 1:] / total[0, 0]
-        own_mean = np.where(n[:, None] > 0, sums[:, 0, 1:] / np.maximum(n, 1e-300)[:, None], prior_mean)
-        scatter = sums[:, 1:, 1:] - n[:, None, None] * own_mean[:, :, None] * own_mean[:, None, :]
+        class_mean = np.where(n[:, None] > 0, sums[:, 0, 1:] / np.maximum(n, 1e-300)[:, None], prior_mean)
+        scatter = sums[:, 1:, 1:] - n[:, None, None] * class_mean[:, :, None] * class_mean[:, None, :]
         scatter = np.where(n[:, None, None] > 0, scatter, 0.0)
         present = max(total[0, 0] - np.count_nonzero(n > 0), 1.0)
         pooled = scatter.sum(axis=0) / present
         share = min(0.5, max(1e-3, 0.5 * p / (total[0, 0] + p)))
         pooled = (1 - share) * pooled + share * np.diag(np.diag(pooled)) + 1e-6 * np.eye(p)
         nu = p + 1 + shrinkage * (p if shrinkage > 1 else 1)
-        away = own_mean - prior_mean
+        away = class_mean - prior_mean
         kappa = _prior_rows(n, away, pooled)
         pull = kappa * n / (kappa + n)
         scale = scatter + nu * pooled + pull[:, None, None] * away[:, :, None] * away[:, None, :]
-        mean = (kappa * prior_mean + n[:, None] * own_mean) / (kappa + n)[:, None]
+        mean = (kappa * prior_mean + n[:, None] * class_mean) / (kappa + n)[:, None]
         # Without one of n rows, Σ (z − mean)(z − mean)ᵀ is less by n / (n − 1) of the row's own part.
         lost = np.where(n > 1, n / np.maximum(n - 1, 1e-9), 0.0) * nu * (1 - share) / present
-        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + kappa, nu + n - p + 1, own_mean, lost)
+        return cls(mean, (scale + scale.transpose(0, 2, 1)) / 2, n + kappa, nu + n - p + 1, class_mean, lost)
 
     def log_densities(
         self,
@@ -126,14 +127,19 @@ class MemberGaussians:
 
         ``known`` marks the columns that take part; the others are summed out. With ``rows``, each row is left out.
         """
-        mean, scale = self.mean, self.scale
+        mean, lower = self.mean, self._lower
         if known is not None and not known.all():
-            mean, scale = mean[:, known], scale[:, known][:, :, known]
-            z = z[:, known]
-        z, mean, scale = (np.ascontiguousarray(each) for each in (z, mean, scale))
-        y, own = (None, None) if rows is None else (rows.y, rows.own)
-        center, pooled = (None, None) if rows is None else (self.center, self.pooled)
-        return gaussian_densities(z, mean, scale, self.kappa, self.df, y, own, center, pooled, threads)
+            z, mean = np.ascontiguousarray(z[:, known]), np.ascontiguousarray(mean[:, known])
+            lower = np.asarray(np.linalg.cholesky(self.scale[:, known][:, :, known]), dtype=np.float64)
+        given = z, mean, lower, self.kappa, self.df
+        if rows is None:
+            return gaussian_densities(*given, None, None, None, None, threads)
+        return gaussian_densities(*given, rows.y, rows.left_out_weight, self.center, self.pooled, threads)
+
+    @cached_property
+    def _lower(self) -> NDArray[np.float64]:
+        """The Cholesky factor of the scale, of shape (n_classes, p, p)."""
+        return np.asarray(np.linalg.cholesky(self.scale), dtype=np.float64)
 
 
 def _prior_rows(n: NDArray[np.float64], away: NDArray[np.float64], pooled: NDArray[np.float64]) -> float:
@@ -165,9 +171,9 @@ def learn_gaussians(
         log_posterior = log_softmax(densities + offset[: few.n_rows])
         return float(few.weight @ log_posterior[np.arange(few.n_rows), few.y]), densities
 
-    found = [left_out(place) for place in range(len(SHRINKAGE))]
-    best = max(range(len(SHRINKAGE)), key=lambda place: found[place][0])
-    densities = found[best][1]
+    tried = [left_out(place) for place in range(len(SHRINKAGE))]
+    best = max(range(len(SHRINKAGE)), key=lambda place: tried[place][0])
+    densities = tried[best][1]
     if few is not sample:
         z = plan.of_rows(sample)
         densities = MemberGaussians.of(sums, SHRINKAGE[best]).log_densities(z, sample.threads, rows=sample)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import cut_numbers, encode_levels, n_threads
+from bayeskit._kernels import LevelEncoder, cut_numbers, n_threads
 from bayeskit.table.schema import Variable
 
+# A list of columns, or an array (n_rows, n_features) where all of them are numbers.
+Columns = list[NDArray[Any]] | NDArray[Any]
 # A cell that nobody has asked for yet; a cell that was recorded as missing is level 0.
 HIDDEN = 255
 MISSING_LEVEL, OTHER_LEVEL = 0, 1
@@ -28,7 +30,7 @@ class Levels:
 
     Level 0 is a missing cell. Of a numeric column the others are bins; bin b holds edges[b − 2] <= x < edges[b − 1]. Of
     a categorical column level 1 is every value that has no level of its own: one not seen in fit, or one of the rarest
-    where there are too many.
+    where there are more than 253 (`RareValues` tells these apart).
     """
 
     edges: tuple[NDArray[np.float64], ...]  # empty for a categorical column
@@ -49,15 +51,28 @@ class Levels:
         """The column that each level belongs to."""
         return np.repeat(np.arange(len(self.ordered)), np.diff(self.level_at))
 
-    def encode(self, columns: Sequence[NDArray[Any]], order: NDArray[np.int32] | None = None) -> NDArray[np.uint8]:
-        """Return the levels of a table, of shape (n_features, n_rows), whose columns were read by the schema.
+    @cached_property
+    def kernel(self) -> LevelEncoder:
+        """The compiled levels."""
+        return LevelEncoder(list(self.edges), list(self.places), self.ordered)
 
-        With ``order`` the rows are those at its places.
+    def __getstate__(self) -> dict[str, Any]:
+        # What is compiled cannot be pickled, and follows from the rest.
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+
+    def encode(self, columns: Columns, order: NDArray[np.int32] | None = None) -> tuple[NDArray[np.uint8], bool]:
+        """Return the levels of a table, of shape (n_features, n_rows), and whether one of its numbers is infinite.
+
+        Its columns were read by the schema. With ``order`` the rows are those at its places.
         """
-        n_rows = len(columns[0] if order is None else order)
+        n_rows = len(order) if order is not None else n_rows_of(columns)
         # A number is looked for among others, not only read.
-        threads = n_threads(len(columns) * n_rows * 16)
-        return encode_levels(list(columns), order, list(self.edges), list(self.places), self.ordered, threads)
+        return self.kernel.encode(columns, order, n_threads(len(self.ordered) * n_rows * 16))
+
+
+def n_rows_of(columns: Columns) -> int:
+    """Return how many rows a table has."""
+    return len(columns) if isinstance(columns, np.ndarray) else len(columns[0])
 
 
 def learn_levels(

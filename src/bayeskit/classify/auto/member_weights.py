@@ -55,12 +55,12 @@ def weigh_members(
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
     power = np.array([_best_power(scores[m : m + 1], sample) for m in range(n)])
     tempered = scores * power[:, None, None].astype(np.float32)
-    found = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), PENALTY)
-    found[:n] *= power
-    by_pool = pooled(scores, found)
+    solution = fit_pool(tempered, sample.y, sample.weight, np.full(n, 1.0 / n), PENALTY)
+    solution[:n] *= power
+    by_pool = pooled(scores, solution)
     of_all = _best_power(_as_scores([by_pool]), sample)
-    of_half = _best_power(_as_scores([pooled(_as_scores(by_half), found)]), sample)
-    found *= of_all
+    of_half = _best_power(_as_scores([pooled(_as_scores(by_half), solution)]), sample)
+    solution *= of_all
     left_out, class_matrix = log_softmax(by_pool * of_all), as_it_is
     n_class = np.bincount(sample.y, weights=sample.weight, minlength=k).astype(np.float64)
     n_fitted = _n_fitted(tempered, np.exp(left_out), of_all, n_class, sample.weight)
@@ -70,11 +70,11 @@ def weigh_members(
         left_out = pool_of_members([left_out], np.ones(1), np.zeros(k), class_matrix, np.ones(k, dtype=np.bool_))
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
-    found *= _sharpness(of_all, of_half)
+    solution *= _sharpness(of_all, of_half)
     believed = _believed(left_out[of_true], n_class, n_fitted, sample)
     shares = log_prior(n_class)
-    bias = believed * found[n:] + (1.0 - believed) * (shares - shares.mean())
-    return MemberWeights(believed * found[:n], bias, class_matrix, losses, believed)
+    bias = believed * solution[n:] + (1.0 - believed) * (shares - shares.mean())
+    return MemberWeights(believed * solution[:n], bias, class_matrix, losses, believed)
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:
@@ -86,8 +86,8 @@ def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]
 
 def _best_power(scores: NDArray[np.float32], sample: TrainingRows) -> float:
     """Return the power s with which P^s / Z has the least log-loss."""
-    found = fit_pool(scores, sample.y, sample.weight, np.ones(1), PENALTY, tolerance=COARSE)
-    return float(np.clip(found[0], LEAST_POWER, MOST_POWER))
+    solution = fit_pool(scores, sample.y, sample.weight, np.ones(1), PENALTY, tolerance=COARSE)
+    return float(np.clip(solution[0], LEAST_POWER, MOST_POWER))
 
 
 def _sharpness(by_all: float, by_half: float) -> float:

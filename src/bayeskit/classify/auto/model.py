@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit._kernels import Score
 from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.counts import AutoCounts
 from bayeskit.classify.auto.explanation_parts import (
@@ -43,6 +44,9 @@ from bayeskit.table.schema import Schema
 
 # Below this, rows left out gain less over the class frequencies than the numbers that were fitted to them explain.
 LEAST_BELIEVED = 1.0 / (1.0 + float(np.exp(1.0)))
+# A plan is worth choosing anew when there are so many times the rows that it was chosen on: on ten tables of 2,100 to
+# 8,000 rows the log-loss was then 1.28 times that of a new fit in the geometric mean, 1.57 times at 4 and 2.0 at 16.
+ROWS_OF_ONE_PLAN = 2.0
 
 
 def _is_seed(value: Any) -> bool:
@@ -57,10 +61,11 @@ class AutoBayes(BayesClassifier):
               P \leftarrow \frac{N P + \pi}{N + 1}
 
     The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
-    *Gaussians* of the numeric columns beside indicators of the categorical ones, and of normal scores, and *context
-    trees*. Each is scored on rows left out of its counts, and the weights minimise the log-loss there. Where there are
-    enough rows, the matrix A says which classes the pool takes for each other; elsewhere it is the identity. The last
-    step mixes in one row of the class shares π, so that no class is ruled out.
+    *Gaussians* of the numeric columns beside indicators of the categorical ones, and of normal scores, *context
+    trees*, and where there are more columns than rows a *linear* member over all of them. Each is scored on rows left
+    out of its counts, and the weights minimise the log-loss there. Where there are enough rows, the matrix A says
+    which classes the pool takes for each other; elsewhere it is the identity. The last step mixes in one row of the
+    class shares π, so that no class is ruled out.
 
     In a column that had missing cells in the fit, a missing cell is a level of its own. One that is *hidden* (left out
     of a row that is explained), or that has no level, is summed out. What was fitted to full rows then fades: with f
@@ -109,8 +114,9 @@ class AutoBayes(BayesClassifier):
 
     Notes
     -----
-    ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures and weights stay those of
-    the first call. Only models with the same plan can be merged: copies of one fitted model.
+    ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures, weights and the
+    coefficients of the linear member stay those of the first call, and a warning says when there are more than twice
+    the rows of then. Only models with the same plan can be merged: copies of one fitted model.
 
     Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of that many
     rows, and a second pass counts all rows.
@@ -233,12 +239,33 @@ class AutoBayes(BayesClassifier):
             warn_caller(
                 f"max_seconds={self.max_seconds:g} were over before all {what} were learned; the model has the rest."
             )
+        merged = [schema.names[j] for j in counts.plan.merged_columns]
+        if merged:
+            warn_caller(
+                f"column {merged[0]!r} has too many values for {len(classes)} classes: those without a level of their "
+                "own are taken as one. Leave it out, or group its values."
+            )
         if len(classes) > 1 and counts.plan.believed < LEAST_BELIEVED:
             warn_caller(
                 "rows left out gain nothing over the class frequencies beyond what chance gives, so the answers of "
                 "AutoBayes stay near these; more rows or other columns may help."
             )
         return counts
+
+    def _add(self, before: AutoCounts, rows: Labelled) -> AutoCounts:
+        total: AutoCounts = super()._add(before, rows)
+        limit = ROWS_OF_ONE_PLAN * before.plan.n_rows
+        if before.n_rows <= limit < total.n_rows:
+            known = np.isin(rows.classes[rows.y], before.classes)
+            source, labels = rows.source.take(np.flatnonzero(known)), rows.classes[rows.y[known]]
+            posterior = AutoBeliefs(before).score(self._finite(source, before.schema), Score.POSTERIOR)[0]
+            of_true = posterior[np.arange(len(labels)), np.searchsorted(before.classes, labels)]
+            warn_caller(
+                f"the plan was chosen on {before.plan.n_rows:g} rows, and there are {total.n_rows:g} now; the "
+                f"log-loss of these {len(labels)} new ones was {-np.log(of_true).mean():.4f}, where that of rows left "
+                f"out of the plan was {before.plan.left_out_loss[-1]:.4f}. A fit on all rows chooses anew."
+            )
+        return total
 
     def _passes(self, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
         return passes(self, plan)

@@ -5,6 +5,8 @@ r"""The log-linear pool: weights of members (or of columns) by their loss on hel
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,8 @@ LEAST_LOG = float(np.log(1e-6))
 PENALTIES, PENALTIES_OF_MANY_ROWS = (500.0, 60.0, 8.0, 1.0), (30.0, 1.0)
 MANY_ROWS, MANY_POSTERIORS = 2000, 100_000
 FOLDS = 4
+# Scores up to so many are found anew for each fold, without its rows.
+MOST_HONEST = 1 << 22
 # The search for a penalty ends sooner than that for the weights: folds differ by more.
 COARSE = 1e-5
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.02, 1.0
@@ -40,10 +44,10 @@ def fit_pool(
     return solve(scores, y, weight, around, penalty, start, tolerance, _threads(scores))
 
 
-def pooled(scores: NDArray[np.float32], found: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log P(c | x) by weights and biases, of shape (n_rows, n_classes)."""
+def pooled(scores: NDArray[np.float32], solution: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log P(c | x) by the weights and biases of a solution, of shape (n_rows, n_classes)."""
     n = len(scores)
-    return pool_log_posterior(scores, found[:n], found[n:], _threads(scores))
+    return pool_log_posterior(scores, solution[:n], solution[n:], _threads(scores))
 
 
 def pool_of_members(
@@ -67,12 +71,16 @@ def _threads(scores: NDArray[np.float32]) -> int:
 
 
 def weigh_columns(
-    scores: NDArray[np.float32], y: NDArray[np.uint32], weight: NDArray[np.float64]
+    scores: NDArray[np.float32],
+    y: NDArray[np.uint32],
+    weight: NDArray[np.float64],
+    scores_without: Callable[[NDArray[np.int64]], NDArray[np.float32]] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return weights of columns, biases, and log P(c | x) of the rows (cross-validated if there are few rows).
 
     All columns share one temperature of at most 1; how far their weights may differ from it is chosen by
-    cross-validation.
+    cross-validation. ``scores_without`` gives the scores by counts without some rows: the weights of a fold must not
+    see its rows, and those of other rows do. If a column happens to put two rows into one class, it does so for both.
     """
     n, k, n_rows = scores.shape
     whole = scores.sum(axis=0, keepdims=True)
@@ -84,28 +92,25 @@ def weigh_columns(
     if many:
         fold = np.arange(n_rows) * FOLDS // n_rows  # rows stand in a random order
     else:
-        # Each class is dealt out over the folds; rows of a fold follow each other, so that blocks are skipped.
-        dealt = np.empty(n_rows, dtype=np.int64)
-        dealt[np.argsort(y, kind="stable")] = np.arange(n_rows) % FOLDS
-        order = np.argsort(dealt, kind="stable")
-        fold, y, weight = dealt[order], y[order], weight[order]
-        scores = np.ascontiguousarray(scores[:, :, order])
+        fold = np.empty(n_rows, dtype=np.int64)
+        fold[np.argsort(y, kind="stable")] = np.arange(n_rows) % FOLDS  # each class is dealt out over the folds
     parts = range(1 if many else min(FOLDS, n_rows))
+    places = [np.flatnonzero(fold == part) for part in parts]
+    honest = scores_without if not many and scores.size <= MOST_HONEST else None
+    to_fit = [scores if honest is None else honest(place) for place in places]
     begin = np.concatenate([around, np.zeros(k)])
-    found, best, kept = dict.fromkeys(parts, begin), -np.inf, None
+    of_fold, best, kept = dict.fromkeys(parts, begin), -np.inf, None
+    tested = np.flatnonzero(fold < len(parts))
     for penalty in PENALTIES_OF_MANY_ROWS if many else PENALTIES:
         log_posterior = np.zeros((n_rows, k))
-        for part in parts:
-            out = fold == part
-            found[part] = fit_pool(scores, y, np.where(out, 0.0, weight), around, penalty * unit, found[part], COARSE)
-            log_posterior[out] = pooled(np.ascontiguousarray(scores[:, :, out]), found[part])
-        tested = np.flatnonzero(fold < len(parts))
+        for part, out in zip(parts, places, strict=True):
+            kept_weight = np.where(fold == part, 0.0, weight)
+            of_fold[part] = fit_pool(to_fit[part], y, kept_weight, around, penalty * unit, of_fold[part], COARSE)
+            log_posterior[out] = pooled(np.ascontiguousarray(scores[:, :, out]), of_fold[part])
         value = float(weight[tested] @ log_posterior[tested, y[tested]])
         if value <= best:  # a weaker penalty does worse still
             break
-        best, kept = value, (penalty * unit, log_posterior, found[0])
+        best, kept = value, (penalty * unit, log_posterior, of_fold[0])
     assert kept is not None
     last = fit_pool(scores, y, weight, around, kept[0], kept[2])
-    if many:
-        return last[:n], last[n:], pooled(scores, last)
-    return last[:n], last[n:], kept[1][np.argsort(order)]
+    return last[:n], last[n:], pooled(scores, last) if many else kept[1]

@@ -11,6 +11,8 @@ from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import DEPTHS, NetworkPlan
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
+from bayeskit.classify.auto.linear import LinearPlan
+from bayeskit.classify.auto.rare_values import RareValues
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.counts.table import read_classes
 from bayeskit.errors import ModelFileError
@@ -18,15 +20,29 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema
 
 Arrays = dict[str, NDArray[Any]]
+# Counts of which fewer than this share are above 0 are written as a list of these. A file that claims more cells than
+# the second number is refused: what it unfolds to is bounded.
+SPARSE, MOST_UNFOLDED = 0.25, 1 << 28
+# The arrays of each part of the plan, by the name of the field.
+_OF_POOL = ("column_weight", "column_bias", "member_weight", "member_bias", "class_matrix", "left_out_loss")
+_OF_RARE = ("features", "strength", "weight")
+_OF_NETWORKS = ("bins", "sizes", "parents", "n_nodes", "child", "child_at", "m")
+_OF_SCALES = ("features", "level", "median", "unit", "center", "scale", "curve_x", "curve_z", "curve_at")
+_OF_TREES = ("tree_at", "feature", "test", "value", "next")
+_OF_LINEAR = ("center", "coefficients", "intercept")
 
 
 def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
     """Return fields for JSON, and arrays."""
     plan = counts.plan
-    meta: dict[str, Any] = {"schema": plan.schema.to_json(), "n_gaussians": len(plan.gaussians)}
-    meta["tree_strengths"] = [trees.m for trees in plan.trees]
-    meta["believed"] = plan.believed
-    meta["shrinkages"] = [gaussian.shrinkage for gaussian in plan.gaussians]
+    meta: dict[str, Any] = {
+        "schema": plan.schema.to_json(),
+        "tree_strengths": [trees.m for trees in plan.trees],
+        "believed": plan.believed,
+        "plan_rows": plan.n_rows,
+        "shrinkages": [gaussian.shrinkage for gaussian in plan.gaussians],
+        "n_linear": len(plan.linear),
+    }
     arrays: Arrays = {}
     for name, labels in (("", counts.classes), ("plan_", plan.classes)):
         text = labels.dtype.kind in "OU"
@@ -36,21 +52,32 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
             arrays[f"{name}classes"] = labels
     arrays |= {"edges": np.concatenate(plan.levels.edges), "places": np.concatenate(plan.levels.places)}
     arrays["n_edges"] = np.array([len(edges) for edges in plan.levels.edges])
-    for name in ("column_weight", "column_bias", "member_weight", "member_bias", "class_matrix"):
-        arrays[name] = getattr(plan, name)
-    arrays["left_out_loss"] = plan.left_out_loss
-    for name in ("bins", "sizes", "parents", "n_nodes", "child", "child_at", "m"):
-        arrays[f"networks_{name}"] = getattr(plan.networks, name)
+    arrays |= _fields(plan, "", _OF_POOL) | _fields(plan.networks, "networks_", _OF_NETWORKS)
+    arrays |= _fields(plan.rare, "rare_", _OF_RARE) | _folded("rare", counts.rare)
     for k, gaussian in enumerate(plan.gaussians):
-        for name in ("features", "level", "median", "unit", "center", "scale", "curve_x", "curve_z", "curve_at"):
-            arrays[f"gaussian{k}_{name}"] = getattr(gaussian, name)
-        arrays[f"gaussian{k}_sums"] = counts.sums[k]
+        arrays |= _fields(gaussian, f"gaussian{k}_", _OF_SCALES) | {f"gaussian{k}_sums": counts.sums[k]}
     for k, trees in enumerate(plan.trees):
-        for name in ("tree_at", "feature", "test", "value", "next"):
-            arrays[f"trees{k}_{name}"] = getattr(trees, name)
-        arrays[f"trees{k}_counts"] = counts.trees[k]
-    arrays |= {"n_class": counts.n_class, "n_level": counts.n_level, "networks": counts.networks}
-    return meta, arrays
+        arrays |= _fields(trees, f"trees{k}_", _OF_TREES) | _folded(f"trees{k}_counts", counts.trees[k])
+    for k, linear in enumerate(plan.linear):
+        arrays |= _fields(linear, f"linear{k}_", _OF_LINEAR) | _fields(linear.scales, f"linear{k}_scales_", _OF_SCALES)
+    arrays["n_class"] = counts.n_class
+    return meta, arrays | _folded("n_level", counts.n_level) | _folded("networks", counts.networks)
+
+
+def _fields(part: Any, prefix: str, names: tuple[str, ...]) -> Arrays:
+    return {prefix + name: getattr(part, name) for name in names}
+
+
+def _folded(name: str, counts: NDArray[Any]) -> Arrays:
+    """Return counts as they are, or those above 0 with the gaps between them: of many classes most are 0."""
+    place = np.flatnonzero(counts)
+    if len(place) >= SPARSE * counts.size or counts.size > MOST_UNFOLDED:
+        return {name: counts}
+    gaps, above = np.diff(place, prepend=0), counts.ravel()[place]
+    if above.dtype.kind == "i":
+        above = above.astype(np.min_scalar_type(above.max(initial=0)))
+    narrow = np.min_scalar_type(gaps.max(initial=0))
+    return {f"{name}_above": above, f"{name}_gaps": gaps.astype(narrow), f"{name}_type": counts[:0, 0]}
 
 
 def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
@@ -61,49 +88,62 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
     plan_meta = {"classes": meta["plan_classes"], "text_dtype": meta["plan_text_dtype"]}
     plan_classes = read_classes(plan_meta, plan_arrays)
     levels = _read_levels(schema, arrays)
-    n, n_levels = len(schema), int(levels.level_at[-1])
+    n, n_levels, n_labels = len(schema), int(levels.level_at[-1]), len(plan_classes)
     networks = _read_networks(arrays, levels, n)
     gaussians = tuple(
-        _read_gaussian(arrays, k, levels, _above_zero(shrinkage))
+        _read_scales(arrays, f"gaussian{k}_", levels, _above_zero(shrinkage))
         for k, shrinkage in enumerate(expect_field(meta, "shrinkages", list))
     )
     trees = tuple(
         _read_trees(arrays, k, levels, _above_zero(m)) for k, m in enumerate(expect_field(meta, "tree_strengths", list))
     )
-    n_members = 1 + len(gaussians) + len(trees)
-
-    def numbers(name: str, *shape: int) -> NDArray[np.float64]:
-        found = expect_array(arrays, name, np.float64, shape)
-        if not np.isfinite(found).all() or np.abs(found).max(initial=0.0) > 1e6:
-            raise ModelFileError(f"array {name!r} holds a number that was never learned.")
-        return found
-
-    plan = PoolPlan(
-        schema,
-        levels,
-        networks,
-        gaussians,
-        trees,
-        plan_classes,
-        numbers("column_weight", n + 1),
-        numbers("column_bias", len(plan_classes)),
-        numbers("member_weight", n_members),
-        numbers("member_bias", len(plan_classes)),
-        numbers("class_matrix", len(plan_classes), len(plan_classes) + 1),
-        numbers("left_out_loss", n_members + 1),
-        _share(meta["believed"]),
-    )
+    linear = tuple(_read_linear(arrays, k, levels, n_labels) for k in range(_few(meta, "n_linear")))
+    n_members = 1 + len(gaussians) + len(trees) + len(linear)
+    shapes = (n + 1,), (n_labels,), (n_members,), (n_labels,), (n_labels, n_labels + 1), (n_members + 1,)
+    pool = [_read_numbers(arrays, name, *shape) for name, shape in zip(_OF_POOL, shapes, strict=True)]
+    rare = _read_rare(arrays, levels)
     k = len(classes)
-    n_class = _read_counts(arrays, "n_class", (k,))
     return AutoCounts(
-        plan,
+        PoolPlan(
+            schema,
+            levels,
+            networks,
+            rare,
+            gaussians,
+            trees,
+            linear,
+            plan_classes,
+            pool[0],
+            pool[1],
+            pool[2],
+            pool[3],
+            pool[4],
+            pool[5],
+            _share(meta["believed"]),
+            _above_zero(meta["plan_rows"], 1e15),
+        ),
         classes,
-        n_class,
+        _read_counts(arrays, "n_class", (k,)),
         _read_counts(arrays, "n_level", (n_levels, k)),
         _read_counts(arrays, "networks", (networks.kernel.n_values, k)),
+        _read_counts(arrays, "rare", (int(rare.value_at[-1]), k)),
         tuple(_read_counts(arrays, f"trees{t}_counts", (each.kernel.n_leaves, k)) for t, each in enumerate(trees)),
         tuple(_read_sums(arrays, f"gaussian{g}_sums", k, len(each.features)) for g, each in enumerate(gaussians)),
     )
+
+
+def _read_numbers(arrays: Arrays, name: str, *shape: int | None) -> NDArray[np.float64]:
+    numbers = expect_array(arrays, name, np.float64, shape)
+    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > 1e6:
+        raise ModelFileError(f"array {name!r} holds a number that was never learned.")
+    return numbers
+
+
+def _few(meta: dict[str, Any], name: str) -> int:
+    number = expect_field(meta, name, int)
+    if not 0 <= number <= 1:
+        raise ModelFileError(f"field {name!r} is {number}; 0 or 1 is needed.")
+    return number
 
 
 def _share(value: Any) -> float:
@@ -112,9 +152,9 @@ def _share(value: Any) -> float:
     return float(value)
 
 
-def _above_zero(value: Any) -> float:
-    if not isinstance(value, int | float) or not 0 < value < 1e9:
-        raise ModelFileError(f"a strength of the file is {value!r}; it must be a number above 0.")
+def _above_zero(value: Any, most: float = 1e9) -> float:
+    if not isinstance(value, int | float) or not 0 < value < most:
+        raise ModelFileError(f"a number of the file is {value!r}; it must be above 0.")
     return float(value)
 
 
@@ -149,12 +189,22 @@ def _read_networks(arrays: Arrays, levels: Levels, n: int) -> NetworkPlan:
     )
 
 
-def _read_gaussian(arrays: Arrays, k: int, levels: Levels, shrinkage: float) -> GaussianPlan:
+def _read_rare(arrays: Arrays, levels: Levels) -> RareValues:
+    features = expect_array(arrays, "rare_features", np.int64, (None,))
+    if (np.diff(features) <= 0).any() or not np.isin(features, np.flatnonzero(~levels.ordered)).all():
+        raise ModelFileError("a column with rare values is out of range.")
+    strength, weight = (_read_numbers(arrays, f"rare_{name}", len(features)) for name in ("strength", "weight"))
+    if (strength <= 0).any():
+        raise ModelFileError("a strength of the rare values is not above 0.")
+    return RareValues(features, tuple(levels.places[j] for j in features), strength, weight)
+
+
+def _read_scales(arrays: Arrays, prefix: str, levels: Levels, shrinkage: float) -> GaussianPlan:
     def part(name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
-        found = expect_array(arrays, f"gaussian{k}_{name}", dtype, shape)
-        if not np.isfinite(found).all():
-            raise ModelFileError(f"array 'gaussian{k}_{name}' holds a number that is not finite.")
-        return found
+        array = expect_array(arrays, prefix + name, dtype, shape)
+        if not np.isfinite(array).all():
+            raise ModelFileError(f"array {prefix + name!r} holds a number that is not finite.")
+        return array
 
     features = part("features", np.int64, (None,))
     p = len(features)
@@ -167,10 +217,7 @@ def _read_gaussian(arrays: Arrays, k: int, levels: Levels, shrinkage: float) -> 
         raise ModelFileError("a column of the Gaussians is not of its kind.")
     if (level[is_number] != -1).any() or (level[~is_number] < 0).any() or (level[~is_number] > 254).any():
         raise ModelFileError("a level of the Gaussians is out of range.")
-    curve_x, curve_z = (
-        part("curve_x", np.float64, (int(curve_at[-1]),)),
-        part("curve_z", np.float64, (int(curve_at[-1]),)),
-    )
+    curve_x, curve_z = (part(name, np.float64, (int(curve_at[-1]),)) for name in ("curve_x", "curve_z"))
     if curve_at[0] != 0 or (np.diff(curve_at) < (1 if len(curve_x) else 0)).any():
         raise ModelFileError("the curves of the normal scores do not fit.")
     unit, scale = part("unit", np.float64, (p,)), part("scale", np.float64, (p,))
@@ -202,17 +249,41 @@ def _read_trees(arrays: Arrays, k: int, levels: Levels, m: float) -> TreePlan:
     )
 
 
+def _read_linear(arrays: Arrays, k: int, levels: Levels, n_classes: int) -> LinearPlan:
+    scales = _read_scales(arrays, f"linear{k}_scales_", levels, 1.0)
+    p = len(scales.features)
+    shapes = (p,), (p, n_classes), (n_classes,)
+    named = zip(_OF_LINEAR, shapes, strict=True)
+    return LinearPlan(scales, *(_read_numbers(arrays, f"linear{k}_{name}", *shape) for name, shape in named))
+
+
 def _read_counts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    if name not in arrays or arrays[name].dtype not in (np.int32, np.int64, np.float64):
+    unfolded = arrays if name in arrays else {name: _unfolded(arrays, name, shape)}
+    if unfolded[name].dtype not in (np.int32, np.int64, np.float64):
         raise ModelFileError(f"array {name!r} holds no counts.")
-    found = expect_array(arrays, name, arrays[name].dtype, shape)
-    if not np.isfinite(found).all() or (found < 0).any() or found.max(initial=0) > 1e15:
+    counts = expect_array(unfolded, name, unfolded[name].dtype, shape)
+    if not np.isfinite(counts).all() or (counts < 0).any() or counts.max(initial=0) > 1e15:
         raise ModelFileError(f"array {name!r} holds a count that no rows give.")
-    return found
+    return counts
+
+
+def _unfolded(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return counts of which only those above 0 were written."""
+    parts = [arrays.get(f"{name}_{part}") for part in ("above", "gaps", "type")]
+    if any(part is None or part.ndim != 1 for part in parts):
+        raise ModelFileError(f"array {name!r} is not there.")
+    above, gaps, empty = (np.asarray(part) for part in parts)
+    size = int(np.prod(shape, dtype=np.float64))
+    place = np.cumsum(gaps, dtype=np.float64)  # whole numbers, which cannot overflow
+    if gaps.dtype.kind != "u" or len(above) != len(gaps) or size > MOST_UNFOLDED or place.max(initial=0) >= size:
+        raise ModelFileError(f"array {name!r} holds counts that do not fit the model.")
+    counts = np.zeros(size, dtype=empty.dtype)
+    counts[place.astype(np.int64)] = above
+    return counts.reshape(shape)
 
 
 def _read_sums(arrays: Arrays, name: str, n_classes: int, p: int) -> NDArray[np.float64]:
-    found = expect_array(arrays, name, np.float64, (n_classes, p + 1, p + 1))
-    if not np.isfinite(found).all() or np.abs(found).max(initial=0.0) > 1e17 or not found[:, 0, 0].sum() > 0:
+    sums = expect_array(arrays, name, np.float64, (n_classes, p + 1, p + 1))
+    if not np.isfinite(sums).all() or np.abs(sums).max(initial=0.0) > 1e17 or not sums[:, 0, 0].sum() > 0:
         raise ModelFileError(f"array {name!r} holds a sum that no rows give.")
-    return found
+    return sums

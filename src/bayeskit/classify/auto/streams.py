@@ -110,6 +110,7 @@ def passes(model: Any, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
         if seen.n_unlabelled:
             warn_of_unlabelled(seen.n_unlabelled, plan.target)
         return counts  # type: ignore[no-any-return]
-    # What was counted on the sample says how all rows are counted.
-    frozen: Any = counts
+    # What was counted on the sample says how all rows are counted; the plan is one for all of them.
+    total = counts.n_rows * seen.n_rows / len(rows)
+    frozen: Any = replace(counts, plan=replace(counts.plan, n_rows=total))
     return (yield counting(replace(plan, families=frozen, schema=counts.schema))).counts  # type: ignore[no-any-return]

@@ -30,7 +30,7 @@ class TrainingRows:
         return len(self.y)
 
     @property
-    def own(self) -> NDArray[np.float64]:
+    def left_out_weight(self) -> NDArray[np.float64]:
         """The weight of each row that is left out: 1, or the whole weight of a row if it is less."""
         return np.minimum(self.weight, 1.0)
 
@@ -52,6 +52,13 @@ class TrainingRows:
             self.y[begin:end],
             self.weight[begin:end],
             self.n_classes,
+        )
+
+    def take(self, places: NDArray[np.int64]) -> TrainingRows:
+        """Return the rows at some places."""
+        codes = np.ascontiguousarray(self.codes[:, places])
+        return TrainingRows(
+            self.columns, self.order[places], codes, self.y[places], self.weight[places], self.n_classes
         )
 
     def halves(self) -> tuple[TrainingRows, TrainingRows]:
@@ -79,7 +86,7 @@ def coded_rows(
     n_classes: int,
 ) -> TrainingRows:
     """Return the rows with their levels."""
-    return TrainingRows(columns, order, levels.encode(columns, order), y, weight, n_classes)
+    return TrainingRows(columns, order, levels.encode(columns, order)[0], y, weight, n_classes)
 
 
 def log_softmax(scores: NDArray[Any], least: float = -np.inf) -> NDArray[np.float64]:
@@ -101,7 +108,7 @@ def log_prior(n_class: NDArray[Any]) -> NDArray[np.float64]:
 def log_prior_left_out(n_class: NDArray[Any], rows: TrainingRows) -> NDArray[np.float64]:
     """Return log P(c) of each row without the row itself, of shape (n_rows, n_classes)."""
     counts = np.repeat(np.asarray(n_class, dtype=np.float64)[None, :], rows.n_rows, axis=0)
-    counts[np.arange(rows.n_rows), rows.y] -= rows.own
+    counts[np.arange(rows.n_rows), rows.y] -= rows.left_out_weight
     counts = np.maximum(counts, 0.0) + 0.5
     left: NDArray[np.float64] = np.log(counts / counts.sum(axis=1, keepdims=True))
     return left

@@ -97,16 +97,16 @@ def learn_trees(
     def left_out(of: TrainingRows, m: NDArray[np.float64], *ends: int) -> NDArray[np.float64]:
         trees, ids = np.array(ends), np.arange(of.n_rows)
         threads = n_threads(of.n_rows * plan.n_trees * len(m) * of.n_classes * 8)
-        return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.own, ids, seed, 0, share, threads)
+        return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.left_out_weight, ids, seed, 0, share, threads)
 
     few = sample.first(ROWS_TO_CHOOSE)
     posterior = left_out(few, GRID, plan.n_trees)[0, :, np.arange(few.n_rows), few.y]  # (n_rows, n_grid)
     best = int((few.weight @ np.log(np.maximum(posterior, 1e-6))).argmax())
     both = left_out(sample, GRID[best : best + 1], (plan.n_trees + 2) // 4 * 2, plan.n_trees)[:, 0]
     by_half, by_all = np.log(np.maximum(both, 1e-7))
-    found = replace(plan, m=float(GRID[best]))
-    found.__dict__["kernel"] = kernel  # it does not depend on m
-    return found, cells, by_all, by_half
+    chosen = replace(plan, m=float(GRID[best]))
+    chosen.__dict__["kernel"] = kernel  # it does not depend on m
+    return chosen, cells, by_all, by_half
 
 
 def _joined(levels: Levels, parts: list[tuple[NDArray[Any], ...]]) -> TreePlan:
