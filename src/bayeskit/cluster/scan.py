@@ -44,15 +44,15 @@ def scan(
     array([2, 2])
     """
     package = type(source).__module__.split(".")[0]
-    found: Scan | None = None
+    frame: Scan | None = None
     if package == "pyspark":
         from bayeskit.cluster import spark
 
-        found = spark.open_scan(source)
+        frame = spark.open_scan(source)
     elif package in ("dask", "dask_expr"):
         from bayeskit.cluster import dask
 
-        found = dask.open_scan(source)
-    if found is None:
+        frame = dask.open_scan(source)
+    if frame is None:
         return scan_here(source, query, columns=columns, encoding=encoding)
-    return found if columns is None else found.select(columns)
+    return frame if columns is None else frame.select(columns)

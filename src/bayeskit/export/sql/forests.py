@@ -92,9 +92,9 @@ class ForestPart:
         lines = self.paths.lines.T.tolist()
         if isinstance(dialect, RecordDialect):
             records = {f"gl0{end}": dialect.records(lines)}
-            found = {f"gr{t}{end}": dialect.item(f"gl0{end}", f"f{t}{end}") for t in trees}
+            looked_up = {f"gr{t}{end}": dialect.item(f"gl0{end}", f"f{t}{end}") for t in trees}
             known = [sum_of([dialect.member(f"gr{t}{end}", c) for t in trees]) for c in classes]
-            query.add({**found, f"gg0{end}": " OR ".join([f"g0{end}", *unknown])}, records)
+            query.add({**looked_up, f"gg0{end}": " OR ".join([f"g0{end}", *unknown])}, records)
         else:
             known = [sum_of([self._line(lines[c], t) for t in trees]) for c in classes]
             query.add({f"gg0{end}": " OR ".join([f"g0{end}", *unknown])})
