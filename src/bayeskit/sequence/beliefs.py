@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import Score
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
+from bayeskit.estimate.gaussian import column_spread
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
 from bayeskit.estimate.smoothing import as_smoothing
 from bayeskit.kinds import Estimation
@@ -42,6 +43,7 @@ class ChainBeliefs:
 
         .. math:: π_i = \frac{n_i + λ}{n + Kλ} \qquad a_{ij} = \frac{n_{ij} + λ}{n_{i\cdot} + Kλ}
         """
+        settings = with_column_variances(settings, counts)
         cells = NaiveBeliefs.of(counts.table, settings, prior="uniform")
         cells = NaiveBeliefs(cells.schema, np.zeros(len(counts.classes)), cells.parameters)
         joint = None if counts.joint is None else estimate_gaussians(counts.joint, "full", "ml")
@@ -72,7 +74,7 @@ class ChainBeliefs:
 
     def log_penalty(self, counts: SequenceCounts, settings: Estimation, allowed: Allowed) -> float:
         """Return log P(θ), with which the objective of EM is penalised; see :meth:`Kind.log_prior`."""
-        ones, total = np.ones(self.n_states), 0.0
+        ones, total, settings = np.ones(self.n_states), 0.0, with_column_variances(settings, counts)
         together = gaussian_columns(self.schema) if self.joint is not None else ()
         for kind, columns in columns_by_kind(self.schema):
             alone = [j for j in columns if j not in together]
@@ -115,6 +117,16 @@ class ChainBeliefs:
             lazy /= lazy.sum(axis=1, keepdims=True)
         found = np.exp(self.log_start) @ lazy
         return np.asarray(found / found.sum())
+
+
+def with_column_variances(settings: Estimation, counts: SequenceCounts) -> Estimation:
+    """Return the settings with the variance of each whole column as that of the extra rows of ``variance_prior``.
+
+    That within states would change from step to step of EM, and its objective with it.
+    """
+    _, spread = column_spread(counts.table.moments)
+    names = [counts.schema[j].name for j in counts.schema.numeric]
+    return replace(settings, variance_target=dict(zip(names, spread[:, 0].tolist(), strict=True)))
 
 
 def _log(n: NDArray[Any], may: NDArray[np.bool_], smoothing: Any) -> NDArray[np.float64]:

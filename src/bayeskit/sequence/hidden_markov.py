@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.history import History
@@ -71,8 +72,8 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         The largest number of bins, where numbers are cut.
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
         How the variance of a gaussian column in a state is estimated, as in :class:`~bayeskit.NaiveBayes`.
-    variance_prior : float, default 4.0
-        The rows of the column's own variance that "posterior" adds to each state.
+    variance_prior : float, default 8.0
+        How many rows with the variance of the whole column "posterior" adds to each state.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         What a value does that was not seen in ``fit``: it counts as missing, is an error, or has a share of its own.
     step : number, str or None, default None
@@ -86,7 +87,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         Stop when a step improves the objective by less than this per row.
     max_iter : int, default 500
         The largest number of steps; reaching it gives a warning.
-    max_memory : int or str, default "1 GiB"
+    max_memory : int or str, default "4 GiB"
         What the rows of a pass may take; longer sequences are done in blocks of at least √n rows.
     random_state : int, generator or None, default 0
         Seed of the starts.
@@ -120,8 +121,9 @@ class HiddenMarkov(ChainQuestions, SavedModel):
     >>> model.transitions_.round(2)
     array([[0.5 , 0.5 ],
            [0.33, 0.67]])
-    >>> model.predict({"umbrella": [False, True]}).tolist()
-    ['sun', 'rain']
+    >>> model.filter({"umbrella": [True, False]}).round(2)
+    array([[0.86, 0.14],
+           [0.23, 0.77]])
     """
 
     _role = None
@@ -149,19 +151,19 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         transitions: Any = "any",
         start: Any = None,
         covariance: Literal["diagonal", "full"] = "diagonal",
-        smoothing: float | SymmetricSmoothing = 1.0,
+        smoothing: float | SymmetricSmoothing = SMOOTHING,
         kinds: Kinds = None,
         numeric: str = "gaussian",
-        bins: int = 10,
+        bins: int = BINS,
         variance: Literal["posterior", "ml", "unbiased"] = "posterior",
         variance_prior: float = VARIANCE_PRIOR,
-        unseen: Literal["ignore", "error", "smooth"] = "ignore",
+        unseen: Literal["ignore", "error", "smooth"] = UNSEEN,
         step: Any = None,
         max_states: int = 10,
         n_init: int = 5,
         tol: float = 1e-6,
         max_iter: int = 500,
-        max_memory: Memory = "1 GiB",
+        max_memory: Memory = MAX_MEMORY,
         random_state: Any = 0,
     ) -> None:
         self.n_states = n_states
