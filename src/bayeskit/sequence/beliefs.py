@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import Score
-from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.covariance import Gaussians, estimate_gaussians
 from bayeskit.estimate.gaussian import column_spread
 from bayeskit.estimate.gaussian_scores import GaussianBeliefs
 from bayeskit.estimate.smoothing import as_smoothing
-from bayeskit.kinds import Estimation, kind_of
+from bayeskit.kinds import Estimation
 from bayeskit.learn.naive_beliefs import NaiveBeliefs, columns_by_kind, kinds_of, statistics_of
 from bayeskit.sequence.counts import SequenceCounts, gaussian_columns, joint_schema
 from bayeskit.table.schema import Schema
@@ -44,7 +43,8 @@ class ChainBeliefs:
 
         .. math:: π_i = \frac{n_i + λ}{n + Kλ} \qquad a_{ij} = \frac{n_{ij} + λ}{n_{i\cdot} + Kλ}
         """
-        cells = NaiveBeliefs.of(counts.table, _towards_columns(counts.table, settings), prior="uniform")
+        settings = with_column_variances(settings, counts)
+        cells = NaiveBeliefs.of(counts.table, settings, prior="uniform")
         cells = NaiveBeliefs(cells.schema, np.zeros(len(counts.classes)), cells.parameters)
         joint = None if counts.joint is None else estimate_gaussians(counts.joint, "full", "ml")
         smoothing = settings.smoothing
@@ -74,8 +74,7 @@ class ChainBeliefs:
 
     def log_penalty(self, counts: SequenceCounts, settings: Estimation, allowed: Allowed) -> float:
         """Return log P(θ), with which the objective of EM is penalised; see :meth:`Kind.log_prior`."""
-        settings = _towards_columns(counts.table, settings)
-        ones, total = np.ones(self.n_states), 0.0
+        ones, total, settings = np.ones(self.n_states), 0.0, with_column_variances(settings, counts)
         together = gaussian_columns(self.schema) if self.joint is not None else ()
         for kind, columns in columns_by_kind(self.schema):
             alone = [j for j in columns if j not in together]
@@ -120,6 +119,16 @@ class ChainBeliefs:
         return np.asarray(found / found.sum())
 
 
+def with_column_variances(settings: Estimation, counts: SequenceCounts) -> Estimation:
+    """Return the settings with the variance of each whole column as that of the extra rows of ``variance_prior``.
+
+    That within states would change from step to step of EM, and its objective with it.
+    """
+    _, spread = column_spread(counts.table.moments)
+    names = [counts.schema[j].name for j in counts.schema.numeric]
+    return replace(settings, variance_target=dict(zip(names, spread[:, 0].tolist(), strict=True)))
+
+
 def _log(n: NDArray[Any], may: NDArray[np.bool_], smoothing: Any) -> NDArray[np.float64]:
     """Return log-probabilities of counts over what is allowed; −inf elsewhere."""
     found = np.full(len(n), -np.inf)
@@ -127,16 +136,3 @@ def _log(n: NDArray[Any], may: NDArray[np.bool_], smoothing: Any) -> NDArray[np.
     with np.errstate(divide="ignore"):
         found[may] = np.log(as_smoothing(smoothing).probabilities(n[may]))
     return found
-
-
-def _towards_columns(table: TableCounts, settings: Estimation) -> Estimation:
-    """Return the settings with the variance of whole columns as what variances within states are drawn to.
-
-    The variance within states would change with the states in each step of EM, and its objective with it.
-    """
-    columns = {variable.name: j for j, variable in enumerate(table.schema) if kind_of(variable).has_variance}
-    if settings.variance != "posterior" or not columns:
-        return settings
-    places = np.searchsorted(table.schema.numeric, list(columns.values()))
-    spread = column_spread(table.moments.take(places))[1][:, 0].tolist()
-    return replace(settings, variance_target={name: s for name, s in zip(columns, spread, strict=True) if s > 0})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.defaults import MAX_MEMORY
+from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.history import History
@@ -73,7 +73,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
     variance : {"posterior", "ml", "unbiased"}, default "posterior"
         How the variance of a gaussian column in a state is estimated, as in :class:`~bayeskit.NaiveBayes`.
     variance_prior : float, default 8.0
-        The rows of the column's own variance that "posterior" adds to each state.
+        How many rows with the variance of the whole column "posterior" adds to each state.
     unseen : {"ignore", "error", "smooth"}, default "ignore"
         What a value does that was not seen in ``fit``: it counts as missing, is an error, or has a share of its own.
     step : number, str or None, default None
@@ -121,8 +121,9 @@ class HiddenMarkov(ChainQuestions, SavedModel):
     >>> model.transitions_.round(2)
     array([[0.5 , 0.5 ],
            [0.33, 0.67]])
-    >>> model.predict({"umbrella": [False, True]}).tolist()
-    ['sun', 'rain']
+    >>> model.filter({"umbrella": [True, False]}).round(2)
+    array([[0.86, 0.14],
+           [0.23, 0.77]])
     """
 
     _role = None
@@ -150,13 +151,13 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         transitions: Any = "any",
         start: Any = None,
         covariance: Literal["diagonal", "full"] = "diagonal",
-        smoothing: float | SymmetricSmoothing = 1.0,
+        smoothing: float | SymmetricSmoothing = SMOOTHING,
         kinds: Kinds = None,
         numeric: str = "gaussian",
-        bins: int = 10,
+        bins: int = BINS,
         variance: Literal["posterior", "ml", "unbiased"] = "posterior",
         variance_prior: float = VARIANCE_PRIOR,
-        unseen: Literal["ignore", "error", "smooth"] = "ignore",
+        unseen: Literal["ignore", "error", "smooth"] = UNSEEN,
         step: Any = None,
         max_states: int = 10,
         n_init: int = 5,

@@ -13,6 +13,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss, zero_one
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.risk import bayes_action
+from bayeskit.defaults import BINS, MAX_MEMORY, PRIOR, SMOOTHING, UNSEEN
 from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.prior import class_prior
@@ -94,23 +95,23 @@ class SequenceClassifier(SavedModel):
         self,
         n_states: int | str = "auto",
         *,
-        prior: Any = "smoothed",
+        prior: Any = PRIOR,
         transitions: Any = "any",
         start: Any = None,
         covariance: Literal["diagonal", "full"] = "diagonal",
-        smoothing: float | SymmetricSmoothing = 1.0,
+        smoothing: float | SymmetricSmoothing = SMOOTHING,
         kinds: Kinds = None,
         numeric: str = "gaussian",
-        bins: int = 10,
+        bins: int = BINS,
         variance: Literal["posterior", "ml", "unbiased"] = "posterior",
         variance_prior: float = VARIANCE_PRIOR,
-        unseen: Literal["ignore", "error", "smooth"] = "ignore",
+        unseen: Literal["ignore", "error", "smooth"] = UNSEEN,
         step: Any = None,
         max_states: int = 5,
         n_init: int = 3,
         tol: float = 1e-6,
         max_iter: int = 500,
-        max_memory: Memory = "1 GiB",
+        max_memory: Memory = MAX_MEMORY,
         random_state: Any = 0,
     ) -> None:
         self.n_states = n_states
