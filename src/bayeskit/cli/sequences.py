@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from bayeskit.cli import options, screen
 
@@ -11,40 +14,77 @@ if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What ``train`` was asked for, where its rows are sequences."""
+
+    group: str | None
+    time: str | None
+    target: str | None
+    step: str | None
+    states: str
+    ignore: tuple[str, ...]
+    kinds: dict[str, str]
+
+
+def place_of(data: list[str], target: str | None) -> Path:
+    """Return where the model goes by default: TABLE-TARGET.bayes, or TABLE.bayes where there is no target."""
+    return options.model_name(data, target) if target else Path(Path(data[0]).with_suffix(".bayes").name)
+
+
+def refuse_options(data: list[str], given: dict[str, Any], raised: dict[str, bool]) -> None:
+    """Refuse what a chain does not use, rather than ignore it."""
+    if len(data) > 1:
+        raise typer.BadParameter("a chain is learned from one file.", param_hint="DATA")
+    name = next((name for name, value in given.items() if value), None)
+    name = name or next((name for name, is_set in raised.items() if is_set), None)
+    if name is not None:
+        raise typer.BadParameter("it is not used with --group or --time, which learn a chain.", param_hint=name)
+
+
+def refuse_chain_options(step: str | None, states: str) -> None:
+    """Refuse the options of a chain where none is learned."""
+    for name, is_set in (("--step", step is not None), ("--states", states != "auto")):
+        if is_set:
+            raise typer.BadParameter("it needs --group or --time, with which rows are sequences.", param_hint=name)
+
+
+def refuse_prediction_options(data: list[str], given: dict[str, Any]) -> None:
+    """Refuse what the prediction of a chain does not use."""
+    if len(data) > 1:
+        raise typer.BadParameter("a chain predicts one file at a time.", param_hint="DATA")
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise typer.BadParameter("it is not used with a chain.", param_hint=name)
+
+
 def train(
     file: TableFile,
     place: Path,
-    *,
-    group: str | None,
-    time: str | None,
-    target: str | None,
-    step: str | None,
-    states: str,
-    ignore: list[str],
-    kinds: dict[str, str],
+    asked: Asked,
     decimal: str | None,
     random_state: int,
+    *,
     force: bool,
     as_json: bool,
     data: str,
 ) -> None:
     """Fit a chain, say which one and why, and save it."""
-    import typer
-
     from bayeskit.workflow.sequences import train_sequences
 
+    states = asked.states
     if states != "auto" and not (states.isdecimal() and int(states) >= 1):
         raise typer.BadParameter(f"'auto' or a whole number of at least 1; got {states!r}.", param_hint="--states")
     options.refuse_overwriting(place, (data,), force=force)
     result = train_sequences(
         file,
-        group=group,
-        time=time,
-        target=target,
-        step=step,
+        group=asked.group,
+        time=asked.time,
+        target=asked.target,
+        step=asked.step,
         n_states="auto" if states == "auto" else int(states),
-        ignore=ignore,
-        kinds=kinds,
+        ignore=asked.ignore,
+        kinds=asked.kinds,
         decimal=decimal,
         random_state=random_state,
     )
@@ -54,7 +94,7 @@ def train(
     if as_json:
         screen.say_json({"model": name, "why": result.why, "classes": classes, "saved": str(place)})
         return
-    left = [note for note in result.notes if not note.used and note.name not in (group, time, target)]
+    left = [note for note in result.notes if not note.used and note.name not in (asked.group, asked.time, asked.target)]
     if left:
         screen.say("left out: " + ", ".join(f"{note.name} ({note.why})" for note in left))
     screen.say(f"{name}: {result.why}")

@@ -67,6 +67,8 @@ def predict(
     place, name = options.table_output(output, json)
     chain = sequences.chain_of(model)
     if chain is not None:
+        unused = {"--keep": keep, "--loss": loss, "--reject": reject, "--target": target, "--text": text}
+        sequences.refuse_prediction_options(data, {**unused, "--digits": digits, "--strict": strict})
         options.refuse_overwriting(place, (*data, model), force=force)
         rows_of = TableFile.open(data[0], encoding, delimiter, missing=missing or ())
         _write(sequences.SequencePredictions(chain, rows_of, decimal), place, name)

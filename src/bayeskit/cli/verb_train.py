@@ -51,7 +51,7 @@ Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
 ]
-Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts.")]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts and chains.")]
 DateOrder = Annotated[
     Literal["dmy", "mdy", "ymd"] | None,
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
@@ -137,24 +137,17 @@ def train(
         texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
     if group is not None or time is not None:
-        place = output or (options.model_name(data, target) if target else Path(data[0]).with_suffix(".bayes").name)
-        sequences.train(
-            TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True),
-            Path(place),
-            group=group,
-            time=time,
-            target=target,
-            step=step,
-            states=states,
-            ignore=list(ignore or ()),
-            kinds=options.read_kinds(kind),
-            decimal=decimal,
-            random_state=random_state,
-            force=force,
-            as_json=json,
-            data=data[0],
+        sequences.refuse_options(
+            data,
+            {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream},
+            {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order is not None},
         )
+        file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
+        place = output or sequences.place_of(data, target)
+        asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
+        sequences.train(file, place, asked, decimal, random_state, force=force, as_json=json, data=data[0])
         return
+    sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
     kinds, words = options.read_kinds(kind), tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError, warn_caller
 from bayeskit.learn.checks import check_columns, in_order
+from bayeskit.sequence.joined import concatenated
 from bayeskit.sequence.times import Step, Times, place_in_time
-from bayeskit.table.column import Coded, Column, Numbers, missing_code
+from bayeskit.table.column import Coded, Column, Numbers
 from bayeskit.table.encode import encode, missing_column
 from bayeskit.table.frames import as_frame, given_names
 from bayeskit.table.labels import labels_of, read_label_column
@@ -29,6 +30,11 @@ class Layout:
     time: Any = None  # a column's name, or the time of each row
     lengths: Any = None  # rows of each sequence, one after the other
     step: Step = None
+
+    def holds_arrays(self) -> bool:
+        """Return whether the places of rows are given row by row, and not by columns."""
+        by_row = [each for each in (self.group, self.time) if each is not None and not isinstance(each, str)]
+        return self.lengths is not None or bool(by_row)
 
     def named(self) -> tuple[str | None, str | None]:
         """Return the names of the columns that hold the group and the time, where they were named."""
@@ -140,17 +146,15 @@ def read_sequences(
     """
     layout = Layout() if layout is None else layout
     if is_list_of_sequences(X):
-        if layout.lengths is not None or not all(each is None or isinstance(each, str) for each in layout.named()):
-            raise TableError("lengths= is for one table that holds all sequences; X is a list of sequences already.")
+        if layout.holds_arrays():
+            raise TableError(
+                "lengths=, and group= or time= as arrays, are for one table that holds all sequences; X is a list of "
+                "sequences already."
+            )
         return _read_list(X, y, target, layout)
-    if _is_line(X):
-        X = {"x0": X} if not isinstance(X, np.ndarray) else X.reshape(-1, 1)
-        unnamed = True
-    else:
-        unnamed = False
-    columns, source = _split(X, [layout.group, layout.time, target], fitting)
-    if unnamed and source.named:
-        source = Source(source.names, False, source.n_rows, source.columns, source.array)
+    columns, source = _split(_as_table(X), [layout.group, layout.time, target], fitting)
+    if _is_line(X):  # its column has no name of its own
+        source = replace(source, named=False)
     group, time, labels = columns
     if target is not None:
         if y is not None and labels is not None:
@@ -305,80 +309,42 @@ def _states(y: Any, n_rows: int, order: NDArray[np.int64]) -> tuple[NDArray[np.i
 
 def _read_list(X: Sequence[Any], y: Any, target: str | None, layout: Layout) -> Sequences:
     """Read sequences that came one by one."""
-    parts, labels = [], []
+    parts: list[Source] = []
+    labels: list[Any] = []
     for i, each in enumerate(X):
-        if _is_line(each):
-            each = np.asarray(each).reshape(-1, 1) if isinstance(each, np.ndarray) else {"x0": each}
-        if isinstance(each, Mapping) and target is not None and target in each:
-            labels.append(each[target])
-        columns, part = _split(each, [layout.time, target], False)
-        if target is not None and columns[1] is not None and not isinstance(each, Mapping):
-            labels.append(columns[1])
+        columns, part = _split(_as_table(each), [layout.time, target], False)
         parts.append(part)
+        if columns[1] is not None:
+            labels.append(columns[1])
         if part.names != parts[0].names:
             raise TableError(
                 f"sequence {i} has the columns {list(part.names)}, and sequence 0 has {list(parts[0].names)}."
             )
-    source = concatenated(parts)
     lengths = [part.n_rows for part in parts]
-    if y is None and labels:
-        y = labels
-    if y is not None:
-        if len(y) != len(lengths):
-            raise TableError(f"y has states for {len(y)} sequences, and X has {len(lengths)} sequences.")
-        for i, (own, n) in enumerate(zip(y, lengths, strict=True)):
-            if len(own) != n:
-                raise TableError(f"sequence {i} has {n} rows and {len(own)} states in y.")
-        y = [cell for own in y for cell in list(own)]
+    y = _labels_in_a_row(labels if y is None and labels else y, lengths)
+    source, order = concatenated(parts), np.arange(sum(lengths))
     offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
-    order = np.arange(source.n_rows)
-    states, classes = _states(y, source.n_rows, order)
+    states, classes = _states(y, len(order), order)
     return Sequences(source, order, offsets, range(len(lengths)), states, classes, True, target)
 
 
-def concatenated(parts: Sequence[Source]) -> Source:
-    """Return the rows of several tables with the same columns as one table.
-
-    >>> a, b = read_table({"sky": ["sun", "rain"]}), read_table({"sky": ["fog"]})
-    >>> concatenated([a, b]).column(0)
-    Coded(codes=array([0, 1, 2], dtype=uint8), levels=('sun', 'rain', 'fog'), declared=False)
-    """
-    if len(parts) == 1:
-        return parts[0]
-    if all(part.array is not None for part in parts):
-        array = np.concatenate([part.array for part in parts if part.array is not None])
-        return Source(parts[0].names, parts[0].named, len(array), None, array)
-    columns = tuple(_joined([part.column(j) for part in parts], name) for j, name in enumerate(parts[0].names))
-    return Source(parts[0].names, parts[0].named, sum(part.n_rows for part in parts), columns)
+def _as_table(X: Any) -> Any:
+    """Return one column as a table of one column; tables as they are."""
+    if not _is_line(X):
+        return X
+    return X.reshape(-1, 1) if isinstance(X, np.ndarray) else {"x0": X}
 
 
-def _joined(columns: Sequence[Column], name: str) -> Column:
-    filled = [c for c in columns if not c.all_missing()]
-    if all(isinstance(c, Numbers) for c in filled):
-        return Numbers(
-            np.concatenate([c.values if isinstance(c, Numbers) else np.full(len(c), np.nan) for c in columns])
-        )
-    if not all(isinstance(c, Coded) for c in filled):
-        raise TableError(f"column '{name}' holds text in one sequence and numbers in another.")
-    levels = {level: None for c in filled if isinstance(c, Coded) for level in c.levels}
-    code_of = {level: code for code, level in enumerate(levels)}
-    declared = all(isinstance(c, Coded) and c.declared for c in filled)
-    codes = []
-    for c in columns:
-        if isinstance(c, Coded) and c.levels:
-            codes.append(c.codes_for(code_of))
-        else:
-            dtype = np.dtype(np.uint8)
-            codes.append(np.full(len(c), missing_code(dtype), dtype=dtype))
-    width = max(c.dtype.itemsize for c in codes)
-    wide = [_widened(c, np.dtype(f"u{width}")) for c in codes]
-    return Coded(np.concatenate(wide), tuple(levels), declared)
-
-
-def _widened(codes: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    if codes.dtype == dtype:
-        return codes
-    return np.where(codes == missing_code(codes.dtype), missing_code(dtype), codes).astype(dtype)
+def _labels_in_a_row(y: Any, lengths: list[int]) -> list[Any] | None:
+    """Return the states of a list of sequences one after the other."""
+    if y is None:
+        return None
+    if len(y) != len(lengths):
+        raise TableError(f"y has states for {len(y)} sequences, and X has {len(lengths)} sequences.")
+    for i, (labels, n) in enumerate(zip(y, lengths, strict=True)):
+        if len(labels) != n:
+            raise TableError(f"sequence {i} has {n} rows and {len(labels)} states in y.")
+    return [label for labels in y for label in list(labels)]
 
 
 def matched(read: Sequences, schema: Schema, X: Any, who: str) -> Sequences:

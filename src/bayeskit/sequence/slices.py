@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.arcs import read_arcs
+from bayeskit.network.arcs import Sketch, read_arcs
 from bayeskit.network.cpd.given_table import read_cpd_table, states_of
 from bayeskit.network.network import BayesianNetwork
 
@@ -133,7 +133,22 @@ def _numbered(n: int) -> tuple[str, ...]:
 def read_template(structure: Any, states: Mapping[str, Any] | None, tables: Mapping[str, Any] | None) -> Template:
     """Read arcs such as ``weather[t-1]->weather[t]``, and tables for ``weather[0]`` and ``weather[t]``."""
     sketch = read_arcs(_without_brackets(structure), {}, {})
-    parents: dict[str, tuple[Lagged, ...]] = {}
+    names, parents = _read_parents(sketch)
+    given = {str(key): value for key, value in (tables or {}).items()}
+    known: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        states_given = (states or {}).get(name, sketch.states.get(f"{name}{_LAG}0"))
+        labels = [f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in parents[name]]
+        table = given.get(f"{name}[t]", given.get(f"{name}[0]"))
+        if isinstance(states_given, list | tuple):
+            states_given = list(map(str, states_given))
+        known[name] = tuple(states_of(states_given, table, labels if f"{name}[t]" in given else []))
+    empty = Template(tuple(names), known, parents, {}, ())
+    return _with_tables(empty, given if tables is not None else None)
+
+
+def _read_parents(sketch: Sketch) -> tuple[list[str], dict[str, tuple[Lagged, ...]]]:
+    """Return the variables of a slice, and the parents of each with how many slices back they are."""
     names: list[str] = []
     lagged: dict[str, Lagged] = {}
     for text in sketch.names:
@@ -143,25 +158,14 @@ def read_template(structure: Any, states: Mapping[str, Any] | None, tables: Mapp
         lagged[text] = name, int(lag_text)
         if name not in names:
             names.append(name)
-    for text, own in sketch.parents.items():
+    parents: dict[str, tuple[Lagged, ...]] = dict.fromkeys(names, ())
+    for text, arcs in sketch.parents.items():
         name, lag = lagged[text]
-        if lag and own:
+        if lag and arcs:
             raise NetworkError(f"the arc to {name}[t-{lag}] leads to an earlier slice; write it as one to {name}[t].")
         if not lag:
-            parents[name] = tuple(lagged[parent] for parent in own)
-    parents = {name: parents.get(name, ()) for name in names}
-    given = {str(key): value for key, value in (tables or {}).items()}
-    known: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        own_states = (states or {}).get(name, sketch.states.get(f"{name}{_LAG}0"))
-        found = states_of(
-            list(map(str, own_states)) if isinstance(own_states, list | tuple) else own_states,
-            given.get(f"{name}[t]", given.get(f"{name}[0]")),
-            [f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in parents[name]] if f"{name}[t]" in given else [],
-        )
-        known[name] = tuple(found)
-    empty = Template(tuple(names), known, parents, {}, ())
-    return _with_tables(empty, given if tables is not None else None)
+            parents[name] = tuple(lagged[parent] for parent in arcs)
+    return names, parents
 
 
 def _without_brackets(structure: Any) -> Any:

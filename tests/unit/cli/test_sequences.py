@@ -88,6 +88,8 @@ def test_without_a_target_the_states_are_hidden(stays, capsys):
         (["--group", "patients"], "patients"),
         (["--group", "patient", "--states", "few"], "whole number of at least 1"),
         (["--group", "patient", "--target", "patient"], "must be different columns"),
+        (["--group", "patient", "--calibrate"], "it is not used with --group or --time"),
+        (["--target", "stage", "--states", "2"], "it needs --group or --time"),
     ],
 )
 def test_bad_arguments_are_refused(stays, capsys, arguments, message):
