@@ -11,6 +11,7 @@ import typer
 from bayeskit.cli.options import Force, refuse_overwriting
 
 if TYPE_CHECKING:
+    from bayeskit.export.target import Target
     from bayeskit.table.conventions import Convention
 
 
@@ -66,17 +67,12 @@ def export(
 
     Example: bayeskit export play.bayes --to c -o play.c
     """
-    from bayeskit.export.target import targets
     from bayeskit.io.container import atomic_write
     from bayeskit.workflow.trained import TrainedModel
 
     if output is not None:
         refuse_overwriting(output, (model,), force=force)
-    if to not in targets():
-        raise typer.BadParameter(f"{to!r} is not one of {', '.join(sorted(targets()))}.", param_hint="--to")
-    target = targets()[to]
-    if target.file and output is None:
-        raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
+    target = _target(to, output)
     trained = TrainedModel.load(model)
     _refuse_conventions(trained.conventions, to)
     given = {
@@ -94,6 +90,17 @@ def export(
         return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)
+
+
+def _target(to: str, output: Path | None) -> Target:
+    from bayeskit.export.target import targets
+
+    if to not in targets():
+        raise typer.BadParameter(f"{to!r} is not one of {', '.join(sorted(targets()))}.", param_hint="--to")
+    target = targets()[to]
+    if target.file and output is None:
+        raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
+    return target
 
 
 def _refuse_conventions(conventions: Mapping[str, Convention], to: str) -> None:
