@@ -60,7 +60,7 @@ class SlicePosteriors(Result):
         return np.asarray(values[:, self.states[name].index(state)])
 
 
-class DynamicNetwork:
+class DynamicNetwork(Result):
     r"""A Bayesian network over time: each slice depends on itself and on the slices before it.
 
     .. math:: P(x_{0:T}) = P(x_{0:k-1}) \prod_{t \ge k} \prod_i P(x_{i,t} \mid \mathrm{parents}_i),

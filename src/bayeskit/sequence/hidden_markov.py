@@ -432,8 +432,10 @@ class HiddenMarkov(ChainQuestions, SavedModel):
     ) -> tuple[Sequences, ChainState | None]:
         state: ChainState | None = self.__dict__.get("_state")
         if state is not None:
-            group, time = group or state.layout[0] if lengths is None else None, time or state.layout[1]
-            target = target or (state.target if y is None else None)
+            if group is None and lengths is None:
+                group = state.layout[0]
+            time = state.layout[1] if time is None else time
+            target = state.target if target is None and y is None else target
         read = read_sequences(X, y, Layout(group, time, lengths, settings.step), target)
         return settings._labelled(read, X, None if before is None else before.schema), state
 

@@ -49,6 +49,19 @@ def test_batches_of_sequences_give_what_one_fit_gives():
     assert_allclose(parts.smooth(frame), whole.smooth(frame), atol=1e-12)
 
 
+def test_groups_and_times_may_be_arrays_in_every_batch():
+    X, states = two_state_rows(60)
+    group, time = np.repeat([0, 1, 2], 20), np.tile(np.arange(20), 3)
+    whole = HiddenMarkov().fit(X, states, group=group, time=time)
+    parts = HiddenMarkov()
+    for rows in (slice(0, 20), slice(20, 60)):
+        batch = {name: column[rows] for name, column in X.items()}
+        parts.partial_fit(batch, states[rows], group=group[rows], time=time[rows])
+    assert_array_equal(parts.counts_.n_step, whole.counts_.n_step)
+    with pytest.raises(TableError, match="X is a list of sequences already"):
+        whole.smooth([X], group=group)
+
+
 def test_merge_adds_and_unlearn_removes_a_sequence():
     X, states = two_state_rows()
     frame = pd.DataFrame({**X, "state": states, "dog": np.repeat(np.arange(8), 50)})
