@@ -17,6 +17,7 @@ from bayeskit.table.schema import Value
 def concatenated(parts: Sequence[Source]) -> Source:
     """Return the rows of several tables with the same columns as one table.
 
+    >>> from bayeskit.table.read import read_table
     >>> a, b = read_table({"sky": ["sun", "rain"]}), read_table({"sky": ["fog"]})
     >>> concatenated([a, b]).column(0)
     Coded(codes=array([0, 1, 2], dtype=uint8), levels=('sun', 'rain', 'fog'), declared=False)
