@@ -32,14 +32,13 @@ def place_of(data: list[str], target: str | None) -> Path:
     return options.model_name(data, target) if target else Path(Path(data[0]).with_suffix(".bayes").name)
 
 
-def refuse_options(data: list[str], given: dict[str, Any], raised: dict[str, bool]) -> None:
+def refuse_unused(data: list[str], given: dict[str, Any], beside: str) -> None:
     """Refuse what a chain does not use, rather than ignore it."""
     if len(data) > 1:
-        raise typer.BadParameter("a chain is learned from one file.", param_hint="DATA")
+        raise typer.BadParameter("a chain reads one file at a time.", param_hint="DATA")
     name = next((name for name, value in given.items() if value), None)
-    name = name or next((name for name, is_set in raised.items() if is_set), None)
     if name is not None:
-        raise typer.BadParameter("it is not used with --group or --time, which learn a chain.", param_hint=name)
+        raise typer.BadParameter(f"it is not used with {beside}.", param_hint=name)
 
 
 def refuse_chain_options(step: str | None, states: str) -> None:
@@ -49,25 +48,16 @@ def refuse_chain_options(step: str | None, states: str) -> None:
             raise typer.BadParameter("it needs --group or --time, with which rows are sequences.", param_hint=name)
 
 
-def refuse_prediction_options(data: list[str], given: dict[str, Any]) -> None:
-    """Refuse what the prediction of a chain does not use."""
-    if len(data) > 1:
-        raise typer.BadParameter("a chain predicts one file at a time.", param_hint="DATA")
-    name = next((name for name, value in given.items() if value), None)
-    if name is not None:
-        raise typer.BadParameter("it is not used with a chain.", param_hint=name)
-
-
 def train(
     file: TableFile,
-    place: Path,
+    output: Path | None,
     asked: Asked,
     decimal: str | None,
     random_state: int,
     *,
     force: bool,
     as_json: bool,
-    data: str,
+    data: list[str],
 ) -> None:
     """Fit a chain, say which one and why, and save it."""
     from bayeskit.workflow.sequences import train_sequences
@@ -75,7 +65,8 @@ def train(
     states = asked.states
     if states != "auto" and not (states.isdecimal() and int(states) >= 1):
         raise typer.BadParameter(f"'auto' or a whole number of at least 1; got {states!r}.", param_hint="--states")
-    options.refuse_overwriting(place, (data,), force=force)
+    place = output or place_of(data, asked.target)
+    options.refuse_overwriting(place, data, force=force)
     result = train_sequences(
         file,
         group=asked.group,

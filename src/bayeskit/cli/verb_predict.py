@@ -68,7 +68,7 @@ def predict(
     chain = sequences.chain_of(model)
     if chain is not None:
         unused = {"--keep": keep, "--loss": loss, "--reject": reject, "--target": target, "--text": text}
-        sequences.refuse_prediction_options(data, {**unused, "--digits": digits, "--strict": strict})
+        sequences.refuse_unused(data, {**unused, "--digits": digits, "--strict": strict}, "a chain")
         options.refuse_overwriting(place, (*data, model), force=force)
         rows_of = TableFile.open(data[0], encoding, delimiter, missing=missing or ())
         _write(sequences.SequencePredictions(chain, rows_of, decimal), place, name)

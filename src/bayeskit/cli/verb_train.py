@@ -137,15 +137,12 @@ def train(
         texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
     if group is not None or time is not None:
-        sequences.refuse_options(
-            data,
-            {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream},
-            {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order is not None},
-        )
-        file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
-        place = output or sequences.place_of(data, target)
+        unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
+        unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
-        sequences.train(file, place, asked, decimal, random_state, force=force, as_json=json, data=data[0])
+        sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
+        file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
+        sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
