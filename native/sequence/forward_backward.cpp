@@ -72,9 +72,9 @@ BAYESKIT_INLINE void weighted_rows(const double* weight, const double* rows, int
         BAYESKIT_UNROLL
         for (int q = 0; q < QUADS; ++q) sum[q] = quad_of(0.0);
         for (int64_t i = 0; i < k; ++i) {
-            const Quad own = quad_of(weight[i]);
+            const Quad weight_i = quad_of(weight[i]);
             BAYESKIT_UNROLL
-            for (int q = 0; q < QUADS; ++q) sum[q] = sum[q] + own * read_quad(rows + i * LANES + q * QUAD);
+            for (int q = 0; q < QUADS; ++q) sum[q] = sum[q] + weight_i * read_quad(rows + i * LANES + q * QUAD);
         }
         BAYESKIT_UNROLL
         for (int q = 0; q < QUADS; ++q) write_quad(to + q * QUAD, sum[q]);
@@ -91,15 +91,15 @@ BAYESKIT_INLINE void add_products(const double* weight, const double* row, int64
     [[maybe_unused]] const int64_t lanes = LANES ? LANES : lanes_;
     if constexpr (LANES > 0) {
         constexpr int QUADS = LANES / QUAD;
-        Quad own[QUADS];
+        Quad row_quads[QUADS];
         BAYESKIT_UNROLL
-        for (int q = 0; q < QUADS; ++q) own[q] = read_quad(row + q * QUAD);
+        for (int q = 0; q < QUADS; ++q) row_quads[q] = read_quad(row + q * QUAD);
         for (int64_t i = 0; i < k; ++i) {
             const Quad times = quad_of(weight[i]);
             BAYESKIT_UNROLL
             for (int q = 0; q < QUADS; ++q) {
                 double* cell = to + i * LANES + q * QUAD;
-                write_quad(cell, read_quad(cell) + times * own[q]);
+                write_quad(cell, read_quad(cell) + times * row_quads[q]);
             }
         }
     } else {

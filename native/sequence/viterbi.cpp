@@ -51,11 +51,11 @@ BAYESKIT_INLINE void best_before(const double* score, const double* log_step, in
         f[q] = quad_of(0.0);
     }
     for (int64_t i = 1; i < k; ++i) {
-        const Quad own = quad_of(score[i]), number = quad_of(static_cast<double>(i));
+        const Quad score_i = quad_of(score[i]), number = quad_of(static_cast<double>(i));
         const double* step = log_step + i * LANES;
         BAYESKIT_UNROLL
         for (int q = 0; q < QUADS; ++q) {
-            const Quad candidate = own + read_quad(step + q * QUAD);
+            const Quad candidate = score_i + read_quad(step + q * QUAD);
             f[q] = where_at_most(candidate, b[q], f[q], number);
             b[q] = greater(candidate, b[q]);
         }
@@ -90,10 +90,10 @@ BAYESKIT_INLINE int64_t best_path(const Problem& p, const Piece& piece, bool end
                 f[j] = 0.0;
             }
             for (int64_t i = 1; i < k; ++i) {
-                const double own = score[i], number = static_cast<double>(i);
+                const double score_i = score[i], number = static_cast<double>(i);
                 const double* step = p.log_step + i * lanes;
                 for (int64_t j = 0; j < lanes; ++j) {
-                    const double candidate = own + step[j];
+                    const double candidate = score_i + step[j];
                     f[j] = candidate > b[j] ? number : f[j];
                     b[j] = candidate > b[j] ? candidate : b[j];
                 }
