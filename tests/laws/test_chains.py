@@ -30,7 +30,7 @@ def joint_of_paths(model, asked):
     """P(path, rows) of every path, by the definition."""
     n, k = len(asked["a"]), model.n_states_
     cells = {name: (list(t.rows), t.values) for name, t in model.tables_.items()}
-    found = {}
+    probabilities = {}
     for path in product(range(k), repeat=n):
         p = model.start_[path[0]]
         for t, state in enumerate(path):
@@ -38,8 +38,8 @@ def joint_of_paths(model, asked):
             for name, (rows, values) in cells.items():
                 if asked[name][t] is not None:
                     p *= values[rows.index(asked[name][t]), state]
-        found[path] = p
-    return found
+        probabilities[path] = p
+    return probabilities
 
 
 @settings(deadline=None, max_examples=60)
@@ -106,8 +106,8 @@ def test_counts_of_sequences_add_and_subtract(seed, cut):
     second = np.flatnonzero(table["g"] >= cut)
 
     def part(rows):
-        own = {name: [column[i] for i in rows] for name, column in table.items()}
-        return model.count(own, y[rows], group="g")
+        columns = {name: [column[i] for i in rows] for name, column in table.items()}
+        return model.count(columns, y[rows], group="g")
 
     whole = model.count(table, y, group="g")
     added = part(first) + part(second)

@@ -115,8 +115,8 @@ class ChainBeliefs:
         for _ in range(60):
             lazy = lazy @ lazy
             lazy /= lazy.sum(axis=1, keepdims=True)
-        found = np.exp(self.log_start) @ lazy
-        return np.asarray(found / found.sum())
+        share = np.exp(self.log_start) @ lazy
+        return np.asarray(share / share.sum())
 
 
 def with_column_variances(settings: Estimation, counts: SequenceCounts) -> Estimation:
@@ -131,8 +131,8 @@ def with_column_variances(settings: Estimation, counts: SequenceCounts) -> Estim
 
 def _log(n: NDArray[Any], may: NDArray[np.bool_], smoothing: Any) -> NDArray[np.float64]:
     """Return log-probabilities of counts over what is allowed; −inf elsewhere."""
-    found = np.full(len(n), -np.inf)
+    log_p = np.full(len(n), -np.inf)
     # log 0 = -inf is meant: without smoothing, what was never seen is impossible.
     with np.errstate(divide="ignore"):
-        found[may] = np.log(as_smoothing(smoothing).probabilities(n[may]))
-    return found
+        log_p[may] = np.log(as_smoothing(smoothing).probabilities(n[may]))
+    return log_p

@@ -100,10 +100,10 @@ class ChainQuestions(Model):
         model = self._now()
         states, target = tuple(model.states_.tolist()), model.target_ or "state"
         tables = {}
-        schema, parameters = model._chain.schema, model._chain.cells.parameters
-        for variable, kind, own in zip(schema, kinds_of(schema), parameters, strict=True):
+        schema, cells = model._chain.schema, model._chain.cells
+        for variable, kind, parameters in zip(schema, kinds_of(schema), cells.parameters, strict=True):
             if variable.is_discrete or variable.is_numeric:
-                rows, values = kind.table(variable, own)
+                rows, values = kind.table(variable, parameters)
                 tables[variable.name] = NamedTable(kind.title(variable, target), rows, states, values)
         return tables
 
@@ -414,10 +414,10 @@ def _stacked(passes: Passes, k: int, *, states: bool = True) -> tuple[Matrix, Ma
         _, _, block, evidence, _ = next(passes.filtered())
         return block, evidence
     filtered, evidence = np.empty((passes.n_rows if states else 0, k)), np.empty(passes.n_rows)
-    for begin, end, block, own, _ in passes.filtered():
+    for begin, end, block, block_evidence, _ in passes.filtered():
         if states:
             filtered[begin:end] = block
-        evidence[begin:end] = own
+        evidence[begin:end] = block_evidence
     return filtered, evidence
 
 
@@ -450,8 +450,8 @@ def evidence_of(passes: Passes) -> Matrix:
 def _last_states(passes: Passes) -> Matrix:
     """Return P(state | all rows) of the last row of each sequence."""
     ends = passes.offsets[1:] - 1
-    found = np.empty((len(ends), passes.k))
+    last_states = np.empty((len(ends), passes.k))
     for begin, end, block, _, _ in passes.filtered():
         inside = (ends >= begin) & (ends < end)
-        found[inside] = block[ends[inside] - begin]
-    return found
+        last_states[inside] = block[ends[inside] - begin]
+    return last_states

@@ -140,8 +140,10 @@ class SequenceCounts:
             raise ModelFileError("a count of starts or steps is below zero, or not a finite number.")
         joint = None
         if "joint" in meta:
-            own = {name.removeprefix(_JOINT): array for name, array in arrays.items() if name.startswith(_JOINT)}
-            joint = GaussianCounts.from_parts(meta["joint"], own)
+            joint_arrays = {
+                name.removeprefix(_JOINT): array for name, array in arrays.items() if name.startswith(_JOINT)
+            }
+            joint = GaussianCounts.from_parts(meta["joint"], joint_arrays)
             if not np.array_equal(joint.classes, table.classes):
                 raise ModelFileError("the states of the gaussian columns are not those of the others.")
         return cls(table, n_start, n_step, joint)

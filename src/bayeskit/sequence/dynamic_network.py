@@ -143,15 +143,15 @@ class DynamicNetwork(Result):
     def parents(self) -> dict[str, tuple[str, ...]]:
         """The parents of each variable, as they are written: ``weather[t-1]``."""
         return {
-            name: tuple(f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in own)
-            for name, own in self._template.parents.items()
+            name: tuple(f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in parents)
+            for name, parents in self._template.parents.items()
         }
 
     @property
     def tables(self) -> dict[str, Matrix]:
         """The tables: ``weather[0]`` for first slices, ``weather[t]`` for later ones; parents first."""
-        found = {f"{name}[{s}]": own[name] for s, own in enumerate(self._template.first) for name in self.names}
-        return {**found, **{f"{name}[t]": self._template.later[name] for name in self.names}}
+        first = {f"{name}[{s}]": tables[name] for s, tables in enumerate(self._template.first) for name in self.names}
+        return {**first, **{f"{name}[t]": self._template.later[name] for name in self.names}}
 
     @property
     def history(self) -> History | None:
@@ -185,7 +185,7 @@ class DynamicNetwork(Result):
         """
 
         def ask(one: Interface) -> list[dict[str, Matrix]]:
-            return [own for message in one.forward() for own in message.slices]
+            return [slice_ for message in one.forward() for slice_ in message.slices]
 
         return self._ask(X, do, group, time, lengths, ask)
 
@@ -218,7 +218,7 @@ class DynamicNetwork(Result):
         for t in range(read.n_rows, read.n_rows + steps):
             last = one.step(last.interface, t)
             slices += last.slices
-        return SlicePosteriors(self.states, {name: np.stack([own[name] for own in slices]) for name in self.names})
+        return SlicePosteriors(self.states, {name: np.stack([each[name] for each in slices]) for name in self.names})
 
     def most_probable(
         self, X: Any, *, do: Any = None, group: Any = None, time: Any = None, lengths: Any = None
@@ -238,11 +238,11 @@ class DynamicNetwork(Result):
     ) -> Matrix:
         """Return log P(known cells) of each sequence."""
         read, codes = self._read(X, group, time, lengths)
-        found = [
+        logs = [
             float(np.sum([message.log_evidence for message in one.forward()]))
             for _, one in self._sequences(read, codes, do)
         ]
-        return np.array(found)
+        return np.array(logs)
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -325,21 +325,23 @@ class DynamicNetwork(Result):
     def from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> DynamicNetwork:
         """Read what :meth:`to_parts` gave; everything is checked."""
         names = expect_field(meta, "names", list)
-        states = dict(zip(names, (tuple(map(str, own)) for own in expect_field(meta, "states", list)), strict=True))
+        states = dict(zip(names, (tuple(map(str, each)) for each in expect_field(meta, "states", list)), strict=True))
         parents = {
-            name: tuple((str(p), int(lag)) for p, lag in own)
-            for name, own in zip(names, expect_field(meta, "parents", list), strict=True)
+            name: tuple((str(p), int(lag)) for p, lag in lagged)
+            for name, lagged in zip(names, expect_field(meta, "parents", list), strict=True)
         }
         if len(set(names)) < len(names) or any(
-            p not in states or lag < 0 for own in parents.values() for p, lag in own
+            p not in states or lag < 0 for lagged in parents.values() for p, lag in lagged
         ):
             raise ValueError("a parent is not a variable of the network")
         empty = Template(tuple(names), states, parents, {}, ())
 
         numbers = iter(range(len(arrays)))  # tables are in the order of :attr:`tables`
 
-        def table(name: str, own: Sequence[tuple[str, int]]) -> Matrix:
-            values = expect_array(arrays, f"table_{next(numbers)}", np.float64, (*empty.cards(own), len(states[name])))
+        def table(name: str, members: Sequence[tuple[str, int]]) -> Matrix:
+            values = expect_array(
+                arrays, f"table_{next(numbers)}", np.float64, (*empty.cards(members), len(states[name]))
+            )
             if (values < 0).any() or not np.allclose(values.sum(axis=-1), 1.0, atol=1e-5):
                 raise ValueError("a table does not hold probabilities")
             return values
@@ -378,8 +380,8 @@ class DynamicNetwork(Result):
         self, X: Any, do: Any, group: Any, time: Any, lengths: Any, ask: Callable[[Interface], list[dict[str, Matrix]]]
     ) -> SlicePosteriors:
         read, codes = self._read(X, group, time, lengths)
-        slices = [own for _, one in self._sequences(read, codes, do) for own in ask(one)]
-        values = {name: read.as_came(np.stack([own[name] for own in slices])) for name in self.names}
+        slices = [slice_ for _, one in self._sequences(read, codes, do) for slice_ in ask(one)]
+        values = {name: read.as_came(np.stack([each[name] for each in slices])) for name in self.names}
         return SlicePosteriors(self.states, values)
 
     def _actions(self, do: Any, n_rows: int) -> Actions:

@@ -50,18 +50,18 @@ class Forecast(Result):
 
 def forecast_columns(chain: ChainBeliefs, states: Matrix) -> dict[str, tuple[tuple[Any, ...], Matrix]]:
     """Return the distribution of each column, given P(state), of shape (n_sequences, n_steps, n_states)."""
-    found = {}
+    columns = {}
     for j, (variable, kind) in enumerate(zip(chain.schema, kinds_of(chain.schema), strict=True)):
         parameters = chain.cells.parameters[j]
         if variable.is_discrete:
             values, table = kind.table(variable, parameters)  # (n_values, n_states)
-            found[variable.name] = values, states @ (table / table.sum(axis=0)).T
+            columns[variable.name] = values, states @ (table / table.sum(axis=0)).T
         elif variable.is_numeric:
             mean, square = _moments(kind, variable, parameters, chain, j)
             expected = states @ mean
             deviation = np.sqrt(np.maximum(states @ square - expected**2, 0.0))
-            found[variable.name] = ("mean", "deviation"), np.stack([expected, deviation], axis=-1)
-    return found
+            columns[variable.name] = ("mean", "deviation"), np.stack([expected, deviation], axis=-1)
+    return columns
 
 
 def _moments(kind: Kind, variable: Variable, parameters: Any, chain: ChainBeliefs, j: int) -> tuple[Matrix, Matrix]:

@@ -286,11 +286,11 @@ class HiddenMarkov(ChainQuestions, SavedModel):
         hidden = HiddenSequences(rows, read.offsets, read.states, climb)
         base = int(as_generator(self.random_state).integers(2**31))
         if k is None:
-            found, history, tried = hidden.choose(self.max_states, base)
+            estimated, history, tried = hidden.choose(self.max_states, base)
         else:
-            found, history, log = hidden.climb(k, base)
-            tried = (hidden.candidate(found.beliefs, log),)
-        counts = found.counts
+            estimated, history, log = hidden.climb(k, base)
+            tried = (hidden.candidate(estimated.beliefs, log),)
+        counts = estimated.counts
         if read.classes is not None:
             table = counts.table
             joint = counts.joint

@@ -167,7 +167,7 @@ class Interface:
 
     def lagged(self, lag: int) -> list[dict[str, Matrix]]:
         """Return P(x[t] | rows up to t + lag) of each slice."""
-        found: list[dict[str, Matrix]] = []
+        slices: list[dict[str, Matrix]] = []
         order = self.template.order
         interfaces = [message.interface for message in self.forward()]
         for t in range(len(self.rows)):
@@ -185,17 +185,17 @@ class Interface:
                 if after is not None:
                     evidence.likelihoods[net.index("after")] = after
                 label = str(t)
-            found.append(self._slice(net, self._marginals(net, evidence, end)[0], label))
-        return found
+            slices.append(self._slice(net, self._marginals(net, evidence, end)[0], label))
+        return slices
 
     def best_path(self) -> tuple[NDArray[np.int64], float]:
         """Return the most probable states of all variables and slices together, and log P(them)."""
         template, order = self.template, self.template.order
         net = self._first()
-        found = self._best_of(net, self._first_evidence(net, self.n_first), None)
+        first_best = self._best_of(net, self._first_evidence(net, self.n_first), None)
         back: list[list[tuple[Any, int] | None]] = []
-        scores = np.array([-np.inf if each is None else each[1] for each in found])
-        first_states = [None if each is None else each[0] for each in found]
+        scores = np.array([-np.inf if each is None else each[1] for each in first_best])
+        first_states = [None if each is None else each[0] for each in first_best]
         total = 0.0
         for t in range(order, len(self.rows)):
             peak = scores.max()
@@ -232,18 +232,18 @@ class Interface:
     ) -> list[tuple[dict[int, int], float] | None]:
         """Return for each state of ``after`` the best states of all variables, and their log-probability."""
         after = net.index("after")
-        found: list[tuple[dict[int, int], float] | None] = []
+        best: list[tuple[dict[int, int], float] | None] = []
         for a in range(net.cards[after]):
-            own = Evidence({**evidence.states, after: a}, dict(evidence.likelihoods))
+            with_after = Evidence({**evidence.states, after: a}, dict(evidence.likelihoods))
             if before is not None:
-                own.likelihoods[net.index("before")] = before
-            sought = [v for v in range(len(net)) if v not in own.states]
+                with_after.likelihoods[net.index("before")] = before
+            sought = [v for v in range(len(net)) if v not in with_after.states]
             try:
-                states, log = net._engine.maximum(sought, own)
+                states, log = net._engine.maximum(sought, with_after)
             except ImpossibleEvidenceError:
-                found.append(None)
+                best.append(None)
                 continue
-            found.append(({**own.states, **dict(zip(sought, states, strict=True))}, log))
-        if all(each is None for each in found):
+            best.append(({**with_after.states, **dict(zip(sought, states, strict=True))}, log))
+        if all(each is None for each in best):
             raise ImpossibleEvidenceError("the evidence has probability 0 under the network.")
-        return found
+        return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -144,11 +145,11 @@ class HiddenSequences:
         best: tuple[float, Estimated, History] | None = None
         since = 0
         for k in range(1, most + 1):
-            found, history, log = self.climb(k, base)
-            tried.append(self.candidate(found.beliefs, log))
+            estimated, history, log = self.climb(k, base)
+            tried.append(self.candidate(estimated.beliefs, log))
             since += 1
             if best is None or tried[-1].bic < best[0]:
-                best, since = (tried[-1].bic, found, history), 0
+                best, since = (tried[-1].bic, estimated, history), 0
             if since == 3:
                 break
         assert best is not None
@@ -192,11 +193,11 @@ class HiddenSequences:
         assert self.states is not None
         states, total = self.states, ExpectedCounts(self.rows, k)
         for begin in range(0, self.rows.n_rows, _START_ROWS):
-            own = states[begin : begin + _START_ROWS]
-            share = np.full((len(own), k), _UNLABELLED_SHARE / k)
-            known = np.flatnonzero(own >= 0)
-            share[known] = np.eye(k)[own[known]]
-            total.add(begin, begin + len(own), share)
+            block = states[begin : begin + _START_ROWS]
+            share = np.full((len(block), k), _UNLABELLED_SHARE / k)
+            known = np.flatnonzero(block >= 0)
+            share[known] = np.eye(k)[block[known]]
+            total.add(begin, begin + len(block), share)
         both = np.flatnonzero((states[:-1] >= 0) & (states[1:] >= 0))
         both = both[~np.isin(both + 1, self.offsets)]
         np.add.at(total.n_step, (states[both], states[both + 1]), 1.0)
@@ -228,18 +229,15 @@ class HiddenSequences:
             column = rows.columns[j][begin:end].astype(np.int64)
             codes.append(np.where(column < size, column, -1))
         numbers = []
-        for place, own in enumerate(rows.numbers):
-            apart = own[begin:end] - rows.mean[place]
+        for place, values in enumerate(rows.numbers):
+            apart = values[begin:end] - rows.mean[place]
             numbers.append(np.nan_to_num(apart / self._deviation[place]))
         return codes, numbers
 
-    @property
+    @cached_property
     def _deviation(self) -> list[float]:
-        found = self.__dict__.get("_deviations")
-        if found is None:
-            found = [float(np.nanstd(c)) if np.isfinite(c).any() else 1.0 for c in self.rows.numbers]
-            self.__dict__["_deviations"] = found = [d or 1.0 for d in found]
-        return found
+        deviations = [float(np.nanstd(c)) if np.isfinite(c).any() else 1.0 for c in self.rows.numbers]
+        return [d or 1.0 for d in deviations]
 
     def _around_seeds(self, k: int, rng: np.random.Generator) -> Callable[[int, int], Matrix] | None:
         """Share rows by their distance from rows that k-means++ draws; None where too few rows are distinct."""
@@ -253,11 +251,11 @@ class HiddenSequences:
         chosen, weight = seed_rows(line, None)
         near_codes, near_numbers = [c[chosen] for c in codes], [x[chosen] for x in numbers]
 
-        def distances(own_codes: Any, own_numbers: Any, i: int) -> Matrix:
-            apart = np.zeros(len((own_codes or own_numbers)[0]))
-            for own, near in zip(own_codes, near_codes, strict=True):
-                apart += (own != near[i]) & (own >= 0) & (near[i] >= 0)
-            for number, near_number in zip(own_numbers, near_numbers, strict=True):
+        def distances(codes: Any, numbers: Any, i: int) -> Matrix:
+            apart = np.zeros(len((codes or numbers)[0]))
+            for column, near in zip(codes, near_codes, strict=True):
+                apart += (column != near[i]) & (column >= 0) & (near[i] >= 0)
+            for number, near_number in zip(numbers, near_numbers, strict=True):
                 apart += (number - near_number[i]) ** 2
             return apart
 
@@ -267,8 +265,8 @@ class HiddenSequences:
             return None  # fewer distinct rows than states
 
         def share(begin: int, end: int) -> Matrix:
-            own = self._features(begin, end)
-            return _softmax(-2.0 * np.column_stack([distances(*own, i) for i in seeds]))
+            features = self._features(begin, end)
+            return _softmax(-2.0 * np.column_stack([distances(*features, i) for i in seeds]))
 
         return share
 
@@ -294,9 +292,9 @@ def keep_known(logs: Matrix, states: NDArray[np.int64] | None) -> Matrix:
     if states is None:
         return logs
     known = np.flatnonzero(states >= 0)
-    own = logs[known, states[known]]
+    log_known = logs[known, states[known]]
     logs[known] = -np.inf
-    logs[known, states[known]] = own
+    logs[known, states[known]] = log_known
     return logs
 
 

@@ -81,13 +81,13 @@ class Passes:
     def _run(self, begin: int, end: int, before: Any, after: Any, smooth: bool) -> Any:
         starts, goes_on, _ = self._starts(begin, end)
         density = self.density(begin, end)
-        found = forward_backward(
+        result = forward_backward(
             density, starts, self.log_start, self.log_step, before if goes_on else None, after, smooth,
             n_threads(density.size),
         )  # fmt: skip
-        if found[-1] >= 0:
-            raise ImpossibleRow(begin + int(found[-1]))
-        return found
+        if result[-1] >= 0:
+            raise ImpossibleRow(begin + int(result[-1]))
+        return result
 
     def filtered(self) -> Iterator[tuple[int, int, Matrix, Matrix, Matrix]]:
         """Yield each block with P(state | rows so far), log P(row | rows before), and the log of the last states."""
@@ -125,14 +125,14 @@ class Passes:
     def _best(self, begin: int, end: int, before: Any, path: Any, end_state: int, log_p: Any) -> tuple[Matrix, int]:
         starts, goes_on, _ = self._starts(begin, end)
         density = self.density(begin, end)
-        last, own = np.empty(self.k), np.empty(len(starts) + goes_on)
+        last, block_log_p = np.empty(self.k), np.empty(len(starts) + goes_on)
         state, impossible = viterbi(
-            density, starts, self.log_start, self.log_step, before if goes_on else None, path, end_state, last, own,
-            n_threads(density.size),
+            density, starts, self.log_start, self.log_step, before if goes_on else None, path, end_state, last,
+            block_log_p, n_threads(density.size),
         )  # fmt: skip
         if impossible >= 0:
             raise ImpossibleRow(begin + impossible)
         if log_p is not None:
             first = int(np.searchsorted(self.offsets, begin, side="right")) - 1
-            log_p[first : first + len(own)] += own
+            log_p[first : first + len(block_log_p)] += block_log_p
         return last, state

@@ -78,13 +78,13 @@ class Sequences:
         there = self.rows >= 0
         if there.all():
             return [column[self.rows] for column in columns]
-        found = []
+        ordered = []
         for column, variable in zip(columns, schema, strict=True):
             whole = missing_column(variable, len(self.rows))
             whole = whole.astype(np.result_type(whole, column), copy=False) if variable.is_numeric else whole
             whole[there] = column[self.rows[there]]
-            found.append(whole)
-        return found
+            ordered.append(whole)
+        return ordered
 
     def as_came(self, values: NDArray[Any]) -> Any:
         """Return what was computed for each time, of shape (n, …), for the rows of the table, or for each sequence."""
@@ -198,19 +198,19 @@ def _split(X: Any, wanted: list[Any], fitting: bool) -> tuple[list[Any], Source]
     if is_records(X):
         X = records_to_columns(X)
     names = given_names(X) if not isinstance(X, Source) else X.names
-    found: list[Any] = []
+    columns: list[Any] = []
     drop: list[str] = []
     for each in wanted:
         if not isinstance(each, str):
-            found.append(each)
+            columns.append(each)
         elif each in names:
-            found.append(_column(X, each))
+            columns.append(_column(X, each))
             drop.append(each)
         elif fitting:
             raise TableError(not_found("column", each, names) if names else (
                 f"column '{each}' needs a table with column names; got {type(X).__name__} without names."))  # fmt: skip
         else:
-            found.append(None)
+            columns.append(None)
     if len(set(drop)) < len(drop):
         raise TableError(f"group, time and target must be different columns; got {', '.join(map(repr, drop))}.")
     if drop and isinstance(X, Mapping):
@@ -220,7 +220,7 @@ def _split(X: Any, wanted: list[Any], fitting: bool) -> tuple[list[Any], Source]
     source = read_table(X)
     for name in drop if isinstance(X, Source) else ():
         source = source.without(name)
-    return found, source
+    return columns, source
 
 
 def _column(X: Any, name: str) -> Any:

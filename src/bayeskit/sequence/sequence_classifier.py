@@ -175,9 +175,9 @@ class SequenceClassifier(SavedModel):
             schema = chain._schema_of(read)
             chains = []
             for c in range(len(classes)):
-                own = read.take(np.flatnonzero(codes == c))
+                of_class = read.take(np.flatnonzero(codes == c))
                 model = HiddenMarkov(**chain.get_params(deep=False))
-                model._state = chain._learned_from(own, layout.named(), progress, schema)
+                model._state = chain._learned_from(of_class, layout.named(), progress, schema)
                 chains.append(model)
             n_class = np.bincount(codes, minlength=len(classes))
             state = ClassifierState(settings, schema, target, classes, n_class, tuple(chains), layout.named())
@@ -283,9 +283,9 @@ class SequenceClassifier(SavedModel):
         text = state.classes.dtype.kind in "OU"
         chains, arrays = [], {"n_class": state.n_class}
         for c, chain in enumerate(state.chains):
-            meta, own = chain._learned_parts()
+            meta, chain_arrays = chain._learned_parts()
             chains.append(meta)
-            arrays |= {f"{c}_{name}": array for name, array in own.items()}
+            arrays |= {f"{c}_{name}": array for name, array in chain_arrays.items()}
         meta = {
             "schema": state.schema.to_json(),
             "classes": state.classes.tolist(),
@@ -300,13 +300,13 @@ class SequenceClassifier(SavedModel):
         classes = np.array(labels, dtype=object if meta["text_dtype"] == "|O" else None)
         n_class = expect_array(arrays, "n_class", np.int64, (len(labels),))
         settings, chains = self._chain_settings(), []
-        found = expect_field(meta, "chains", list)
-        if not labels or len(found) != len(labels) or labels != sorted(set(labels)) or (n_class < 0).any():
+        chain_metas = expect_field(meta, "chains", list)
+        if not labels or len(chain_metas) != len(labels) or labels != sorted(set(labels)) or (n_class < 0).any():
             raise ValueError("the classes are not in increasing order, each with a chain")
-        for c, own in enumerate(found):
+        for c, chain_meta in enumerate(chain_metas):
             parts = {name.removeprefix(f"{c}_"): a for name, a in arrays.items() if name.startswith(f"{c}_")}
             model = HiddenMarkov(**settings.get_params(deep=False))
-            model._state = settings._restored(own, parts, None)
+            model._state = settings._restored(chain_meta, parts, None)
             chains.append(model)
         group, time = meta["layout"]
         schema = Schema.from_json(meta["schema"])

@@ -27,15 +27,15 @@ class SliceCounts:
         """Return counts of nothing."""
         return cls(
             {name: np.zeros_like(table) for name, table in template.later.items()},
-            tuple({name: np.zeros_like(table) for name, table in own.items()} for own in template.first),
+            tuple({name: np.zeros_like(table) for name, table in tables.items()} for tables in template.first),
         )
 
     @classmethod
     def random(cls, template: Template, rng: np.random.Generator) -> SliceCounts:
         """Return random counts above zero, to begin EM with."""
         counts = cls.zeros(template)
-        for own in (counts.later, *counts.first):
-            for table in own.values():
+        for tables in (counts.later, *counts.first):
+            for table in tables.values():
                 table += rng.dirichlet(np.full(table.shape[-1], 2.0), size=table.shape[:-1])
         return counts
 
@@ -52,14 +52,14 @@ class SliceCounts:
     def tables(self, template: Template, estimate: Callable[[str, Matrix], Matrix]) -> Template:
         """Return the template with the tables that these counts give."""
         total = {name: n.copy() for name, n in self.later.items()}
-        for s, own in enumerate(self.first):
-            for name, n in own.items():
+        for s, counts in enumerate(self.first):
+            for name, n in counts.items():
                 if self._tied(template, s, name):
                     total[name] += n
         later = {name: estimate(name, n) for name, n in total.items()}
         first = tuple(
-            {name: later[name] if self._tied(template, s, name) else estimate(name, n) for name, n in own.items()}
-            for s, own in enumerate(self.first)
+            {name: later[name] if self._tied(template, s, name) else estimate(name, n) for name, n in counts.items()}
+            for s, counts in enumerate(self.first)
         )
         return replace(template, later=later, first=first)
 
@@ -67,8 +67,8 @@ class SliceCounts:
         """Return Σ α log P over all tables, with which the objective of EM is penalised."""
         total = 0.0
         tables = list(template.later.items())
-        for s, own in enumerate(template.first):
-            tables += [(name, table) for name, table in own.items() if not self._tied(template, s, name)]
+        for s, slice_tables in enumerate(template.first):
+            tables += [(name, table) for name, table in slice_tables.items() if not self._tied(template, s, name)]
         for name, table in tables:
             added = np.broadcast_to(pseudo(name, table), table.shape)
             total += float((added[added > 0] * np.log(table[added > 0])).sum())
@@ -117,8 +117,8 @@ def _add_sequence(template: Template, codes: NDArray[np.int64], counts: SliceCou
     for s in range(one.n_first):
         for name in template.names:
             labels = [f"{p}[{s - lag}]" for p, lag in template.first_parents(name, s)]
-            own = counts.first[s][name]
-            own[...] += _joint(net, [*labels, f"{name}[{s}]"], evidence, own.shape)
+            n = counts.first[s][name]
+            n[...] += _joint(net, [*labels, f"{name}[{s}]"], evidence, n.shape)
     return float(np.sum([message.log_evidence for message in messages]))
 
 

@@ -37,12 +37,14 @@ class Template:
     @cached_property
     def order(self) -> int:
         """How many slices back parents reach; at least 1."""
-        return max(1, *(lag for own in self.parents.values() for _, lag in own), 1)
+        return max(1, *(lag for parents in self.parents.values() for _, lag in parents), 1)
 
     @cached_property
     def interface(self) -> tuple[Lagged, ...]:
         """The variables that the next slice depends on, with their age: (weather, 0) is that of this slice."""
-        needed = {(name, lag - age - 1) for own in self.parents.values() for name, lag in own for age in range(lag)}
+        needed = {
+            (name, lag - age - 1) for parents in self.parents.values() for name, lag in parents for age in range(lag)
+        }
         return tuple(sorted(needed, key=lambda each: (each[1], self.names.index(each[0]))))
 
     def first_parents(self, name: str, slice_: int) -> tuple[Lagged, ...]:
@@ -177,15 +179,15 @@ def _without_brackets(structure: Any) -> Any:
     if isinstance(structure, str):
         return plain(structure)
     if isinstance(structure, Mapping):
-        return {plain(str(child)): [plain(str(p)) for p in own] for child, own in structure.items()}
+        return {plain(str(child)): [plain(str(p)) for p in parents] for child, parents in structure.items()}
     return [plain(arc) if isinstance(arc, str) else tuple(plain(str(end)) for end in arc) for arc in structure]
 
 
 def _with_tables(template: Template, given: dict[str, Any] | None) -> Template:
     used: set[str] = set()
 
-    def table(name: str, key: str, own: tuple[Lagged, ...]) -> NDArray[np.float64]:
-        shape = (*template.cards(own), len(template.states[name]))
+    def table(name: str, key: str, parents: tuple[Lagged, ...]) -> NDArray[np.float64]:
+        shape = (*template.cards(parents), len(template.states[name]))
         if given is None:
             return np.full(shape, 1.0 / shape[-1])
         if key not in given:
@@ -194,8 +196,8 @@ def _with_tables(template: Template, given: dict[str, Any] | None) -> Template:
                 "one for every later slice, as 'x[t]'."
             )
         used.add(key)
-        labels = [f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in own]
-        states = {label: template.states[p] for label, (p, _) in zip(labels, own, strict=True)}
+        labels = [f"{p}[t-{lag}]" if lag else f"{p}[t]" for p, lag in parents]
+        states = {label: template.states[p] for label, (p, _) in zip(labels, parents, strict=True)}
         read = np.asarray(read_cpd_table(key, labels, {**states, key: template.states[name]}, given[key]), dtype=float)
         if read.shape != shape:
             raise NetworkError(f"the table of {key!r} must have the shape {shape}, parents first; got {read.shape}.")
@@ -206,12 +208,12 @@ def _with_tables(template: Template, given: dict[str, Any] | None) -> Template:
     later = {name: table(name, f"{name}[t]", template.parents[name]) for name in template.names}
     first = []
     for s in range(template.order):
-        own = {}
+        tables = {}
         for name in template.names:
             parents, key = template.first_parents(name, s), f"{name}[{s}]"
             same = parents == template.parents[name] and not (given is not None and key in given)
-            own[name] = later[name] if same else table(name, key, parents)
-        first.append(own)
+            tables[name] = later[name] if same else table(name, key, parents)
+        first.append(tables)
     strange = set(given or ()) - used
     if strange:
         raise NetworkError(f"tables has {sorted(strange)[0]!r}, which is no variable of the first or of later slices.")
