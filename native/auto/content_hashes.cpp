@@ -50,6 +50,9 @@ public:
         });
     }
 
+    // The weights are not needed after the last round, and their memory is for what is returned.
+    void forget_weights() { std::vector<uint64_t>().swap(weights_); }
+
     // Values, columns and classes by their rows, then rows by these.
     void refine() {
         std::fill(class_.begin(), class_.end(), 0);
@@ -202,6 +205,7 @@ nb::tuple content_hashes(nb::handle columns, Vector<int32_t> order, Vector<uint3
     {
         nb::gil_scoped_release release;
         for (int64_t round = 0; round < n_rounds; ++round) hashes.refine();
+        hashes.forget_weights();
     }
     Owned<uint64_t> rows({static_cast<size_t>(n)});
     for (int64_t r = 0; r < n; ++r) rows.data[r] = hashes.row[order.data()[r]];

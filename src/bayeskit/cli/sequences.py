@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from bayeskit.cli import options, screen
+from bayeskit.errors import BayeskitError
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
@@ -94,6 +95,15 @@ def train(
     else:
         screen.say(f"classes: {', '.join(classes)}")
     screen.say(f"model   {place}")
+
+
+def refuse_chain(path: Path, verb: str, instead: str) -> None:
+    """Refuse a model of sequences, whose rows are not judged one by one."""
+    if chain_of(path) is not None:
+        raise BayeskitError(
+            f"{path}: {verb} judges each row by itself, and the rows of a chain depend on those before them; in "
+            f"Python, {instead}."
+        )
 
 
 def chain_of(path: Path) -> Any:

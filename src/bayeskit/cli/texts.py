@@ -41,6 +41,8 @@ def train(
     from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.text_training import train_text
 
+    if text is not None and text == target:
+        raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place = output or model_name(data, source.target)
     refuse_overwriting(place, (source.path, *source.more), force=force)

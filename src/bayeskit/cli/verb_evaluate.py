@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bayeskit.cli import options, screen
+from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.errors import BayeskitError
 
 
 def evaluate(
@@ -31,7 +32,12 @@ def evaluate(
     from bayeskit.workflow.trained import TrainedModel
     from bayeskit.workflow.wording import count
 
+    sequences.refuse_chain(model, "evaluate", "bayeskit.load(…).score(…) judges whole sequences")
     classifier = TrainedModel.load(model, target)
+    if texts.is_text_model(classifier.model):
+        raise BayeskitError(
+            f"{model} reads texts, and evaluate reads tables; in Python, bayeskit.load(…).score(read_texts(…)) does it."
+        )
     costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
     with screen.progress(not json) as progress:

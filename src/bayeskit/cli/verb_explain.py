@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeskit.cli import options, screen, texts
+from bayeskit.cli import options, screen, sequences, texts
 
 # How many of the least certain rows are explained by default.
 DOUBTFUL = 3
@@ -46,6 +46,7 @@ def explain(
 
     if row is not None and doubtful is not None:
         raise typer.BadParameter("give --row or --doubtful, not both.")
+    sequences.refuse_chain(model, "explain", "bayeskit.load(…).explain(rows) explains a row of a sequence")
     classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     if is_text:

@@ -32,8 +32,9 @@ def show(
         structure = getattr(model, "structure_", None)
         if structure is not None and not hasattr(structure, "members"):
             screen.say(f"\nparents\n{_indented(str(structure))}")
-        settings = ", ".join(f"{name}={value!r}" for name, value in model.get_params(deep=False).items())
-        screen.say(f"\nsettings\n  {settings}")
+        if hasattr(model, "get_params"):  # a dynamic network has tables, and no settings
+            settings = ", ".join(f"{name}={value!r}" for name, value in model.get_params(deep=False).items())
+            screen.say(f"\nsettings\n  {settings}")
 
 
 def _read(source: Path) -> Any:
@@ -65,6 +66,8 @@ def _classifier_json(model: Any) -> dict[str, Any]:
         loss = dict(zip(map(str, read.classes), costs, strict=True))
         return {"model": "BayesDecision", "loss": loss, "estimator": _classifier_json(inner)}
     summary = model.summary()
+    if not hasattr(model, "get_params"):
+        return dict(summary.to_json())
     settings = {name: str(value) for name, value in model.get_params(deep=False).items()}
     if hasattr(summary, "to_json"):  # a model that is fitted whole has facts of its own
         return {**summary.to_json(), "target": model.target_, "settings": settings}

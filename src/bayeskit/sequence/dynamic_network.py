@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import BayeskitError, NetworkError, TableError
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.history import History
+from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.model_files import save
 from bayeskit.learn.parameters import at_least
@@ -160,6 +161,22 @@ class DynamicNetwork(Result):
 
     def __repr__(self) -> str:
         return f"DynamicNetwork({len(self.names)} variables per slice, order {self.order})"
+
+    def summary(self) -> ModelSummary:
+        """Return each variable with its states and what it depends on."""
+        parents = self.parents
+        lines = [
+            f"{name} ({', '.join(states)}): given {', '.join(parents[name]) or 'nothing'}"
+            for name, states in self.states.items()
+        ]
+        facts = {
+            "variables": list(self.names),
+            "order": self.order,
+            "states": {name: list(states) for name, states in self.states.items()},
+            "parents": {name: list(each) for name, each in parents.items()},
+        }
+        title = f"{type(self).__name__}: {len(self.names)} variables per slice, order {self.order}"
+        return ModelSummary(title, facts, "\n".join(lines))
 
     def unrolled(self, n: int) -> BayesianNetwork:
         """Return the Bayesian network of n slices; its variables are ``weather[0]``, ``weather[1]`` and so on."""

@@ -18,6 +18,7 @@ from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.prior import class_prior
 from bayeskit.estimate.smoothing import SymmetricSmoothing
+from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.column_kinds import Kinds
 from bayeskit.learn.model import SavedModel, accuracy
@@ -268,6 +269,20 @@ class SequenceClassifier(SavedModel):
 
         predicted = self.predict(X, group=group, time=time, lengths=lengths)
         return accuracy(_Answers(), X, y, sample_weight)
+
+    def summary(self) -> ModelSummary:
+        """Return the chain of each class in words."""
+        model = self._now()
+        parts = {str(label): chain.summary() for label, chain in model.chains_.items()}
+        n_class = dict(zip(parts, model._state.n_class.tolist(), strict=True))
+        body = "\n".join(f"class {name} ({n_class[name]:g} sequences)\n{part.body}" for name, part in parts.items())
+        title = f"{type(self).__name__}: {len(model._state.schema)} features, {len(parts)} classes"
+        facts = {
+            "classes": list(parts),
+            "sequences": n_class,
+            "chains": {n: part.to_json() for n, part in parts.items()},
+        }
+        return ModelSummary(title, facts, body)
 
     def _evidence(self, X: Any, group: Any, time: Any, lengths: Any) -> tuple[Sequences, Matrix]:
         """Return log P(row | rows before, class) of all times, of shape (n, n_classes)."""

@@ -266,7 +266,7 @@ def test_demo_data_writes_a_table_that_train_reads(tmp_path, monkeypatch, capfdb
     (tmp_path / "heart.csv").write_bytes(capfdbinary.readouterr().out)
     assert run(["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", "--no-report"]) == 0
     assert run(["demo-data"]) == 0
-    assert b"heart\npenguins\n" in capfdbinary.readouterr().out
+    assert b"heart\nnile\npenguins\n" in capfdbinary.readouterr().out
     assert run(["demo-data", "hart"]) == 1
     assert b"did you mean 'heart'" in capfdbinary.readouterr().err
 

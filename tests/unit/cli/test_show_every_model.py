@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from bayeskit import BayesDecision, BernoulliNB, ComplementNB, MultinomialNB, NaiveBayes, TextClassifier, datasets
+from bayeskit import (
+    BayesDecision,
+    BernoulliNB,
+    ComplementNB,
+    DynamicNetwork,
+    MultinomialNB,
+    NaiveBayes,
+    SequenceClassifier,
+    TextClassifier,
+    datasets,
+)
 from bayeskit.cli.app import run
 from bayeskit.io.registry import MODELS, estimator_named
 
@@ -47,6 +57,10 @@ def fitted(name):
         **dict.fromkeys(
             ("TextClassifier", "AutoText"), lambda: estimator_named(name)().fit(["a b", "c d"] * 5, ["x", "y"] * 5)
         ),
+        "DynamicNetwork": lambda: DynamicNetwork("rain[t-1]->rain[t]; rain[t]->umbrella[t]").fitted(
+            {"rain": ["yes", "no", "no", "yes"], "umbrella": ["yes", "no", "yes", "yes"]}
+        ),
+        "SequenceClassifier": lambda: SequenceClassifier().fit(rows * 1.0, np.repeat(["a", "b"], 30), lengths=[15] * 4),
         "LeastSquares": lambda: estimator_named(name)().fit(rows, rows[:, 1] + 0.5),
         **dict.fromkeys(("KMeans", "GaussianMixture", "LatentClass"), lambda: estimator_named(name)(2).fit(rows * 1.0)),
     }

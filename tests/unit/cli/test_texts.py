@@ -140,3 +140,18 @@ def test_a_file_of_texts_that_a_glob_names_is_not_overwritten(parts, model, caps
     assert run(["predict", str(model), str(parts / "*"), "--text", "text", "-o", str(parts / "c.jsonl")]) != 0
     assert "c.jsonl" in capsys.readouterr().err
     assert len((parts / "c.jsonl").read_text().splitlines()) == 6
+
+
+def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, tmp_path, capsys):
+    assert run(["evaluate", str(model), str(news)]) == 1
+    assert "reads texts, and evaluate reads tables" in capsys.readouterr().err
+    assert run(["train", str(news), "--text", "text", "--target", "text", "-o", str(tmp_path / "x.bayes")]) != 0
+    assert "both name 'text'" in " ".join(capsys.readouterr().err.split())
+    rows = "".join(f"{g},{t},{'on' if t % 2 else 'off'},{'ab'[t % 2]}\n" for g in range(3) for t in range(4))
+    (tmp_path / "days.csv").write_text("g,t,x,s\n" + rows)
+    chain, days = str(tmp_path / "chain.bayes"), str(tmp_path / "days.csv")
+    assert run(["train", days, "--group", "g", "--time", "t", "--target", "s", "-o", chain]) == 0
+    capsys.readouterr()
+    for verb in ("evaluate", "explain"):
+        assert run([verb, chain, days]) == 1
+        assert "the rows of a chain depend on those before them" in capsys.readouterr().err

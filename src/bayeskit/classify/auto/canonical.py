@@ -21,6 +21,8 @@ from bayeskit.table.schema import Schema
 # Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
 # alike, differ by the classes of their rows in the second round, and by the other cells of these in the third.
 N_ROUNDS = 3
+# Hashes that are compared with their neighbours at once.
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -49,25 +51,45 @@ def canonical_order(
         columns, rows, y, weights, n_values, n_classes, N_ROUNDS, threads
     )
     order = np.argsort(of_columns, kind="stable")
-    by_hash = np.argsort(of_rows, kind="stable")
-    equal = np.flatnonzero(np.diff(of_rows[by_hash]) == 0)
-    if len(equal):
-        _break_ties(by_hash, equal, of_rows, [columns[j][rows] for j in order])
+    by_hash = _sorted_rows(of_rows, rows, [columns[j] for j in order])
+    del of_rows
+    rows = rows[by_hash]
     ends = np.cumsum(np.maximum(n_values, 0))[:-1]
     ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in np.split(of_values, ends)]
     return CanonicalOrder(
-        rows[by_hash], weights[by_hash], order, np.argsort(of_classes, kind="stable"), tuple(ranks[j] for j in order)
+        rows, weights[by_hash], order, np.argsort(of_classes, kind="stable"), tuple(ranks[j] for j in order)
     )
 
 
-def _break_ties(
-    by_hash: NDArray[np.int64], equal: NDArray[np.int64], hashes: NDArray[np.uint64], columns: list[NDArray[Any]]
-) -> None:
-    """Sort rows of equal hashes, which differ in digits behind those that are hashed, by their cells."""
-    places = np.union1d(equal, equal + 1)
-    tied = by_hash[places]
-    keys = [column[tied] for column in reversed(columns)]
-    by_hash[places] = tied[np.lexsort([*keys, hashes[tied]])]
+def _sorted_rows(
+    hashes: NDArray[np.uint64], rows: NDArray[np.int32], columns: list[NDArray[Any]]
+) -> NDArray[np.uint32]:
+    """Return the order of the hashes, in the memory of which it is sorted: 12 bytes per row in all.
+
+    The last digits of a hash give way to the number of its row. Where the digits before them are equal, or the rows
+    differ in digits behind those that are hashed, the cells decide.
+    """
+    bits = np.uint64(len(hashes).bit_length())
+    last = (np.uint64(1) << bits) - np.uint64(1)
+    hashes &= ~last
+    hashes |= np.arange(len(hashes), dtype=np.uint32)
+    hashes.sort()
+    ties = [_ties(hashes, begin, last) for begin in range(0, len(hashes) - 1, _AT_ONCE)]
+    equal = np.concatenate([np.empty(0, np.int64), *ties])
+    order = np.empty(len(hashes), dtype=np.uint32)
+    np.bitwise_and(hashes, last, out=order, casting="unsafe")
+    if len(equal):
+        places = np.union1d(equal, equal + 1)
+        tied = order[places]
+        keys = [column[rows[tied]] for column in reversed(columns)]
+        order[places] = tied[np.lexsort([*keys, hashes[places] >> bits])]
+    return order
+
+
+def _ties(hashes: NDArray[np.uint64], begin: int, last: np.uint64) -> NDArray[np.int64]:
+    """Return where, among some of the sorted hashes, the next one has the same digits but the last."""
+    some = hashes[begin : begin + _AT_ONCE + 1]
+    return np.asarray(begin + np.flatnonzero((some[1:] ^ some[:-1]) <= last), dtype=np.int64)
 
 
 def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, classes: NDArray[Any]) -> AutoCounts:

@@ -255,7 +255,7 @@ class AutoText(TextQuestions):
         parts = beliefs.typical()
         lead = parts[:, c] - parts.mean(axis=1)
         lead[np.add.reduceat(tokens.n_document, tokens.indptr[:-1]) < 2] = -np.inf
-        order = [k for k in np.argsort(-lead, kind="stable")[:n].tolist() if np.isfinite(lead[k])]
+        order = [k for k in np.argsort(-lead, kind="stable")[:n].tolist() if np.isfinite(lead[k]) and lead[k] > 0]
         return [(tokens.words[k], float(lead[k])) for k in order]
 
     def summary(self) -> ModelSummary:

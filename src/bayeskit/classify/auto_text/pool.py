@@ -30,7 +30,7 @@ def log_loss(scores: Floats, y: NDArray[Any], weight: Floats) -> float:
 
 
 def fit_pool(members: Floats, y: NDArray[Any], weight: Floats) -> tuple[Floats, Floats]:
-    """Return one weight per member and one bias per class, with the least penalised log-loss.
+    """Return one weight of at least 0 per member and one bias per class, with the least penalised log-loss.
 
     ``members`` has the shape (n_documents, n_classes, n_members); its documents were left out of the counts.
     """
@@ -48,7 +48,10 @@ def fit_pool(members: Floats, y: NDArray[Any], weight: Floats) -> tuple[Floats, 
         return value, np.concatenate([by_member, residual.sum(axis=0) + _BIAS_PENALTY * parameters[m:]])
 
     start = np.concatenate([np.full(m, 1.0 / m), np.zeros(k)])
-    best = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    # A document that is left out has words that its class lacks without it: of words that say nothing, the scores are
+    # against the true class, and a weight below 0 would learn just that.
+    bounds = [(0.0, None)] * m + [(None, None)] * k
+    best = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}).x
     return best[:m] / spread, best[m:]
 
 
