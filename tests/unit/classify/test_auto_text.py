@@ -219,7 +219,7 @@ def test_the_parts_of_an_explanation_sum_to_the_log_odds(correction):
 def test_the_strongest_words_of_a_class_are_its_own(fitted):
     _, _, model = fitted
     assert {"goal", "match"} <= {word for word, _ in model.top_words("sport", 6)}
-    assert "90" not in str(model.summary())
+    assert not {"rain", "sun", "vote", "law"} & {word for word, _ in model.top_words("sport", 50)}
     assert "sport (30 documents)" in str(model.summary())
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto_text.members import N_MEMBERS
 from bayeskit.classify.auto_text.plan import TextPlan, is_pair
 from bayeskit.counts.tokens import TokenCounts
 from bayeskit.errors import MergeError, ModelFileError
@@ -110,7 +111,7 @@ class AutoTextCounts:
             raise ModelFileError("the offsets of words do not increase from 0 to their end.")
         fields = dict(zip(_NUMBERS, numbers.tolist(), strict=True))
         plan = TextPlan(classes=tokens.classes[places], bytes=data, offsets=offsets, **values, **fields)
-        if plan.member_weight.size != 8 or not 0 <= plan.doubt <= 1:
+        if plan.member_weight.size != N_MEMBERS or not 0 <= plan.doubt <= 1 or (plan.member_weight < 0).any():
             raise ModelFileError("the weights of the plan do not fit.")
         return cls(tokens, plan)
 

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 # A score is divided by the length L of the document to these powers: √L and L.
 POWERS = (0.5, 1.0)
+# Two scores of words and two of pairs, each over both lengths.
+N_MEMBERS = 4 * len(POWERS)
 # Documents whose scores are computed at once: with 1,000 classes and 8 scores each this is 130 MB.
 _AT_ONCE = 2048
 

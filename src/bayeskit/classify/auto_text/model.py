@@ -68,7 +68,7 @@ class AutoText(TextQuestions):
     -----
     ``partial_fit``, ``merge`` and ``unlearn`` change the counts, exactly; the weights of the pool and the correction
     stay those of the first call. Copies of one fitted model merge. The halves are chosen by the content of the
-    documents, so that their order does not matter.
+    documents, so that their order does not matter; of more than 100,000 documents the first so many choose the weights.
 
     References
     ----------
