@@ -70,6 +70,12 @@ def train_text(source: TextSource, models: Sequence[str] | None = None, **parame
         )
     template = TextClassifier(**parameters)
     learned, held_out = _count(source, template)
+    if len(learned.classes) < 2:
+        raise TableError(
+            f"{source.shown} has one class among the documents to learn from, {learned.classes.tolist()[0]!r}; a "
+            "classifier needs at least two.",
+            "target",
+        )
     candidates = {
         name: AutoText.from_counts(AutoText()._count(_NotHeldOut(source), None))
         if name == AUTO

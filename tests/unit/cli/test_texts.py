@@ -147,6 +147,10 @@ def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, 
     assert "reads texts, and evaluate reads tables" in capsys.readouterr().err
     assert run(["train", str(news), "--text", "text", "--target", "text", "-o", str(tmp_path / "x.bayes")]) != 0
     assert "both name 'text'" in " ".join(capsys.readouterr().err.split())
+    one = tmp_path / "one.jsonl"
+    one.write_text('{"text": "a b", "label": "x"}\n' * 10)
+    assert run(["train", str(one), "--text", "text", "--target", "label", "-o", str(tmp_path / "x.bayes")]) == 1
+    assert "a classifier needs at least two" in " ".join(capsys.readouterr().err.split())
     rows = "".join(f"{g},{t},{'on' if t % 2 else 'off'},{'ab'[t % 2]}\n" for g in range(3) for t in range(4))
     (tmp_path / "days.csv").write_text("g,t,x,s\n" + rows)
     chain, days = str(tmp_path / "chain.bayes"), str(tmp_path / "days.csv")
