@@ -135,7 +135,7 @@ def learn_plan(
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
         clock.report("trees")
         _learn_linear(members, rows, sample, levels, n_level, clock)
-    weighed = weigh_members(members.log_posteriors, members.by_half, sample)
+    weighed = weigh_members(members.log_posteriors, members.by_half, sample, n_class)
     clock.report("pool")
     boosting, weighed = _learn_boosting(members, weighed, rows, sample, levels, most_boosted, seed, clock)
     plan = PoolPlan(
@@ -364,8 +364,7 @@ def _learn_boosting(
         _with_rows_behind(first, left_out, some, sample.n_rows)
         for first, left_out in zip(members.log_posteriors, members.left_out, strict=True)
     ]
-    # The sharpness is for new rows, which have more trees.
-    w, b = weighed.weight / weighed.sharpness, weighed.bias / weighed.sharpness
+    w, b = np.split(weighed.left_out, [len(each)])
     log_pool = pool_of_members(each, w, b, weighed.class_matrix, np.ones(rows.n_classes, dtype=np.bool_))
     learned = learn_boosting(some, log_pool, levels, most_leaves, seed, clock.is_over)
     if learned is None:
