@@ -171,13 +171,12 @@ def _in_canonical_order(
     schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
 ) -> tuple[CanonicalOrder, Levels, TrainingRows]:
     """Return the canonical order of a table, with the levels of its columns and its rows in that order."""
-    codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    order = canonical_order(schema, columns, codes, given, n_classes)
+    order = canonical_order(schema, columns, y, given, n_classes)
     columns = [columns[j] for j in order.columns]
     variables = [schema[int(j)] for j in order.columns]
     levels = learn_levels(variables, columns, order.rows, order.weight, order.value_ranks)
-    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(codes), order.weight, n_classes)
+    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(y), order.weight, n_classes)
 
 
 def _weigh_networks(
