@@ -90,7 +90,7 @@ def balance(result: Training) -> str:
     return balance_of(result.table.labels.classes, result.table.n_class, result.table.target)
 
 
-def balance_of(classes: Sequence[Any], counts: NDArray[Any], target: str, unit: str = "rows") -> str:
+def balance_of(classes: Sequence[Any] | NDArray[Any], counts: NDArray[Any], target: str, unit: str = "rows") -> str:
     """Show how many rows each class has."""
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     top, total = int(counts.max()), int(counts.sum())
