@@ -97,14 +97,20 @@ def _named(model: Any) -> str:
     return type(model).__name__ + (f"(model={event!r})" if event else "()")
 
 
+def source_of(data: str, text: str | None, target: str | None, encoding: str) -> TextSource:
+    """Open texts with known labels."""
+    from bayeskit.table.corpus_files import read_texts
+
+    return read_texts(data, text=text, target=target, encoding=encoding)
+
+
 def evaluate(
     model: Any, data: str, text: str | None, target: str | None, costs: Loss | None, encoding: str, *, as_json: bool
 ) -> tuple[Scores, str]:
     """Score a text model on texts with known labels; return the scores, and how the file is called."""
-    from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.held_out_texts import evaluate_texts
 
-    source = read_texts(data, text=text, target=target, encoding=encoding)
+    source = source_of(data, text, target, encoding)
     with screen.progress(not as_json) as progress:
         return evaluate_texts(model, source.following(progress), costs), source.path.name
 

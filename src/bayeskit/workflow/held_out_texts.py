@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.result import Result
+from bayeskit.workflow.evaluation import PairedComparison, paired, refuse_other_classes
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
@@ -104,9 +106,28 @@ def evaluate_texts(model: Any, source: TextSource, loss: Loss | None = None) -> 
     loss : Loss, optional
         Makes the decisions of least expected loss, and scores them.
     """
+    judge = Judge(model, np.asarray(model.classes_, dtype=object), loss)
+    for texts, labels in _labelled(source, model):
+        judge.add(texts, labels)
+    return judge.scores
+
+
+def compare_texts(first: Any, second: Any, source: TextSource) -> PairedComparison:
+    """Compare two text classifiers on the same documents, as :func:`bayeskit.workflow.evaluation.compare_models`."""
+    refuse_other_classes(first, second)
+    number = {label: k for k, label in enumerate(first.classes_.tolist())}
+    comparison = paired(
+        ([model.predict_proba(texts) for model in (first, second)], np.array([number[label] for label in labels]))
+        for texts, labels in _labelled(source, first)
+    )
+    assert comparison is not None
+    return comparison
+
+
+def _labelled(source: TextSource, model: Any) -> Iterator[tuple[list[str], list[Any]]]:
+    """Yield documents with their labels; refuse labels that are not the model's, and a source without documents."""
     if source.target is None:
         raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
-    judge = Judge(model, np.asarray(model.classes_, dtype=object), loss)
     known, n = set(model.classes_.tolist()), 0
     for texts, labels in source:
         given = labels or []
@@ -116,8 +137,7 @@ def evaluate_texts(model: Any, source: TextSource, loss: Loss | None = None) -> 
                     f"{source.shown}, document {n + i + 1}: {label!r} is not a class of the model, which knows "
                     f"{', '.join(map(repr, list(model.classes_.tolist())[:8]))}."
                 )
-        judge.add(texts, given)
+        yield texts, given
         n += len(texts)
     if not n:
         raise TableError(f"{source.shown} has no document.")
-    return judge.scores

@@ -200,3 +200,20 @@ def test_the_report_of_texts_says_what_flatters_and_shows_the_surest_mistakes(tm
         assert heading in page
     assert run(["train", str(path), "--text", "text", "--no-report", "-o", str(tmp_path / "b.bayes")]) == 0
     assert not (tmp_path / "b.html").exists()
+
+
+def test_two_text_models_are_compared_document_by_document(model, news, tmp_path, capsys):
+    from sklearn.metrics import log_loss
+
+    from bayeskit import load
+
+    second = tmp_path / "second.bayes"
+    assert run(["train", str(news), "--text", "text", "-m", "AutoText", "--no-report", "-o", str(second)]) == 0
+    capsys.readouterr()
+    assert run(["compare", str(model), str(second), str(news), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    losses = [log_loss(LABELS * 2, load(place).predict_proba(TEXTS * 2)) for place in (model, second)]
+    assert said["documents"] == 20
+    assert said["log_loss"]["difference"][0] == pytest.approx(losses[1] - losses[0], abs=1e-9)
+    assert run(["compare", str(model), str(second), str(news)]) == 0
+    assert "20 documents" in capsys.readouterr().out
