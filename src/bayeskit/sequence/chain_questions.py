@@ -20,8 +20,8 @@ from bayeskit.learn.parameters import require_whole
 from bayeskit.mixture.start import as_generator
 from bayeskit.sequence.alarm import Alarm, reach_probability
 from bayeskit.sequence.beliefs import ChainBeliefs
-from bayeskit.sequence.chain_draws import draw_chain
 from bayeskit.sequence.chain_network import chain_network
+from bayeskit.sequence.chain_samples import sample_chain
 from bayeskit.sequence.forecast import Forecast, forecast_columns
 from bayeskit.sequence.passes import ImpossibleRow, Passes
 from bayeskit.sequence.rows import Layout, Sequences, matched, read_sequences
@@ -290,7 +290,7 @@ class ChainQuestions(Model):
         for name, value in (("n_rows", n_rows), ("n_sequences", n_sequences)):
             require_whole(name, value)
         model, rng = self._now(), as_generator(random_state)
-        drawn = [draw_chain(model._chain, int(n_rows), rng) for _ in range(n_sequences)]
+        drawn = [sample_chain(model._chain, int(n_rows), rng) for _ in range(n_sequences)]
         return [table for table, _ in drawn], [model.states_[states] for _, states in drawn]
 
     def to_network(self, length: int) -> BayesianNetwork:
