@@ -225,7 +225,7 @@ def test_a_file_of_hypotheses_that_make_no_sense_is_refused(tmp_path):
     X, y = numbers()
     meta, arrays = GibbsClassifier([NaiveBayes(), TAN()], random_state=0).fit(X, y)._to_parts()
     for change, message in [
-        (lambda m, a: m.update(drawn=7), "drawn hypothesis must have a number below 2"),
+        (lambda m, a: m.update(sampled=7), "sampled hypothesis must have a number below 2"),
         (lambda m, a: a.update(posterior=np.array([0.5, 0.6])), "the posterior is not a distribution"),
         (lambda m, a: m["members"][0].update(model="os.system"), "is not a model that this bayeskit knows"),
         (lambda m, a: m.update(members=[]), "classifiers with unique names"),
