@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
-from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
-from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
+from bayeskit.learn.checks import (
+    check_columns,
+    in_order,
+    keep_weighted,
+    refuse_target_among_features,
+    rows_and_labels,
+    split_target,
+)
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source, read_table
@@ -48,14 +54,9 @@ class Labelled:
 
 def read_features_and_y(X: Any, y: Any, target: str | None, who: str) -> tuple[Source, Any]:
     """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
+    X, y = rows_and_labels(X, y, target, who, split_target)
     if target is not None:
-        if y is not None:
-            raise TableError(f"give the labels once: either y or target='{target}'.")
-        return split_target(X, target)
-    if y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    if isinstance(y, str):
-        raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
+        return X, y
     source = read_table(X)
     refuse_target_among_features(X, source, y)
     return source, y
