@@ -40,22 +40,28 @@ def train(
     """Learn a text classifier and save it."""
     from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.text_training import train_text
+    from bayeskit.workflow.wording import count
 
     if text is not None and text == target:
         raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place = output or model_name(data, source.target)
     refuse_overwriting(place, (source.path, *source.more), force=force)
+    if source.target is not None:
+        source = source.labeled()
     with screen.progress(not as_json) as progress:
         result = train_text(source.following(progress), models or None)
     result.model.save(place, force=force)
     n_words, classes = result.model.counts_.n_words, result.model.classes_
     if as_json:
         facts = {"model": str(place), "documents": result.n_documents, "held_out": result.n_held_out}
+        facts |= {"unlabelled_documents": result.n_unlabelled}
         screen.say_json({**facts, "scores": [vars(s) for s in result.scores], "classes": classes, "words": n_words})
         return
     name = source.path.name if not source.more else source.shown
     screen.say(f"{name}: {result.n_documents:,} documents, {len(classes)} classes, {n_words:,} different words")
+    if result.n_unlabelled:
+        screen.say(f"{count(result.n_unlabelled, 'document')} without a value of {source.target!r} left out.")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
     rows = [(s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}") for s in result.scores]
     screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)

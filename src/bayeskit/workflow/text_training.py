@@ -42,6 +42,7 @@ class TextTraining(Result):
     scores: tuple[TextScore, ...]  # the best first
     n_documents: int
     n_held_out: int
+    n_unlabelled: int = 0  # documents without a label, which were left out
 
 
 def train_text(source: TextSource, models: Sequence[str] | None = None, **parameters: Any) -> TextTraining:
@@ -69,7 +70,7 @@ def train_text(source: TextSource, models: Sequence[str] | None = None, **parame
             "models",
         )
     template = TextClassifier(**parameters)
-    learned, held_out = _count(source, template)
+    learned, held_out, n_unlabelled = _count(source, template)
     if len(learned.classes) < 2:
         raise TableError(
             f"{source.shown} has one class among the documents to learn from, {learned.classes.tolist()[0]!r}; a "
@@ -89,7 +90,7 @@ def train_text(source: TextSource, models: Sequence[str] | None = None, **parame
     else:
         best = TextClassifier.from_counts(learned + held_out, model=scores[0].model, **parameters)
     total = int(learned.n_class.sum()) + int(held_out.n_class.sum())
-    return TextTraining(best, tuple(scores), total, int(held_out.n_class.sum()))
+    return TextTraining(best, tuple(scores), total, int(held_out.n_class.sum()), n_unlabelled)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class _NotHeldOut:
                 yield [texts[i] for i in rows], codes, classes, None
 
 
-def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, TokenCounts]:
+def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, TokenCounts, int]:
+    """Return the counts of the documents to learn from and of those held out, and how many were left out."""
     if source.target is None:
         if source.path.is_dir():
             raise TableError(
@@ -115,8 +117,9 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
             )
         raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
     tokenizer = template._tokenizer()
-    tallies = (TokenTally(tokenizer), TokenTally(tokenizer))
-    for texts, labels, held in _parts(source):
+    tallies, n_unlabelled = (TokenTally(tokenizer), TokenTally(tokenizer)), 0
+    for texts, labels, held, left_out in _counted_parts(source):
+        n_unlabelled += left_out
         for tally, rows in zip(tallies, (np.flatnonzero(~held), np.flatnonzero(held)), strict=True):
             if len(rows):
                 classes, codes = read_labels([labels[i] for i in rows.tolist()])
@@ -124,15 +127,21 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
     learned, held_out = (tally.counts() for tally in tallies)
     if not held_out.n_class.sum():
         raise TableError(f"{source.shown} has fewer than {HELD_OUT} documents, too few to hold some out.")
-    return learned, held_out
+    return learned, held_out, n_unlabelled
 
 
 def _parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[np.bool_]]]:
+    for texts, labels, held, _ in _counted_parts(source):
+        if texts:
+            yield texts, labels, held
+
+
+def _counted_parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[np.bool_], int]]:
     seen = 0
-    for texts, labels in source:
+    for texts, labels, left_out in source.batches():
         held = (np.arange(seen, seen + len(texts)) + 1) % HELD_OUT == 0
         seen += len(texts)
-        yield texts, labels or [None] * len(texts), held
+        yield texts, labels, held, left_out
 
 
 def _score(source: TextSource, candidates: Mapping[str, Any]) -> list[TextScore]:

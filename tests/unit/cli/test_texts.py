@@ -159,3 +159,18 @@ def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, 
     for verb in ("evaluate", "explain"):
         assert run([verb, chain, days]) == 1
         assert "the rows of a chain depend on those before them" in capsys.readouterr().err
+
+
+def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_by_the_command(news, tmp_path, capsys):
+    import bayeskit
+
+    gaps = tmp_path / "gaps.jsonl"
+    gaps.write_text(news.read_text() + '{"text": "who knows", "label": null}\n{"text": "nobody"}\n')
+    with pytest.raises(bayeskit.errors.TableError, match=r"line 21: .*bayeskit\.drop_unlabeled\(read_texts\(…\)\)"):
+        bayeskit.TextClassifier().fit(bayeskit.read_texts(gaps))
+    source = bayeskit.drop_unlabeled(bayeskit.read_texts(gaps))
+    assert bayeskit.TextClassifier().fit(source).counts_.n_class.sum() == 20
+    assert run(["train", str(gaps), *EVENT_MODELS, "--text", "text", "-o", str(tmp_path / "gaps.bayes")]) == 0
+    said = capsys.readouterr().out
+    assert "20 documents" in said
+    assert "2 documents without a value of 'label' left out." in said
