@@ -49,6 +49,10 @@ def auto_pool(beliefs: AutoBeliefs, engine: str) -> Pool:
             f"this AutoBayes has a linear member, since its table has more columns than rows; it cannot be written as "
             f"{engine}. Fit it with fewer columns, or with more rows than columns."
         )
+    if plan.boosting:
+        raise BayeskitError(
+            f"this AutoBayes has boosted trees, which cannot be written as {engine}. Fit it with effort='balanced'."
+        )
     if len(plan.rare.features):
         name = plan.schema.names[int(plan.rare.features[0])]
         raise BayeskitError(
