@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import KDB, ODE, TAN, GaussianNB, KNeighbors, NaiveBayes, to_onnx
 from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit.export.target import targets
 from export_cases import export_cases
-from sql_cases import CASES
+from sql_cases import CASES, tempered
 
 pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -19,11 +20,11 @@ runtime = pytest.importorskip("onnxruntime")
 CLOSE = 1e-9
 
 
-def score(model, table):
+def score(model, table, temperature=1.0):
     """Run the graph on a table of lists; None is a missing cell."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    graph = to_onnx(model).SerializeToString()
+    graph = targets()["onnx"].write(model, temperature=temperature)
     session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     feed = {}
     for column in session.get_inputs():
@@ -75,6 +76,13 @@ def test_parents_of_parents_are_summed_out_where_they_are_hidden():
     chain = {f"c{j + 1}": f"c{j}" for j in range(5)}
     for model in (TAN(unseen="smooth"), KDB(k=2), ODE(parents=chain), TAN(smoothing=0, impossible="prior")):
         assert_says_the_same(model.fit(columns, y), asked)
+
+
+def test_a_temperature_divides_the_log_posteriors():
+    for model, rows in (CASES["tan bins"], export_cases()["mdl tree"], export_cases()["auto of codes"]):
+        labels, found = score(model, {name: rows[name].to_pylist() for name in rows.column_names}, 1.7)
+        assert_allclose(found, tempered(model, rows, 1.7), rtol=0, atol=CLOSE)
+        assert_array_equal(labels, model.predict(rows))
 
 
 def test_sums_that_are_too_large_are_refused_by_column():

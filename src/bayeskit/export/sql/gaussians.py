@@ -97,18 +97,10 @@ class Version:
 
     def add_stages(self, query: Query) -> list[str]:
         """Add to the query the distances, and what swept columns change; return start + log p(z | c) of each class."""
-        part, number, classes, places = self.part, self.dialect.number, range(self.n_classes), range(self.p)
+        part, number, classes = self.part, self.dialect.number, range(self.n_classes)
         if not self.p:
             return [number(start) for start in part.start]
-        end = self.suffix
-        none = number(0.0)
-        a = self._add(
-            query, {f"a{c}_{k}{end}": f"coalesce({self._away(c, k)}, {none})" for c in classes for k in places}
-        )
-        w = self._add(query, {f"w{c}_{k}{end}": self._whitened(a, c, k) for c in classes for k in places})
-        squares = {c: [f"{w[f'w{c}_{k}{end}']} * {w[f'w{c}_{k}{end}']}" for k in places] for c in classes}
-        d = self._add(query, {f"d{c}{end}": sum_of(squares[c]) for c in classes})
-        distances = [d[f"d{c}{end}"] for c in classes]
+        w, distances = self._add_distances(query)
         diagonals = np.diagonal(part.lower, axis1=1, axis2=2) * part.deviation
         log_det = [float(each) for each in 2.0 * np.log(diagonals).sum(axis=1)]
         full = [
@@ -123,6 +115,17 @@ class Version:
             shape = self.dialect.lookup(part.shape[c].tolist(), f"{known} + 1")
             rest.append(self._log_density(c, distance[c], f"({number(log_det[c])} + {pivots[c]})", shape, known))
         return [f"CASE WHEN {here} THEN {rest[c]} ELSE {full[c]} END" for c in classes]
+
+    def _add_distances(self, query: Query) -> tuple[dict[str, str], list[str]]:
+        """Add the whitened z, 0 where they are hidden, and their squared length in each class; return their names."""
+        classes, places, end = range(self.n_classes), range(self.p), self.suffix
+        none = self.dialect.number(0.0)
+        away = {f"a{c}_{k}{end}": f"coalesce({self._away(c, k)}, {none})" for c in classes for k in places}
+        a = self._add(query, away)
+        w = self._add(query, {f"w{c}_{k}{end}": self._whitened(a, c, k) for c in classes for k in places})
+        squares = {c: [f"{w[f'w{c}_{k}{end}']} * {w[f'w{c}_{k}{end}']}" for k in places] for c in classes}
+        d = self._add(query, {f"d{c}{end}": sum_of(squares[c]) for c in classes})
+        return w, [d[f"d{c}{end}"] for c in classes]
 
     def _add(self, query: Query, columns: dict[str, str]) -> dict[str, str]:
         """Add a stage that only the rows of this version need; return what later stages call each column."""
