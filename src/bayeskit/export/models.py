@@ -250,7 +250,7 @@ def _absent(tree: Tree, node: int) -> int:
 
 def _auto(model: Any, engine: str) -> Scorer:
     beliefs = model._beliefs
-    part = auto_pool(beliefs, engine)
+    part = auto_pool(beliefs)
     return Scorer(model.classes_.tolist(), auto_columns(beliefs), part, beliefs.log_prior)
 
 
