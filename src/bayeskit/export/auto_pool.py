@@ -15,6 +15,7 @@ from bayeskit.classify.auto.levels import MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.pool import LEAST_LOG
 from bayeskit.classify.auto.trees import TreePlan
+from bayeskit.errors import BayeskitError
 from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Linear, Networks, Pool, RareTerms, factors
 from bayeskit.table.schema import Variable
 
