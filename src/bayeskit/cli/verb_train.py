@@ -51,7 +51,7 @@ Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
 ]
-Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts and chains.")]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
 DateOrder = Annotated[
     Literal["dmy", "mdy", "ymd"] | None,
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
@@ -108,8 +108,9 @@ def train(
     score.
 
     With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier:
-    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the most
-    accurate one is learned from all of them. Several files, a glob or a folder of files may be larger than memory.
+    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the one
+    with the least log-loss, or by --by, is learned from all of them. Several files, a glob or a folder of files may be
+    larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
@@ -134,7 +135,9 @@ def train(
     from bayeskit.workflow.training_table import read_training_table
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
+        texts.train(
+            data, text, target, output, models, encoding, BY[by or "log-loss"], report=report, force=force, as_json=json
+        )
         return
     if group is not None or time is not None:
         unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
@@ -149,7 +152,9 @@ def train(
     kinds, words = options.read_kinds(kind), tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    place, page = _places(output or options.model_name(data, target), report, (*sources, loss, test), force)
+    place, page = options.places_of_model(
+        output or options.model_name(data, target), report, (*sources, loss, test), force
+    )
     held_out = _held_out(test, target, sources, (encoding, delimiter), words)
     if scan is not None and not json:
         screen.say(f"Reading {scan.shown} piece by piece.")
@@ -192,7 +197,7 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
     if not result.board.beats_majority:
         screen.warn(result.no_better_than_majority)
     if not pictures:
-        screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
+        screen.note(screen.NO_PLOTS)
 
 
 def _plan(
@@ -228,20 +233,6 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     if not json:
         screen.say(f"report  {page}")
     return pictures
-
-
-def _places(model: Path, report: bool, inputs: Sequence[str | None], force: bool) -> tuple[Path, Path | None]:
-    """Return where the model and its report are written; refuse what is no place for them."""
-    from bayeskit.errors import ModelFileError
-
-    if model.suffix == ".html":
-        raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
-    if not model.absolute().parent.is_dir():
-        raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
-    page = model.with_suffix(".html") if report else None
-    for path in filter(None, (model, page)):
-        options.refuse_overwriting(path, inputs, force=force)
-    return model, page
 
 
 def _held_out(

@@ -46,6 +46,21 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
+def read_features_and_y(X: Any, y: Any, target: str | None, who: str) -> tuple[Source, Any]:
+    """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
+    if target is not None:
+        if y is not None:
+            raise TableError(f"give the labels once: either y or target='{target}'.")
+        return split_target(X, target)
+    if y is None:
+        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    if isinstance(y, str):
+        raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
+    source = read_table(X)
+    refuse_target_among_features(X, source, y)
+    return source, y
+
+
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
@@ -53,17 +68,7 @@ def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema
     """
     if isinstance(X, Labelled):
         return X
-    if target is not None:
-        if y is not None:
-            raise TableError(f"give the labels once: either y or target='{target}'.")
-        source, y = split_target(X, target)
-    elif y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    else:
-        source = read_table(X)
-        if isinstance(y, str):
-            raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
-        refuse_target_among_features(X, source, y)
+    source, y = read_features_and_y(X, y, target, who)
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)
