@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -158,11 +157,11 @@ def train(
     held_out = _held_out(test, target, sources, form, words)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
     columns = (target, [*(ignore or ()), *plan.left_out], kinds)
-    table = _read(rows, columns, loss, reject, decimal, date_order, plan.columns, random_state, quiet=json)
+    table = _read(rows, columns, loss, reject, decimal, date_order, words, plan.columns, random_state, quiet=json)
     with screen.progress(not json) as progress:
         measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
-    replace(result.trained, missing=words).save(place, force=force)
+    result.trained.save(place, force=force)
     _show(result, held_out, place, page, sources[0], json)
 
 
@@ -173,6 +172,7 @@ def _read(
     reject: float | None,
     decimal: str | None,
     date_order: str | None,
+    missing: tuple[str, ...],
     also: Sequence[str],
     random_state: int,
     *,
@@ -192,6 +192,7 @@ def _read(
             lambda classes: options.read_loss_file(loss, classes, reject),
             decimal,
             date_order,
+            missing=missing,
             also=also,
             random_state=random_state,
             progress=progress,
