@@ -18,6 +18,7 @@ from bayeskit.learn.learner import Learner
 from bayeskit.result import Result
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
+from bayeskit.table.read_result import ReadTable
 
 # Classes whose log posteriors differ by less are a tie, of which the first is taken: the last bits of a sum of
 # logarithms depend on the order in which they are added.
@@ -80,8 +81,10 @@ class LeavesOneOut(Learner):
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
         """Return the encoded columns of a table and its labels."""
+        if isinstance(X, ReadTable) and y is None:
+            target = X.target
         if target is not None:
-            source, y = split_target(X, target)
+            source, y = split_target(X, target, self.schema_)
             source = in_order(X, source, self.schema_.names)
             check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         elif y is None:

@@ -29,6 +29,7 @@ from bayeskit.learn.checks import check_columns, keep_weighted, split_target
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.matrix import Matrix, largest, read_matrix, refuse_negative
+from bayeskit.table.read_result import ReadTable
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
     # -- reading and counting ---------------------------------------------------------------------------------------
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
+        if isinstance(X, ReadTable) and y is None:
+            target = target or X.target
         if target is not None:
             if y is not None:
                 raise TableError(f"give the labels once: either y or target='{target}'.")

@@ -254,7 +254,7 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         if y is None and target is None:
             target = self.target_
         if target is not None:
-            y = split_target(X, target)[1]
+            y = split_target(X, target, self.schema_)[1]
         elif y is None:
             raise no_labels()
         return self._encode(X), y

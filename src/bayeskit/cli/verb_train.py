@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -162,6 +161,7 @@ def train(
             lambda classes: options.read_loss_file(loss, classes, reject),
             decimal,
             date_order,
+            missing=words,
             also=plan.columns,
             random_state=random_state,
             progress=progress,
@@ -171,7 +171,7 @@ def train(
     with screen.progress(not json) as progress:
         measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
-    replace(result.trained, missing=words).save(place, force=force)
+    result.trained.save(place, force=force)
     _show(result, held_out, place, page, sources[0], json)
 
 

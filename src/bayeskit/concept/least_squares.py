@@ -13,14 +13,16 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
-from bayeskit.learn.checks import refuse_target_among_features, split_target
+from bayeskit.learn.checks import split_target
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.learn.labelled import split_labels
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.result import Result, pad, short, text_width
 from bayeskit.table.labels import read_weight, refuse_missing_labels
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
 
 # Where the correlations of inputs have no smaller eigenvalue (over the largest), normal equations serve.
@@ -115,6 +117,7 @@ class LeastSquares(WholeModel):
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
         settings = self._checked_settings()
         source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
+        target = X.target if isinstance(X, ReadTable) else target
         schema = learn_schema(source, self.kinds, weight=weight)
         design, table, _ = DesignMatrix.learn(source, schema, weight)
         mean = float(np.average(d, weights=weight))
@@ -144,8 +147,10 @@ class LeastSquares(WholeModel):
         from sklearn.metrics import r2_score
 
         model = self._now()
-        if target is not None:
-            y = split_target(X, target)[1]
+        if isinstance(X, ReadTable) and y is None and X.target is not None:
+            y = X[X.target].to_numpy()
+        elif target is not None:
+            y = split_target(X, target, model.schema_)[1]
         return float(r2_score(y, model.predict(X), sample_weight=sample_weight))
 
     def log_likelihood(self, X: Any, y: Any, noise: float | None = None) -> float:
@@ -218,15 +223,10 @@ def solve(x: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]
 def _read(
     X: Any, y: Any, sample_weight: Any, target: str | None, who: str
 ) -> tuple[Source, NDArray[np.float64], NDArray[np.float64] | None]:
-    if target is not None:
-        if y is not None:
-            raise TableError(f"give the numbers once: either y or target='{target}'.")
-        source, y = split_target(X, target)
-    elif y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+    if isinstance(X, ReadTable) and X.target is not None and y is None:
+        source, y, sample_weight = X.source, X[X.target], X.of_rows(sample_weight)
     else:
-        source = read_table(X)
-        refuse_target_among_features(X, source, y)
+        source, y, target = split_labels(X, y, target, None, who, "numbers")
     d = read_numbers(y, source.n_rows)
     weight = read_weight(sample_weight, source.n_rows)
     if weight is not None and not weight.all():  # a row of weight 0 is as if it were not there

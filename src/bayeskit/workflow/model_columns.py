@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, TableError
-from bayeskit.kinds.written import part_name, refuse_unfit
+from bayeskit.kinds.written import refuse_unfit
 from bayeskit.table.conventions import Convention, argument_for
-from bayeskit.table.dates import AMOUNTS, CATEGORIES, parts_of_dates
 from bayeskit.table.names import not_found
 from bayeskit.workflow.trained import TrainedModel
 from bayeskit.workflow.wording import count
@@ -78,14 +77,8 @@ class ModelColumns:
         self.misread: Counter[str] = Counter()  # column → cells that are no number or date
         if decimal is not None:
             self._take_decimal(decimal)
-        made = {
-            part_name(name, part): name
-            for name, each in self.conventions.items()
-            if each.what == "date"
-            for part in (*CATEGORIES, *AMOUNTS)
-        }
         # Column of the model → column of the file.
-        self.source = {name: made.get(name, name) for name in self.types}
+        self.source = {name: self.model.conversions.source_of.get(name, name) for name in self.types}
         here = set(file.names)
         self.absent = [name for name, source in self.source.items() if source not in here]
         if self.absent and (strict or len(self.absent) == len(self.types)):
@@ -136,7 +129,7 @@ class ModelColumns:
         import pyarrow as pa
 
         columns: dict[str, Any] = {}
-        dates: dict[str, dict[str, Any]] = {}
+        made: dict[str, dict[str, Any]] = {}
         for name, kind in self.types.items():
             source = self.source[name]
             if name in self.absent:
@@ -147,33 +140,26 @@ class ModelColumns:
                 convention = Convention("number")  # read as text, since it is wanted as it was written too
             if convention is None:
                 columns[name] = _in_type(table[source], kind, name)
-            elif convention.what == "number":
-                columns[name] = self._parsed(table[source], source, convention)
             else:
-                if source not in dates:
-                    dates[source] = self._parts(table[source], source, convention)
-                columns[name] = _in_type(dates[source][name], kind, name)
+                if source not in made:
+                    made[source] = self._converted(table[source], source, convention)
+                columns[name] = _in_type(made[source][name], kind, name)
             self._check_values(columns[name], name, len(table))
         return pa.table(columns)
 
-    def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
-        parsed, odd = convention.parse(column)
+    def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
+        made, odd = convention.convert(column, name)
         if len(odd):
             if not convention.lenient or self.strict:
                 row = int(odd[0])
-                wanted = "a date" if convention.what == "date" else "a number"
                 raise TableError(
-                    f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {wanted}; got "
+                    f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {convention.holds}; got "
                     f"{column[row].as_py()!r}. Leave the cell empty if the value is not known.",
                     argument_for(column[row].as_py(), convention.decimal),
                 )
             self.misread[name] += len(odd)
             self._example.setdefault(name, column[int(odd[0])].as_py())
-        return parsed
-
-    def _parts(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
-        made = parts_of_dates(self._parsed(column, name, convention), convention.origin, convention.parts)
-        return {part_name(name, part): cells for part, cells in made.items()}
+        return made
 
     def _check_values(self, column: Any, name: str, n_rows: int) -> None:
         """Count values that the model has not seen; refuse an infinite number with its row."""

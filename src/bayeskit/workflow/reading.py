@@ -10,6 +10,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds.reader import read_written_table
 from bayeskit.table.files import TableFile, require_pyarrow
 from bayeskit.table.frames import as_frame
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.read_result import ReadTable
 
@@ -65,6 +66,7 @@ def read(
         raw, name, place = file.read_written(), file.name, file.place
     else:
         raw, name, place = _arrow(table), "table", "row {}".format
+        raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
     return read_written_table(
@@ -75,6 +77,7 @@ def read(
         kinds=kinds,
         decimal=decimal,
         date_order=date_order,
+        missing=missing,
         place=place,
     )
 

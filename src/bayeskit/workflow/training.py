@@ -10,7 +10,6 @@ import numpy as np
 
 from bayeskit.decide.risk import bayes_action, realised_loss
 from bayeskit.decide.scores import MEASURES, Measure, Scores, measure_of, row_scores
-from bayeskit.kinds.written import part_name
 from bayeskit.progress import Progress
 from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
@@ -45,13 +44,7 @@ class Training(Result):
     @property
     def trained(self) -> TrainedModel:
         """The model with what is needed to use it on another file."""
-        used = set(self.model.schema_.names)
-        conventions = {
-            name: each
-            for name, each in self.table.conventions.items()
-            if name in used or any(part_name(name, part) in used for part in each.parts)
-        }
-        return TrainedModel(self.model, conventions, self.temperature)
+        return TrainedModel(self.model, self.temperature)
 
     def scored_on(self, test: TableFile, progress: Progress | None = None) -> Training:
         """Return the same training with the scores of the model on held-out rows of known classes."""
