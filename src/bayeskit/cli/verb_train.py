@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,7 @@ import typer
 
 from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.tables import inputs, scan_of
-from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
+from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
@@ -49,6 +50,14 @@ Calibrate = Annotated[
 Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
+]
+ScoresBy = Annotated[
+    list[str] | None,
+    typer.Option("--scores-by", help="Column by whose groups the model is scored; repeated.", show_default=False),
+]
+Smoothing = Annotated[
+    float | None,
+    typer.Option(help="Pseudo-count λ of every classifier that has one; 0 is none.", min=0, show_default=False),
 ]
 Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts and chains.")]
 DateOrder = Annotated[
@@ -90,7 +99,9 @@ def train(
     time: Time = None,
     step: TimeStep = None,
     states: States = "auto",
+    smoothing: Smoothing = None,
     report: Report = True,
+    scores_by: ScoresBy = None,
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
     missing: options.Missing = None,
@@ -138,13 +149,14 @@ def train(
     if group is not None or time is not None:
         unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
         unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
+        unused |= {"--scores-by": scores_by, "--smoothing": smoothing is not None}
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
-    plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
+    plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)
     kinds, words = options.read_kinds(kind), tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
@@ -166,13 +178,23 @@ def train(
             random_state=random_state,
             progress=progress,
         )
+    table.file.refuse_absent(scores_by or ())
     if not json:
         show_columns(table)
+        show_problems(table)
     with screen.progress(not json) as progress:
-        measure = BY.get(by or "")
-        result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
+        result = training.train(
+            table,
+            models or None,
+            plan,
+            random_state,
+            progress,
+            by=BY.get(by or ""),
+            calibrate=calibrate,
+            smoothing=smoothing,
+        )
     result.trained.save(place, force=force)
-    _show(result, held_out, place, page, sources[0], json)
+    _show(replace(result, scores_by=tuple(scores_by or ())), held_out, place, page, sources[0], json)
 
 
 def _show(result: Training, held_out: TableFile | None, place: Path, page: Path | None, data: str, json: bool) -> None:
@@ -196,7 +218,13 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
 
 
 def _plan(
-    folds: str, models: list[str] | None, by: str | None, target: str | None, *, has_loss: bool
+    folds: str,
+    models: list[str] | None,
+    by: str | None,
+    target: str | None,
+    smoothing: float | None,
+    *,
+    has_loss: bool,
 ) -> tuple[FoldPlan, str]:
     """Refuse what cannot be meant before any file is read; return how rows are assigned to folds, and the target."""
     from bayeskit.errors import BayeskitError
@@ -205,7 +233,7 @@ def _plan(
 
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
-    candidates(models or None)
+    candidates(models or None, smoothing)
     if by == "loss" and not has_loss:
         raise typer.BadParameter("'loss' needs --loss or --reject, which say what an error costs.", param_hint="--by")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayeskit.kinds.registry import words
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
 from bayeskit.table.problem import Problem
+from bayeskit.table.problems.read_table import problems_of
 from bayeskit.table.read_result import ColumnNote, ReadTable
 from bayeskit.table.target import refuse_unlabelled
 
@@ -76,7 +78,8 @@ def read_written_table(
     conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing))
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
-    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said))
+    checks = partial(problems_of, n_rows=n_rows or 0)
+    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said), checks)
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:

@@ -21,6 +21,7 @@ from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
+    from bayeskit.table.problem import Problem
     from bayeskit.workflow.evaluation import Evaluation
     from bayeskit.workflow.training_table import TrainingTable
 
@@ -40,6 +41,12 @@ class Training(Result):
     temperature: float = 1.0  # of its calibration; 1 is none
     test: Evaluation | None = None  # its scores on held-out rows
     test_name: str = ""
+    scores_by: tuple[str, ...] = ()  # columns by whose groups the report scores the best one
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the table, the gravest first."""
+        return self.table.read.problems
 
     @property
     def trained(self) -> TrainedModel:
@@ -107,6 +114,7 @@ def train(
     *,
     by: str | None = None,
     calibrate: bool = False,
+    smoothing: float | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Training:
     """Compare the classifiers by cross-validation and fit the best on all rows.
@@ -127,6 +135,8 @@ def train(
         The measure that decides; by default the log-loss, and with a loss its mean.
     calibrate : bool
         Divide the log-posteriors of each classifier by a temperature, fitted on held-out rows.
+    smoothing : float, optional
+        The pseudo-count λ of every classifier; those without one are then not tried.
     on_trial : callable, optional
         Called with the :class:`bayeskit.workflow.leaderboard.Trial` of each classifier as soon as it is known, before
         any calibration.
@@ -135,7 +145,7 @@ def train(
     plan = folds if isinstance(folds, FoldPlan) else FoldPlan(folds)
     compared = cross_validate(
         table.rows,
-        candidates(models),
+        candidates(models, smoothing),
         plan,
         random_state=random_state,
         kinds=table.features.kinds,
