@@ -31,12 +31,13 @@ def _column(result: Training, name: str) -> str:
     scored = board.scored_rows
     y, posterior = labels.y[scored], board.best.held_out[1][scored]
     groups, titles = groups_of(labels.table[name].filter(_mask(scored)))
-    order = np.argsort(-np.bincount(groups, minlength=len(titles)), kind="stable")
+    # The largest groups, in the order of their names or numbers.
+    order = np.sort(np.argsort(-np.bincount(groups, minlength=len(titles)), kind="stable")[:MOST_GROUPS])
     two = len(labels.classes) == 2
     head = ["group", "rows", "error", "log-loss"]
     head += [f"P({short(labels.classes[1], 16)})", "predicted", "recall", "false alarms"] if two else ["calibration"]
     rows = []
-    for k in order[:MOST_GROUPS]:
+    for k in order:
         mine = groups == k
         if not mine.any():
             continue
