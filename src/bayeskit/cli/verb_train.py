@@ -55,6 +55,11 @@ ScoresBy = Annotated[
     list[str] | None,
     typer.Option("--scores-by", help="Column by whose groups the model is scored; repeated.", show_default=False),
 ]
+MergeLabels = Annotated[
+    bool, typer.Option("--merge-labels", help="Merge other spellings of a value, such as ' Yes' and 'yes'.")
+]
+DropDuplicates = Annotated[bool, typer.Option("--drop-duplicates", help="Leave out copies of rows.")]
+DropRare = Annotated[bool, typer.Option("--drop-rare-classes", help="Leave out classes of fewer than 5 rows.")]
 Smoothing = Annotated[
     float | None,
     typer.Option(help="Pseudo-count λ of every classifier that has one; 0 is none.", min=0, show_default=False),
@@ -105,6 +110,9 @@ def train(
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
     missing: options.Missing = None,
+    merge_labels: MergeLabels = False,
+    drop_duplicates: DropDuplicates = False,
+    drop_rare_classes: DropRare = False,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     stream: options.Stream = None,
@@ -139,6 +147,7 @@ def train(
 
     Example: bayeskit train days.csv -t play --ignore day --kind level=numeric --loss costs.csv
     """
+    from bayeskit.kinds.remedies import Remedies
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
     from bayeskit.workflow.training_table import read_training_table
@@ -149,7 +158,8 @@ def train(
     if group is not None or time is not None:
         unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
         unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
-        unused |= {"--scores-by": scores_by, "--smoothing": smoothing is not None}
+        unused |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
+        unused |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
@@ -174,6 +184,7 @@ def train(
             decimal,
             date_order,
             missing=words,
+            remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
             also=plan.columns,
             random_state=random_state,
             progress=progress,

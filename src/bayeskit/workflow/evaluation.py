@@ -151,7 +151,7 @@ def _scored_batches(
     labels = {target: target_type(model)}
     done = 0
     for batches in zip(*(each.batches(labels) for each in columns), strict=True):
-        column = batches[0][1][target]
+        column = model.conversions.respelled(batches[0][1][target], target)
         y, known = batch_labels(model, column, done, file.place)
         done += len(column)
         if known.any():

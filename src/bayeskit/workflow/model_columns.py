@@ -102,10 +102,12 @@ class ModelColumns:
 
         more = dict(others or {})
         self.file.refuse_absent(more)
+        respelled = dict(self.model.conversions.spellings)
         wanted: dict[str, Any] = {}
         for name, source in self.source.items():
             if name not in self.absent:
-                wanted[source] = None if source in self.conventions else self.types[name]
+                as_held = source in self.conventions or source in respelled
+                wanted[source] = None if as_held else self.types[name]
         # A column of the model that is asked for as well, as text or as a label, is read once, as it is held.
         asked = {name: (kind if wanted.get(name, kind) == kind else None) for name, kind in more.items()}
         for batch in self.file.batches({**wanted, **asked}):
@@ -136,13 +138,14 @@ class ModelColumns:
                 columns[name] = pa.nulls(len(table), kind)
                 continue
             convention = self.conventions.get(source)
-            if convention is None and pa.types.is_string(table[source].type) and pa.types.is_floating(kind):
+            cells = self.model.conversions.respelled(table[source], source)
+            if convention is None and pa.types.is_string(cells.type) and pa.types.is_floating(kind):
                 convention = Convention("number")  # read as text, since it is wanted as it was written too
             if convention is None:
-                columns[name] = _in_type(table[source], kind, name)
+                columns[name] = _in_type(cells, kind, name)
             else:
                 if source not in made:
-                    made[source] = self._converted(table[source], source, convention)
+                    made[source] = self._converted(cells, source, convention)
                 columns[name] = _in_type(made[source][name], kind, name)
             self._check_values(columns[name], name, len(table))
         return pa.table(columns)
