@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from bayeskit.cli import screen
 from bayeskit.cli.app_options import OPTIONS
 
 if TYPE_CHECKING:
+    from bayeskit.workflow.drift import ColumnDrift
     from bayeskit.workflow.training import Training
     from bayeskit.workflow.training_table import TrainingTable
 
@@ -110,7 +112,20 @@ def show_end(result: Training, place: Path) -> None:
         scores = result.test.scores
         measures = ", ".join(f"{title} {getattr(scores, name)}" for name, title in result.measures.items())
         screen.say(f"{result.test_name}, {count(scores.n_rows, 'held-out row')}: {measures}")
+        show_drift(result.test.drifts)
     screen.say(f"model   {place} ({readable(place.stat().st_size)})")
+
+
+def show_drift(drifts: Sequence[ColumnDrift]) -> None:
+    """Show the columns that differ from those of the training table."""
+    from bayeskit.workflow.wording import percent
+
+    if drifts:
+        screen.say("Columns that differ from the training table (the share of rows that would have to change):")
+        screen.say()
+        rows = [(drift.name, percent(drift.distance), drift.what) for drift in drifts[: screen.MOST_ROWS]]
+        screen.table(("column", "drift", "largest change"), rows, right=(1,))
+        screen.say()
 
 
 def show_next(place: Path, data: str) -> None:

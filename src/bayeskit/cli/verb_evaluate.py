@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.cli.training_screen import show_drift
 from bayeskit.errors import BayeskitError
 
 
@@ -53,6 +54,7 @@ def evaluate(
                 "classes": scores.classes,
                 "actions": scores.actions,
                 "confusion": scores.decided,
+                "drift": [vars(drift) for drift in evaluation.drifts],
             }
         )
         return
@@ -65,6 +67,7 @@ def evaluate(
     screen.say()
     screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in measures.items()], right=(1,))
     screen.say()
+    show_drift(evaluation.drifts)
     if len(scores.classes) <= MOST_IN_MATRIX:
         screen.matrix(scores.classes, scores.actions, scores.decided.tolist())
         return

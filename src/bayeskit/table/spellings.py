@@ -37,7 +37,8 @@ def split_words(words: Sequence[str], names: Collection[str]) -> tuple[tuple[str
     >>> split_words(["?", "age=-1", "a=b"], ["age", "sex"])
     (('?', 'a=b'), {'age': {'-1': None}})
     """
-    everywhere, here = [], {}
+    everywhere: list[str] = []
+    here: dict[str, Spellings] = {}
     for word in words:
         name = next((name for name in names if word.startswith(f"{name}=")), None)
         if name is None:

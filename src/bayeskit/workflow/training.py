@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import candidates
 from bayeskit.workflow.compare import cross_validate
+from bayeskit.workflow.drift import Profile
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
 from bayeskit.workflow.trained import TrainedModel
@@ -48,10 +50,10 @@ class Training(Result):
         """What is wrong with the table, the gravest first."""
         return self.table.read.problems
 
-    @property
+    @cached_property
     def trained(self) -> TrainedModel:
         """The model with what is needed to use it on another file."""
-        return TrainedModel(self.model, self.temperature)
+        return TrainedModel(self.model, self.temperature, Profile.of(self.table))
 
     def scored_on(self, test: TableFile, progress: Progress | None = None) -> Training:
         """Return the same training with the scores of the model on held-out rows of known classes."""
