@@ -180,7 +180,7 @@ def train(
     held_out = _held_out(test, target, sources, form, words)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
     columns = (target, [*(ignore or ()), *plan.left_out], kinds)
-    how = {"decimal": decimal, "date_order": date_order, "missing": words, "also": plan.columns}
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "missing": words, "also": plan.columns}
     how |= {"remedies": Remedies(merge_labels, drop_duplicates, drop_rare_classes), "random_state": random_state}
     table = _read(rows, columns, lambda classes: options.read_loss_file(loss, classes, reject), how, quiet=json)
     table.file.refuse_absent(scores_by or ())
