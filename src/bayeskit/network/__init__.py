@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayeskit.network.learn.methods.hill_climb import HillClimb as HillClimb
     from bayeskit.network.learn.methods.k2 import K2 as K2
     from bayeskit.network.learn.methods.mmhc import MMHC as MMHC
+    from bayeskit.network.learn.methods.order import OrderSearch as OrderSearch
     from bayeskit.network.learn.methods.pc import PC as PC
     from bayeskit.network.learn.methods.tabu import Tabu as Tabu
     from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
@@ -29,6 +30,7 @@ _PUBLIC = {
     "K2": "bayeskit.network.learn.methods.k2",
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
+    "OrderSearch": "bayeskit.network.learn.methods.order",
     "PC": "bayeskit.network.learn.methods.pc",
     "Tabu": "bayeskit.network.learn.methods.tabu",
 }

@@ -22,7 +22,7 @@ from bayeskit.network.learn.structure_score import as_score
 from bayeskit.network.learn.tests_of_independence import GraphOracle
 from tests.networks import dags
 
-METHODS = ["hill-climb", "tabu", "chow-liu", "exact", "ges", "pc", "mmhc"]
+METHODS = ["hill-climb", "tabu", "order", "chow-liu", "exact", "ges", "pc", "mmhc"]
 
 
 def collider(n_rows=2000):
@@ -37,7 +37,7 @@ def strong(n_rows=3000):
     return BayesianNetwork("A->C<-B; C->D", tables=tables).sample(n_rows, random_state=0)
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"])
+@pytest.mark.parametrize("method", ["hill-climb", "tabu", "order", "exact", "ges", "pc", "mmhc"])
 def test_each_method_finds_a_clear_structure(method):
     found = learn_structure(strong(), method)
     assert set(found.cpdag.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
@@ -112,7 +112,7 @@ def test_k2_is_its_plain_twin(ordering):
     assert [set(np.flatnonzero(arcs[:, j]).tolist()) for j in range(4)] == [set(own) for own in expected]
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "tabu", "mmhc", "pc", "exact"])
+@pytest.mark.parametrize("method", ["hill-climb", "tabu", "order", "mmhc", "pc", "exact"])
 def test_lists_and_tiers_hold(method):
     found = learn_structure(collider(), method, blacklist=[("A", "C"), ("C", "A")], tiers=[["D"], ["A", "B", "C"]],
                             whitelist=[("B", "A")])  # fmt: skip
@@ -402,7 +402,7 @@ def test_a_longer_memory_leads_further():
 def test_what_the_search_has_scored_is_not_counted_again(monkeypatch):
     made = []
     monkeypatch.setattr(ScoredFamilies, "__init__", _noting(ScoredFamilies.__init__, made))
-    for method in ("hill-climb", "tabu", "exact", "ges", "mmhc", K2(list("ABCD"))):
+    for method in ("hill-climb", "tabu", "order", "exact", "ges", "mmhc", K2(list("ABCD"))):
         made.clear()
         learn_structure(strong(200), method)
         assert len(made) == 1
