@@ -41,6 +41,7 @@ NB_MODULE(_native, m) {
     bayeskit::select::bind_prefix_losses(m);
     bayeskit::select::bind_family_scores(m);
     bayeskit::select::bind_independence_tests(m);
+    bayeskit::select::bind_equivalence_search(m);
     bayeskit::select::bind_order_search(m);
     bayeskit::decide::bind_least_risk(m);
     bayeskit::network::bind_parse_bif(m);

@@ -3,5 +3,6 @@
 
 // The searches for a structure, beside the kernels that ../kernels.hpp lists.
 namespace bayeskit::select {
+void bind_equivalence_search(nanobind::module_& m);
 void bind_order_search(nanobind::module_& m);
 }  // namespace bayeskit::select
