@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "select/bit_planes.hpp"
 #include "select/families.hpp"
 #include "select/family_rows.hpp"
 
@@ -91,7 +92,8 @@ public:
         if (!open.empty()) {
             {
                 nb::gil_scoped_release release;
-                const Base base = base_of(child, parents);
+                Base base = base_of(child, parents);
+                add_bits(base, open.size());
                 std::vector<Scratch> scratch(threads_used(static_cast<int64_t>(open.size()), n_threads_));
                 parallel_chunks(static_cast<int64_t>(open.size()), n_threads_, [&](int64_t k, int thread) {
                     out.data[open[k]] = with_candidate(base, open[k], scratch[thread]);
@@ -121,7 +123,8 @@ public:
             else open.push_back(k);
         }
         if (open.empty()) return;
-        const Base base = base_of(child, parents);
+        Base base = base_of(child, parents);
+        add_bits(base, open.size());
         std::vector<Scratch> scratch(threads_used(static_cast<int64_t>(open.size()), n_threads_));
         parallel_chunks(static_cast<int64_t>(open.size()), n_threads_, [&](int64_t k, int thread) {
             out[open[k]] = with_candidate(base, candidates[open[k]], scratch[thread]);
@@ -164,6 +167,7 @@ public:
 
 private:
     static constexpr int64_t MOST_LOOKED_UP = int64_t{1} << 22;
+    static constexpr size_t LEAST_CANDIDATES = 3;  // bits of a base cost about as much as to count one candidate
     // A family of the child and some parents, waiting for one parent more.
     struct Base {
         int child;
@@ -171,6 +175,8 @@ private:
         double q = 1.0;              // configurations of the parents that there are, seen or not
         Configurations parents;
         std::vector<uint32_t> cell;  // configuration and child's value of each row; empty when one more would not fit
+        std::vector<uint64_t> bits;  // the rows of each such cell, where many candidates are counted against few cells
+        std::vector<uint32_t> size;  // how many rows each of these cells has
         int64_t n_ids = 1;           // with the one of incomplete rows
     };
     struct Scratch {
@@ -180,6 +186,7 @@ private:
 
     std::vector<double> weights_;
     FamilyRows rows_;
+    BitPlanes planes_;
     Criterion criterion_;
     double sample_size_, log_total_ = 0.0;
     int n_threads_;
@@ -229,6 +236,38 @@ private:
         });
     }
 
+    void add_bits(Base& base, size_t n_candidates) {
+        const int64_t n_cells = base.n_ids * rows_.width[base.child];
+        if (n_candidates < LEAST_CANDIDATES || n_cells > MOST_PLANE_CELLS || !rows_.weight.empty()) return;
+        if (planes_.words() == 0) planes_.fill(rows_);
+        base.bits.assign(n_cells * planes_.words(), 0);
+        base.size.assign(n_cells, 0);
+        for (int64_t i = 0; i < rows_.n_rows; ++i) {
+            base.bits[base.cell[i] * planes_.words() + (i >> 6)] |= uint64_t{1} << (i & 63);
+            ++base.size[base.cell[i]];
+        }
+    }
+
+    // The counts of `counted`, from bits; false where codes are quicker.
+    bool count_bits(const Base& base, int x, std::vector<uint32_t>& cells, int64_t n_cells) const {
+        const int64_t n_base = static_cast<int64_t>(base.size.size());
+        const uint32_t width = rows_.width[x];
+        if (n_base == 0 || !planes_.has(x) || n_base * (width - 1) > MOST_PLANE_CELLS) return false;
+        cells.resize(n_cells);
+        for (int64_t c = 0; c < n_base; ++c) {
+            uint32_t left = base.size[c];
+            for (uint32_t u = 0; u + 1 < width; ++u) {
+                const uint32_t n =
+                    left ? rows_in_both(&base.bits[c * planes_.words()], planes_.plane(x, u), planes_.words()) : 0;
+                cells[c * width + u] = n;
+                left -= n;
+            }
+            cells[c * width + width - 1] = left;
+        }
+        return true;
+    }
+    bool count_bits(const Base&, int, std::vector<double>&, int64_t) const { return false; }
+
     // The score of the base's family with one parent more; -1 is none.
     double with_candidate(const Base& base, int candidate, Scratch& scratch) const {
         if (candidate >= 0 && base.n_ids * rows_.width[base.child] * rows_.width[candidate] > rows_.most_cells()) {
@@ -250,7 +289,7 @@ private:
         const int64_t n_cells = base.n_ids * own * other;
         if (candidate < 0) {
             count_alone(base.cell.data(), cells, n_cells);
-        } else {
+        } else if (!count_bits(base, candidate, cells, n_cells)) {
             rows_.with_column(candidate, [&](const auto* x) {
                 count_cells(rows_, base.cell.data(), x, other, cells, n_cells);
             });

@@ -2,7 +2,7 @@
 //
 // Grow adds the candidate that gains most while one gains; shrink removes the parent whose loss gains most while one does.
 // All that was scored is kept in a tree: a node is a set of parents, its branches are the candidates that gain there, the best
-// first, each scored when it first stands before the variable. To find the parents for another order is then a walk from the root, which at each node takes the first branch whose
+// first. To find the parents for another order is then a walk from the root, which at each node takes the first branch whose
 // candidate stands before the variable (grow-shrink trees; Andrews, Ramsey, Sanchez-Romero, Camchong & Kummerfeld 2023).
 //
 // The candidate that gains most alone may hide a pair that gains more together. So each parent that was found is left out in
@@ -72,7 +72,7 @@ private:
         }
         int at = 0;
         while (true) {
-            grow(v, at, before);
+            if (!tree[at].grown) grow(v, at);
             const std::vector<Branch>& branches = tree[at].branches;
             size_t k = 0;
             while (k < branches.size() && !before(branches[k].variable)) ++k;
@@ -92,38 +92,27 @@ private:
         Ints parents, best_parents;  // as grown, and after shrinking
         double score = 0.0, best_score = 0.0;
         std::vector<Branch> branches;
-        Ints open;  // candidates that were not scored here yet
-        bool open_known = false, shrunk = false;
+        bool grown = false, shrunk = false;
     };
     std::vector<Ints> candidates_, required_;
     int max_parents_;
     HeldFamilies families_;
     std::vector<std::vector<Node>> trees_;
 
-    // Scores the candidates that stand before the variable and were not scored at this node yet.
-    template <typename Before>
-    void grow(int v, int at, Before&& before) {
-        std::vector<Node>& tree = trees_[v];
-        if (!tree[at].open_known) {
-            tree[at].open_known = true;
-            if (static_cast<int>(tree[at].parents.size()) < max_parents_)
-                for (int c : candidates_[v])
-                    if (!std::binary_search(tree[at].parents.begin(), tree[at].parents.end(), c)) tree[at].open.push_back(c);
-        }
-        Ints& open = tree[at].open;
-        const auto later = std::stable_partition(open.begin(), open.end(), [&](int c) { return !before(c); });
-        if (later == open.end()) return;
-        const Ints asked(later, open.end());
-        std::vector<double> scores(asked.size());
-        const double score = tree[at].score;
-        families_->with_each(v, tree[at].parents, score, asked, scores.data());
-        open.resize(open.size() - asked.size());
-        std::vector<Branch>& branches = tree[at].branches;
-        for (size_t k = 0; k < asked.size(); ++k)
-            if (scores[k] > score + LEAST_GAIN) branches.push_back({asked[k], scores[k], -1});
-        std::sort(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
-            return a.score != b.score ? a.score > b.score : a.variable < b.variable;
-        });
+    // Scores all candidates, those that stand after the variable too: one by one, as orders ask, each would cost a pass more.
+    void grow(int v, int at) {
+        Node& node = trees_[v][at];
+        node.grown = true;
+        if (static_cast<int>(node.parents.size()) >= max_parents_) return;
+        Ints open;
+        for (int c : candidates_[v])
+            if (!std::binary_search(node.parents.begin(), node.parents.end(), c)) open.push_back(c);
+        std::vector<double> scores(open.size());
+        families_->with_each(v, node.parents, node.score, open, scores.data());
+        for (size_t k = 0; k < open.size(); ++k)
+            if (scores[k] > node.score + LEAST_GAIN) node.branches.push_back({open[k], scores[k], -1});
+        std::stable_sort(node.branches.begin(), node.branches.end(),
+                         [](const Branch& a, const Branch& b) { return a.score > b.score; });
     }
 
     int follow(int v, int at, size_t k) {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.evidence import Marginal as Marginal
+    from bayeskit.network.learn.methods.best import Best as Best
     from bayeskit.network.learn.methods.chow_liu import ChowLiu as ChowLiu
     from bayeskit.network.learn.methods.exact import Exact as Exact
     from bayeskit.network.learn.methods.ges import GES as GES
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BDeuScore": "bayeskit.network.learn.scores.bdeu",
     "BayesianNetwork": "bayeskit.network.network",
+    "Best": "bayeskit.network.learn.methods.best",
     "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
     "Exact": "bayeskit.network.learn.methods.exact",
     "GES": "bayeskit.network.learn.methods.ges",

@@ -1,4 +1,4 @@
-"""Greedy equivalence search: right where the score is, within its constraints, and never worse than hill-climbing here."""
+"""Greedy equivalence search: right where the score is, and within its constraints."""
 
 from itertools import combinations, product
 
@@ -44,7 +44,10 @@ class GaussianOracle:
             rest = [z for z in range(n) if z not in (x, y)]
             for inside in product([False, True], repeat=len(rest)):
                 z = [v for v, there in zip(rest, inside, strict=True) if there]
-                if dag.open_trail(parents, [x], [y], z) is not None and self.left(y, [*z, x]) > self.left(y, z) * 0.9999:
+                if (
+                    dag.open_trail(parents, [x], [y], z) is not None
+                    and self.left(y, [*z, x]) > self.left(y, z) * 0.9999
+                ):
                     return False
         return True
 

@@ -1,4 +1,4 @@
-"""The best of two searches: orders of variables, and classes of equivalent networks, each from where the other ended."""
+"""The best of two searches, over orders and between classes of networks, each from where the other ended."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Best(TimedSearch):
     Parameters
     ----------
     restarts : int, optional
-        How many orders the order search begins with after the first; by default 50, 10 with more than 5,000 rows, or as
-        many as ``max_seconds`` allows.
+        How many orders the order search begins with after the first; by default 50 (10 with more than 5,000 rows, 2
+        with more than 50,000), or as many as ``max_seconds`` allows.
     max_seconds : float, optional
         The time after which the search ends with the best network so far; by default there is no limit.
     """
@@ -49,13 +49,15 @@ class _BothWalks(OrderWalk):
     def _climb_classes(self, start: Marks) -> None:
         """Search between classes from a graph on, and then over orders from where that ended."""
         moves = class_moves(self._task, start)
-        while moves.step()[0] and not self.out_of_time:
-            pass
-        parents = moves.parents()
-        order = dag.topological_order(parents)
-        if moves.score() > self.score + LEAST_GAIN:
-            arcs = np.zeros_like(start)
-            for child, above in enumerate(parents):
-                arcs[above, child] = True
-            self.keep(arcs, moves.score(), order)
+        try:
+            while moves.step()[0] and not self.out_of_time:
+                pass
+        finally:  # what Ctrl-C leaves is a network too
+            parents = moves.parents()
+            order = list(dag.topological_order(parents))
+            if moves.score() > self.score + LEAST_GAIN:
+                arcs = np.zeros_like(start)
+                for child, above in enumerate(parents):
+                    arcs[above, child] = True
+                self.keep(arcs, moves.score(), order)
         self.climb(order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResu
 # A few orders at random find the region, and changes of the best one its top: on samples of child, insurance, alarm and
 # hailfinder more random orders found nothing better, more changes little.
 _RANDOM_ORDERS = 5
-# (the most rows, the starts): a start costs as much as there are rows, and where there are many the first ends near the top.
-_RESTARTS = ((5_000, 50), (np.inf, 10))
+# (the most rows, the starts): a start costs as much as there are rows, and with many the first ends near the top.
+_RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 2))
 # So many variables at most are moved at random before each later start.
 _MOVED = 10
 # With time left, a search ends after this many starts in a row without a better network.
@@ -32,8 +33,8 @@ class TimedSearch(SearchMethod):
     Parameters
     ----------
     restarts : int, optional
-        How many starts follow the first; by default 50, 10 with more than 5,000 rows,
-        or as many as ``max_seconds`` allows.
+        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 2 with more than 50,000), or as
+        many as ``max_seconds`` allows.
     max_seconds : float, optional
         The time after which the search ends with the best network so far; by default there is no limit.
     """
@@ -44,10 +45,9 @@ class TimedSearch(SearchMethod):
     def __post_init__(self) -> None:
         if self.restarts is not None:
             refuse_below(self, restarts=0)
-        seconds = self.max_seconds
-        if seconds is not None and (
-            isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0
-        ):
+        seconds: Any = self.max_seconds
+        number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if seconds is not None and not (number and seconds > 0):
             raise NetworkError(f"max_seconds of {type(self).__name__} must be above 0; got {seconds!r}.")
 
 
@@ -61,9 +61,9 @@ class OrderSearch(TimedSearch):
     Parameters
     ----------
     restarts : int, optional
-        How many starts follow the first; by default 50, 10 with more than 5,000 rows,
-        or as many as ``max_seconds`` allows. The first five orders are
-        random, later ones are the best so far with some variables moved at random.
+        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 2 with more than 50,000), or as
+        many as ``max_seconds`` allows. The first five orders are random, later ones are the best so far with some
+        variables moved at random.
     max_seconds : float, optional
         The time after which the search ends with the best network so far; by default there is no limit.
 
