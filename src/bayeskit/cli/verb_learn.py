@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help="hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")]
+Method = Annotated[
+    str, typer.Option("--method", "-m", help="best, order, hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
+]
 Score = Annotated[
     str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
 ]
@@ -45,7 +47,10 @@ MaxParents = Annotated[
     int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
 ]
 Restarts = Annotated[
-    int | None, typer.Option(help="Restarts; for hill-climb, tabu and mmhc.", min=0, show_default=False)
+    int | None, typer.Option(help="Restarts; for best, order, hill-climb, tabu and mmhc.", min=0, show_default=False)
+]
+Seconds = Annotated[
+    float | None, typer.Option(help="Search this long at most; for best and order.", show_default=False)
 ]
 Length = Annotated[
     int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
@@ -73,12 +78,15 @@ DrawingFile = Annotated[
     Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
 ]
 
+# The options of methods that the command spells otherwise.
+_SPELLED = {"max_seconds": "seconds"}
+
 
 def learn(
     data: Data,
     output: Output = Path("network.bif"),
     structure: Structure = None,
-    method: Method = "hill-climb",
+    method: Method = "best",
     score: Score = None,
     require: Required = None,
     forbid: Forbidden = None,
@@ -87,6 +95,7 @@ def learn(
     root: Root = None,
     max_parents: MaxParents = None,
     restarts: Restarts = None,
+    seconds: Seconds = None,
     length: Length = None,
     alpha: Alpha = None,
     test: Test = None,
@@ -112,6 +121,8 @@ def learn(
 
     Example: bayeskit learn cases.csv --structure expert.bif -o fitted.bif
 
+    Example: bayeskit learn cases.csv --method best --seconds 30
+
     Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
     """
     from bayeskit.network.learn.search import learn_structure
@@ -121,10 +132,10 @@ def learn(
     _refuse_outputs(output, drawing, data, force)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
-    options |= {"length": length, "alpha": alpha, "test": test}
+    options |= {"length": length, "alpha": alpha, "test": test, "max_seconds": seconds}
     if structure is not None:
         searched = {
-            "method": method != "hill-climb",
+            "method": method != "best",
             "score": score,
             "require": require,
             "forbid": forbid,
@@ -211,7 +222,7 @@ def _method(word: str, options: dict[str, Any]) -> SearchMethod:
     taken = {field.name for field in fields(as_method(word))}  # type: ignore[arg-type]
     strange = [name for name in options if name not in taken]
     if strange:
-        raise NetworkError(f"method {word!r} takes no --{strange[0]}.")
+        raise NetworkError(f"method {word!r} takes no --{_SPELLED.get(strange[0], strange[0])}.")
     return METHODS.classes[word](**options)
 
 
