@@ -53,7 +53,7 @@ Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
 ]
-Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts and chains.")]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
 DateOrder = Annotated[
     Literal["dmy", "mdy", "ymd"] | None,
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
@@ -110,8 +110,9 @@ def train(
     score.
 
     With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier:
-    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the most
-    accurate one is learned from all of them. Several files, a glob or a folder of files may be larger than memory.
+    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the one
+    with the least log-loss, or by --by, is learned from all of them. Several files, a glob or a folder of files may be
+    larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
@@ -135,7 +136,9 @@ def train(
     from bayeskit.workflow import training
 
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
+        texts.train(
+            data, text, target, output, models, encoding, BY[by or "log-loss"], report=report, force=force, as_json=json
+        )
         return
     form, kinds, words = (encoding, delimiter), options.read_kinds(kind), tuple(missing or ())
     if group is not None or time is not None:
@@ -150,11 +153,11 @@ def train(
     plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    place, page = _places(output or options.model_name(data, target), report, (*sources, loss, test), force)
+    model = output or options.model_name(data, target)
+    place, page = options.places_of_model(model, report, (*sources, loss, test), force)
     held_out = _held_out(test, target, sources, form, words)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
-    columns = (target, [*(ignore or ()), *plan.left_out], kinds)
-    table = _read(rows, columns, loss, reject, decimal, date_order, plan.columns, random_state, quiet=json)
+    table = _read(rows, target, plan, ignore, kinds, loss, reject, decimal, date_order, random_state, quiet=json)
     with screen.progress(not json) as progress:
         measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
@@ -164,17 +167,19 @@ def train(
 
 def _read(
     rows: TableFile | Scan,
-    columns: tuple[str, list[str], dict[str, str]],
+    target: str,
+    plan: FoldPlan,
+    ignore: list[str] | None,
+    kinds: dict[str, str],
     loss: str | None,
     reject: float | None,
     decimal: str | None,
     date_order: str | None,
-    also: Sequence[str],
     random_state: int,
     *,
     quiet: bool,
 ) -> TrainingTable:
-    """Read the table to learn from and say what its columns are; ``columns`` are target, ignored ones and kinds."""
+    """Read the table to learn from and say what its columns are."""
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.training_table import read_training_table
 
@@ -184,11 +189,13 @@ def _read(
     with screen.progress(in_pieces and not quiet) as progress:
         table = read_training_table(
             rows,
-            *columns,
+            target,
+            [*(ignore or ()), *plan.left_out],
+            kinds,
             lambda classes: options.read_loss_file(loss, classes, reject),
             decimal,
             date_order,
-            also=also,
+            also=plan.columns,
             random_state=random_state,
             progress=progress,
         )
@@ -214,7 +221,7 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
     if not result.board.beats_majority:
         screen.warn(result.no_better_than_majority)
     if not pictures:
-        screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
+        screen.note(screen.NO_PLOTS)
 
 
 def _plan(
@@ -250,20 +257,6 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     if not json:
         screen.say(f"report  {page}")
     return pictures
-
-
-def _places(model: Path, report: bool, inputs: Sequence[str | None], force: bool) -> tuple[Path, Path | None]:
-    """Return where the model and its report are written; refuse what is no place for them."""
-    from bayeskit.errors import ModelFileError
-
-    if model.suffix == ".html":
-        raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
-    if not model.absolute().parent.is_dir():
-        raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
-    page = model.with_suffix(".html") if report else None
-    for path in filter(None, (model, page)):
-        options.refuse_overwriting(path, inputs, force=force)
-    return model, page
 
 
 def _held_out(
