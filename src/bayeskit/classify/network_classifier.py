@@ -176,7 +176,9 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         terms = self._terms
         if y is None and target is None:
             target = self.target if terms is None else terms.target
-        return read_labelled(X, y, sample_weight, target, None if terms else schema, type(self).__name__)
+        return read_labelled(
+            X, y, sample_weight, target, None if terms else schema, type(self).__name__, None if terms else self.kinds
+        )
 
     def _count(self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None) -> GraphCounts:
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight

@@ -13,6 +13,7 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
+from bayeskit.kinds.reader import inferred
 from bayeskit.learn.checks import split_target
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
@@ -116,6 +117,7 @@ class LeastSquares(WholeModel):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
         settings = self._checked_settings()
+        X = inferred(X, self.kinds, target)
         source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
         target = X.target if isinstance(X, ReadTable) else target
         schema = learn_schema(source, self.kinds, weight=weight)

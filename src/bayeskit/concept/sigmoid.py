@@ -142,7 +142,7 @@ class SigmoidUnit(TableClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
         settings = self._checked_settings()
-        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__, self.kinds)
         n_classes = len(rows.classes)
         units = [1] if n_classes == 2 else list(range(n_classes))
         wanted = np.stack([(rows.y == c).astype(np.float64) for c in units]) if n_classes > 1 else np.empty((0, 0))

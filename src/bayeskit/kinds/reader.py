@@ -13,9 +13,14 @@ from bayeskit.kinds.kind import FitContext
 from bayeskit.kinds.registry import words
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
+from bayeskit.table.frames import arrow_table
 from bayeskit.table.problem import Problem
+from bayeskit.table.read import Source
 from bayeskit.table.read_result import ColumnNote, ReadTable
 from bayeskit.table.target import refuse_unlabelled
+
+# What ``kinds`` says to have cells converted and kinds inferred, as :func:`bayeskit.read` does.
+INFER = "infer"
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,6 +82,13 @@ def read_written_table(
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
     return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said))
+
+
+def inferred(X: Any, kinds: Any, target: str | None) -> Any:
+    """Return a table as the reader reads it where ``kinds`` is "infer"; other tables are returned as they came."""
+    if not isinstance(kinds, str) or kinds != INFER or isinstance(X, ReadTable | Source):
+        return X
+    return read_written_table(arrow_table(X), target)
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.counts.statistic import Statistic
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
+from bayeskit.kinds.reader import inferred
 from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
@@ -47,13 +48,18 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
-def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
+def read_labelled(
+    X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str, kinds: Any = None
+) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
-    A row without a label is an error. Rows that were read already are returned as they are.
+    Where ``kinds`` is "infer" and there is no schema yet, a frame is read as :func:`bayeskit.read` reads it. A row
+    without a label is an error. Rows that were read already are returned as they are.
     """
     if isinstance(X, Labelled):
         return X
+    if schema is None:
+        X = inferred(X, kinds, target)
     source, y, target = split_labels(X, y, target, schema, who)
     if schema is not None:
         source = in_order(X, source, schema.names)

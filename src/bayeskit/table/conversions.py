@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from bayeskit.errors import MergeError, TableError
-from bayeskit.table.conventions import Convention
+from bayeskit.table.conventions import Convention, truths_of
 from bayeskit.table.missing_words import is_text, without_words
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ class Conversions:
     left_out: tuple[str, ...] = ()  # raw columns that no model reads
     missing: tuple[str, ...] = ()  # words for a missing cell, besides the usual ones
 
-    def __bool__(self) -> bool:
-        return bool(self.columns or self.left_out or self.missing)
-
     @cached_property
     def conventions(self) -> dict[str, Convention]:
         """The convention of each raw column that has one."""
@@ -45,12 +42,12 @@ class Conversions:
         """The raw column of each converted column."""
         return {made: name for name, convention in self.columns for made in convention.outputs(name)}
 
-    def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions | None:
-        """Return what a model with these columns needs, given the raw columns; None where nothing is converted."""
+    def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions:
+        """Return what a model with these columns needs, given the raw columns; the others are left out."""
         wanted = {self.source_of.get(name, name) for name in names}
         columns = tuple((name, convention) for name, convention in self.columns if name in wanted)
         left_out = tuple(name for name in raw if name not in wanted and name != target)
-        return replace(self, columns=columns, left_out=left_out) or None
+        return replace(self, columns=columns, left_out=left_out)
 
     def union(self, other: Conversions) -> Conversions:
         """Return what reads the raw rows of both; a column that is written in two ways is an error."""
@@ -113,20 +110,19 @@ class Conversions:
         return outputs
 
     def _plain(self, column: Any, variable: Variable) -> Any:
-        """Return a column that was not converted; text where the model has numbers is read as numbers."""
-        numbers = (
-            variable.is_numeric
-            or variable.is_binned
-            or (bool(variable.values) and not isinstance(variable.values[0], str | bool))
-        )
-        if not numbers and not self.missing:
+        """Return a column that was not converted; text where the model has numbers or booleans is read as such."""
+        is_text_column = _holds_text(column)
+        wanted = "text"
+        if variable.is_numeric or variable.is_binned:
+            wanted = "number"
+        elif variable.values and not isinstance(variable.values[0], str):
+            wanted = "truth" if isinstance(variable.values[0], bool) else "number"
+        if not self.missing and (wanted == "text" or not is_text_column):
             return column
-        if not numbers or _holds_text(column):
-            cells = without_words(as_arrow(column), self.missing)
-            if numbers and is_text(cells):
-                return Convention("number", truth=True).parse(cells)[0]
+        cells = without_words(as_arrow(column), self.missing)
+        if not is_text_column or wanted == "text":
             return cells
-        return without_words(as_arrow(column), self.missing) if self.missing else column
+        return truths_of(cells) if wanted == "truth" else Convention("number", truth=True).parse(cells)[0]
 
 
 def as_arrow(column: Any) -> Any:

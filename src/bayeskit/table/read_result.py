@@ -41,6 +41,10 @@ class ColumnNote:
         """Whether models use the column."""
         return self.kind not in ("left out", "target", "date")
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {**vars(self), "convention": None if self.convention is None else self.convention.to_json()}
+
 
 @dataclass(frozen=True, repr=False)
 class ReadTable(Result):
