@@ -106,7 +106,7 @@ def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
     Where it came as a dict or a list, it is a dict of lists for our models, which read one, and a pandas frame for
     others that were fitted with names; without names it is an array.
     """
-    if row.frame is not None:
+    if row.frame is not None and (hasattr(model, "schema_") or _shows_its_names(row.frame)):
         return _like_frame(row, columns)
     if not row.named:
         return _as_array(columns)
@@ -116,6 +116,17 @@ def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
     import pandas as pd
 
     return pd.DataFrame({name: _plain_column(column) for name, column in zip(row.names, columns, strict=True)})
+
+
+def _shows_its_names(frame: Any) -> bool:
+    """Return whether scikit-learn sees the names of a frame's columns.
+
+    Before 1.9 it sees those of pandas and of the interchange protocol, which newer releases of polars do not have.
+    """
+    import sklearn
+
+    release = tuple(map(int, sklearn.__version__.split(".")[:2]))
+    return release >= (1, 9) or hasattr(frame, "__dataframe__") or type(frame).__module__.startswith("pandas.")
 
 
 def hidden_copies(row: Row, hidden: NDArray[np.bool_]) -> list[NDArray[Any]]:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
-from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.kinds.reader import inferred
-from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
+from bayeskit.learn.checks import (
+    check_columns,
+    in_order,
+    keep_weighted,
+    refuse_target_among_features,
+    rows_and_labels,
+    split_target,
+    target_of,
+)
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source, read_converted, read_table
@@ -48,6 +56,18 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
+def read_features_and_y(
+    X: Any, y: Any, target: str | None, who: str, schema: Schema | None = None
+) -> tuple[Source, Any]:
+    """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
+    X, y = rows_and_labels(X, y, target, who, partial(split_target, schema=schema))
+    if target is not None:
+        return X, y
+    source = read_table(X) if schema is None else read_converted(X, schema)
+    refuse_target_among_features(X, source, y)
+    return source, y
+
+
 def read_labelled(
     X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str, kinds: Any = None
 ) -> Labelled:
@@ -60,47 +80,17 @@ def read_labelled(
         return X
     if schema is None:
         X = inferred(X, kinds, target)
-    source, y, target = split_labels(X, y, target, schema, who)
+    target = target_of(X, y, target)
+    source, y = read_features_and_y(X, y, target, who, schema)
+    if isinstance(X, ReadTable):
+        y, sample_weight = X.y if target is not None else y, X.of_rows(sample_weight)
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)
-    weight = read_weight(X.of_rows(sample_weight) if isinstance(X, ReadTable) else sample_weight, source.n_rows)
+    weight = read_weight(sample_weight, source.n_rows)
     classes, codes = read_labels(y, source.n_rows)
     source, classes, codes, weight = keep_weighted(source, classes, codes, weight)
     return Labelled(source, codes, classes, weight, target)
-
-
-def split_labels(
-    X: Any, y: Any, target: str | None, schema: Schema | None, who: str, what: str = "labels"
-) -> tuple[Source, Any, str | None]:
-    """Return the features of a table, its labels unread, and the column that held them."""
-    if isinstance(X, ReadTable):
-        return _split_read(X, y, target, schema)
-    if target is not None:
-        if y is not None:
-            raise TableError(f"give the {what} once: either y or target='{target}'.")
-        return *split_target(X, target, schema), target
-    if y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    if isinstance(y, str):
-        raise TableError(f"y is the text {y!r}; to name the column that holds the {what}, pass target={y!r}.")
-    source = read_table(X) if schema is None else read_converted(X, schema)
-    refuse_target_among_features(X, source, y)
-    return source, y, None
-
-
-def _split_read(X: ReadTable, y: Any, target: str | None, schema: Schema | None) -> tuple[Source, Any, str | None]:
-    if target not in (None, X.target):
-        raise TableError(f"the table was read with target={X.target!r}; pass target={target!r} to bayeskit.read.")
-    if (X.target is None) == (y is None):
-        raise TableError(
-            "the labels are not known: pass target='column' to bayeskit.read."
-            if y is None
-            else f"give the labels once: the table was read with target={X.target!r}."
-        )
-    if X.target is None:
-        return X.source if schema is None else read_converted(X, schema), y, None
-    return *split_target(X, X.target, schema), X.target
 
 
 def coded_under(rows: Labelled, counts: Statistic) -> tuple[list[NDArray[Any]], NDArray[Any]]:

@@ -9,7 +9,7 @@ from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
-from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
+from bayeskit.learn.plan import Part, Plan
 from bayeskit.table.discretize import METHODS
 from bayeskit.table.names import not_found
 from bayeskit.table.scan.pieces import Scan
@@ -76,18 +76,15 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
     if model._statistic is TableCounts and (in_database := count_in_database(plan, scan, progress)) is not None:
         if in_database.counts is None:
             raise _no_label(str(target))
-        if in_database.n_unlabelled:
-            warn_of_unlabelled(in_database.n_unlabelled, str(target))
         return in_database.counts
     passes = model._passes(plan)
-    asked, unlabelled = next(passes), 0
+    asked = next(passes)
     for _ in range(_MOST_PASSES):
         answer = scan.run(*asked, progress)
         if isinstance(answer, Part):
             if answer.counts is None:
                 raise _no_label(str(target))
-            answer = Part(answer.counts.narrow(), answer.n_unlabelled)
-            unlabelled = answer.n_unlabelled
+            answer = Part(answer.counts.narrow())
         try:
             asked = passes.send(answer)
         except StopIteration as end:
@@ -97,8 +94,6 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
             raise TableError(
                 f"{scan.shown} can be read only once, and {type(model).__name__} needs more than one pass."
             )
-    if unlabelled:
-        warn_of_unlabelled(unlabelled, str(target))
     return counts
 
 

@@ -25,6 +25,8 @@ class Problem:
     what_to_do: str = ""
     settled_by: str = ""  # the argument of :func:`bayeskit.read` that does it
     severity: str = "note"  # "note", or "warning" where a model learned from the table as it is would mislead
+    # What does it: arguments with their values, such as ("ignore", "id"); "" is a switch.
+    options: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         names = ", ".join(map(repr, self.columns[:5])) + (", …" if len(self.columns) > 5 else "")
