@@ -158,7 +158,7 @@ def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
         "problems": [{**vars(problem), "command": as_command(problem)} for problem in table.read.problems],
         "target": table.target,
         "classes": result.model.classes_,
-        "columns": [vars(note) for note in table.features.notes],
+        "columns": [note.to_json() for note in table.features.notes],
         "folds": result.folds.n,
         "folds_by": result.folds.how,
         "random_state": result.random_state,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +14,15 @@ from bayeskit.kinds.registry import words
 from bayeskit.kinds.remedies import Remedies, kept_rows, placed, proposed_spellings, with_spellings
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
+from bayeskit.table.frames import arrow_table
 from bayeskit.table.problem import Problem
-from bayeskit.table.problems.read_table import problems_of
+from bayeskit.table.read import Source
 from bayeskit.table.read_result import ColumnNote, ReadTable
 from bayeskit.table.spellings import Spellings, split_words
 from bayeskit.table.target import refuse_unlabelled
+
+# What ``kinds`` says to have cells converted and kinds inferred, as :func:`bayeskit.read` does.
+INFER = "infer"
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,8 +126,14 @@ def _read(
     conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing), pairs)
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
-    checks = partial(problems_of, n_rows=n_rows or 0)
-    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said), checks)
+    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said), n_rows or 0)
+
+
+def inferred(X: Any, kinds: Any, target: str | None) -> Any:
+    """Return a table as the reader reads it where ``kinds`` is "infer"; other tables are returned as they came."""
+    if not isinstance(kinds, str) or kinds != INFER or isinstance(X, ReadTable | Source):
+        return X
+    return read_written_table(arrow_table(X), target)
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:

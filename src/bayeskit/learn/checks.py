@@ -75,15 +75,6 @@ def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
             )
 
 
-def known_target(X: Any, y: Any, target: str | None) -> str | None:
-    """Return the column of the labels: ``target``, or that with which the table was read where no y is given."""
-    if not isinstance(X, ReadTable) or y is not None:
-        return target
-    if target not in (None, X.target):
-        raise TableError(f"the table was read with target={X.target!r}; pass target={target!r} to bayeskit.read.")
-    return X.target
-
-
 def rows_and_labels(
     X: Any,
     y: Any,
@@ -93,7 +84,6 @@ def rows_and_labels(
     needs: str = "This {} estimator requires y to be passed, but the target y is None",
 ) -> tuple[Any, Any]:
     """Return X and y as given, or what ``split`` makes of X where ``target`` names the column of the labels."""
-    target = known_target(X, y, target)
     if target is not None:
         if y is not None:
             raise TableError(f"give the labels once: either y or target='{target}'.")
@@ -105,18 +95,29 @@ def rows_and_labels(
     return X, y
 
 
+def target_of(X: Any, y: Any, target: str | None) -> str | None:
+    """Return the column of the labels; a table that was read with a target knows it."""
+    if not isinstance(X, ReadTable):
+        return target
+    if target not in (None, X.target):
+        raise TableError(f"the table was read with target={X.target!r}; pass target={target!r} to bayeskit.read.")
+    if y is not None and X.target is not None:
+        raise TableError(f"give the labels once: the table was read with target={X.target!r}.")
+    return X.target
+
+
 def split_target(X: Any, target: str, schema: Schema | None = None) -> tuple[Source, Any]:
     """Return the features of a table, and its target column unread, so that labels are not read twice.
 
     With a ``schema`` whose raw columns were converted, those of the table are converted too.
     """
-    if isinstance(X, ReadTable) and target == X.target:
-        converted = schema is not None and schema.conversions is not None
-        return read_converted(X, schema, target) if converted and schema is not None else X.source, X.y
+    converted = schema is not None and schema.conversions is not None
+    if isinstance(X, ReadTable):
+        return (read_converted(X, schema, target) if converted and schema is not None else X.source), X[target]
     if is_records(X):
         X = records_to_columns(X)
     there = target in given_names(X)
-    if schema is not None and schema.conversions is not None:
+    if converted and schema is not None:
         source = read_converted(X, schema, target)
     else:
         source = read_table(X, without=target if there else None)

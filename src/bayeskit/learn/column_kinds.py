@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
+from bayeskit.kinds.reader import INFER
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
-
-# What ``kinds`` says to have the kinds inferred from the cells, as :func:`bayeskit.read` does.
-INFER = "infer"
 
 Kinds = Mapping[str, str] | Mapping[int, str] | str | None
 

@@ -27,7 +27,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
     target, features = _target_and_features(scan, target, weight)
     # What the reader did to raw columns becomes part of the model.
-    conversions = getattr(scan.conversion, "conversions", None) or None
+    conversions = getattr(scan.conversion, "conversions", None)
     schema = Schema(tuple(Variable(name, "unknown") for name in features), conversions=conversions)
     plan = Plan(model, target, schema, weight)
     places, asked = _binned(model, scan, features)

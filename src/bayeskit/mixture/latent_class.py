@@ -17,6 +17,7 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
 from bayeskit.kinds import Family, kind_of
+from bayeskit.kinds.reader import inferred
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least
 from bayeskit.learn.state import learned
@@ -199,7 +200,7 @@ class LatentClass(MixtureModel):
         """
         settings = self._checked_settings()
         refuse_sparse(X)
-        whole = read_table(X)
+        whole = read_table(inferred(X, self.kinds, None))
         source, weight = counted_rows(whole, read_weight(sample_weight, whole.n_rows))
         counts = learn_counts(source, weight=weight, kinds=self.kinds)
         layout, deviation = _layout(counts)

@@ -193,7 +193,7 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
     if cells.all(f"{_PLAIN}|{_INFINITE}") and (decimal != "," or cells.share(cells.match(_COMMA)) < ENOUGH):
         return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
     if cells.all("^(?i:true|false)$"):
-        return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
+        return Reading(truths_of(column))
     reading = _number(column, cells, decimal, number) or _date(column, cells, order)
     return reading or Reading(column)
 
@@ -216,6 +216,21 @@ def numbers_of(texts: Any, decimal: str) -> pa.Array:
     plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
     plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
     return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
+
+
+def truths_of(texts: Any) -> Any:
+    """Return texts as booleans, null where one is neither true nor false.
+
+    >>> import pyarrow as pa
+    >>> truths_of(pa.array(["TRUE", "false", "x"])).to_pylist()
+    [True, False, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    small = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+    known = pc.is_in(small, value_set=pa.array(["true", "false"], small.type))
+    return pc.if_else(known, pc.equal(small, "true"), pa.scalar(None, pa.bool_()))
 
 
 def argument_for(cell: str, decimal: str = ".") -> str:

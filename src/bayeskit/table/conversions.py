@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from bayeskit.errors import MergeError, TableError
-from bayeskit.table.conventions import Convention
+from bayeskit.table.conventions import Convention, truths_of
 from bayeskit.table.missing_words import is_text, without_words
 from bayeskit.table.spellings import respelled
 
@@ -35,9 +35,6 @@ class Conversions:
     # Raw column → what is written there and what it means; None is a missing cell.
     spellings: tuple[tuple[str, tuple[tuple[str, str | None], ...]], ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.columns or self.left_out or self.missing or self.spellings)
-
     @cached_property
     def conventions(self) -> dict[str, Convention]:
         """The convention of each raw column that has one."""
@@ -56,13 +53,13 @@ class Conversions:
         """Return the cells of a raw column as Arrow holds them, with other spellings of a value replaced."""
         return respelled(as_arrow(column), self._meant[name]) if name in self._meant else column
 
-    def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions | None:
-        """Return what a model with these columns needs, given the raw columns; None where nothing is converted."""
+    def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions:
+        """Return what a model with these columns needs, given the raw columns; the others are left out."""
         wanted = {self.source_of.get(name, name) for name in names}
         columns = tuple((name, convention) for name, convention in self.columns if name in wanted)
         left_out = tuple(name for name in raw if name not in wanted and name != target)
         spellings = tuple((name, pairs) for name, pairs in self.spellings if name in wanted or name == target)
-        return replace(self, columns=columns, left_out=left_out, spellings=spellings) or None
+        return replace(self, columns=columns, left_out=left_out, spellings=spellings)
 
     def union(self, other: Conversions) -> Conversions:
         """Return what reads the raw rows of both; a column that is written in two ways is an error."""
@@ -131,20 +128,19 @@ class Conversions:
         return outputs
 
     def _plain(self, column: Any, variable: Variable) -> Any:
-        """Return a column that was not converted; text where the model has numbers is read as numbers."""
-        numbers = (
-            variable.is_numeric
-            or variable.is_binned
-            or (bool(variable.values) and not isinstance(variable.values[0], str | bool))
-        )
-        if not numbers and not self.missing:
+        """Return a column that was not converted; text where the model has numbers or booleans is read as such."""
+        is_text_column = _holds_text(column)
+        wanted = "text"
+        if variable.is_numeric or variable.is_binned:
+            wanted = "number"
+        elif variable.values and not isinstance(variable.values[0], str):
+            wanted = "truth" if isinstance(variable.values[0], bool) else "number"
+        if not self.missing and (wanted == "text" or not is_text_column):
             return column
-        if not numbers or _holds_text(column):
-            cells = without_words(as_arrow(column), self.missing)
-            if numbers and is_text(cells):
-                return Convention("number", truth=True).parse(cells)[0]
+        cells = without_words(as_arrow(column), self.missing)
+        if not is_text_column or wanted == "text":
             return cells
-        return without_words(as_arrow(column), self.missing) if self.missing else column
+        return truths_of(cells) if wanted == "truth" else Convention("number", truth=True).parse(cells)[0]
 
 
 def as_arrow(column: Any) -> Any:

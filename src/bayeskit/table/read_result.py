@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,10 @@ class ColumnNote:
         """Whether models use the column."""
         return self.kind not in ("left out", "target", "date")
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {**vars(self), "convention": None if self.convention is None else self.convention.to_json()}
+
 
 @dataclass(frozen=True, repr=False)
 class ReadTable(Result):
@@ -59,8 +63,7 @@ class ReadTable(Result):
     # Where a row of ``raw`` is, for messages; the first row is 0.
     place: Callable[[int], str] = field(default="row {}".format, repr=False)
     said: tuple[Problem, ...] = ()  # what the reader itself met
-    # Finds the problems of the columns; later stages know them.
-    checks: Callable[[ReadTable], Sequence[Problem]] | None = field(default=None, repr=False)
+    n_rows: int = 0  # rows of the whole table, where this is a sample of them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,11 +116,9 @@ class ReadTable(Result):
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the table: what the reader met, and what the checks find when they are asked."""
-        return (*self.said, *(self.checks(self) if self.checks is not None else ()))
+        from bayeskit.table.problems.read_table import problems_of  # which knows this class
 
-    def with_checks(self, checks: Callable[[ReadTable], Sequence[Problem]]) -> ReadTable:
-        """Return the same table with other checks."""
-        return replace(self, checks=checks)
+        return (*self.said, *problems_of(self, self.n_rows))
 
     def __str__(self) -> str:
         rows = [(note.name, note.kind, f"{note.missing:.0%}", note.example, note.why) for note in self.columns]

@@ -10,7 +10,7 @@ from bayeskit.errors import TableError
 from bayeskit.kinds.reader import read_written_table
 from bayeskit.kinds.remedies import Remedies
 from bayeskit.table.files import TableFile, require_pyarrow
-from bayeskit.table.frames import as_frame
+from bayeskit.table.frames import arrow_table
 from bayeskit.table.missing_words import without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.read_result import ReadTable
@@ -73,7 +73,7 @@ def read(
         file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
         raw, name, place = file.read_written(), file.name, file.place
     else:
-        raw, name, place = _arrow(table), "table", "row {}".format
+        raw, name, place = arrow_table(table), "table", "row {}".format
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -89,15 +89,3 @@ def read(
         remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
         place=place,
     )
-
-
-def _arrow(table: Any) -> Any:
-    """Return a frame or a dict of columns as an Arrow table."""
-    import pyarrow as pa
-
-    if isinstance(table, Mapping):
-        return pa.table(dict(table))
-    frame = as_frame(table)
-    if frame is None:
-        raise TypeError(f"bayeskit.read takes a path, a frame or a dict of columns; got {type(table).__name__}.")
-    return frame.to_arrow()
