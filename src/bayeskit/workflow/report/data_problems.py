@@ -31,7 +31,7 @@ def data_problems(result: Training, settled_by: Callable[[Problem], str]) -> str
         "problems",
         "Data problems",
         "Look at these before anything else: what may make the model worthless comes first. Each line says what would "
-        "settle it; the table was used as it is.",
+        "settle it.",
         grid(("where", "what", "why it matters", "what to do"), rows),
     )
 
