@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.cli import screen
-from bayeskit.cli.app_options import OPTIONS
+from bayeskit.cli.app_options import OPTIONS, as_command
 
 if TYPE_CHECKING:
     from bayeskit.workflow.drift import ColumnDrift
@@ -55,7 +55,7 @@ def show_columns(table: TrainingTable) -> None:
 
 def show_problems(table: TrainingTable) -> None:
     """Say what is wrong with the table, and which option settles it."""
-    from bayeskit.workflow.data_problems import as_command, in_short
+    from bayeskit.workflow.data_problems import in_short
 
     problems = table.read.problems
     if not problems:
@@ -135,7 +135,6 @@ def show_next(place: Path, data: str) -> None:
 
 def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
     """Return all of it in terms of JSON."""
-    from bayeskit.workflow.data_problems import as_command
 
     def scores(one: Any) -> dict[str, Any]:
         return {name: getattr(one, name)._asdict() for name in result.measures}

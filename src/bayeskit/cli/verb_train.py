@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.cli.app_options import as_command
 from bayeskit.cli.tables import inputs, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
@@ -57,6 +58,12 @@ Kind = Annotated[
 ScoresBy = Annotated[
     list[str] | None,
     typer.Option("--scores-by", help="Column by whose groups the model is scored; repeated.", show_default=False),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing", help="Word for a missing cell: -9, or for one column, age=-9; repeated.", show_default=False
+    ),
 ]
 MergeLabels = Annotated[
     bool, typer.Option("--merge-labels", help="Merge other spellings of a value, such as ' Yes' and 'yes'.")
@@ -112,7 +119,7 @@ def train(
     scores_by: ScoresBy = None,
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
-    missing: options.Missing = None,
+    missing: Missing = None,
     merge_labels: MergeLabels = False,
     drop_duplicates: DropDuplicates = False,
     drop_rare_classes: DropRare = False,
@@ -280,7 +287,7 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     from bayeskit.workflow.report.page import write_report
 
     with screen.progress(not json) as progress:
-        pictures = write_report(page, result, join(["bayeskit", *sys.argv[1:]]), progress)
+        pictures = write_report(page, result, join(["bayeskit", *sys.argv[1:]]), progress, as_command)
     if not json:
         screen.say(f"report  {page}")
     return pictures

@@ -1,27 +1,36 @@
-"""The problems of a table in a few words, and the options of the command that settle them."""
+"""The problems of a table in a few words, and the arguments that settle them."""
 
 from __future__ import annotations
 
-from shlex import quote
-
 from bayeskit.table.problem import Problem
 
-# Argument of the library → option of the command.
-_OPTIONS = {"ignore": "--ignore", "kinds": "--kind", "missing": "--missing", "folds": "--folds", "text": "--text"}
-_OPTIONS |= {"drop_duplicates": "--drop-duplicates", "drop_rare_classes": "--drop-rare-classes"}
-_OPTIONS |= {"merge_labels": "--merge-labels"}
-# Options that are written out; many columns are left out one by one.
+# Arguments that are written out; many columns are left out one by one.
 MOST_OPTIONS = 4
+# Arguments that are a list of words, and those that are a dict.
+_LISTS, _DICTS = frozenset(["ignore", "missing"]), frozenset(["kinds"])
 
 
-def as_command(problem: Problem) -> str:
-    """Return the options of the command that settle a problem.
+def as_arguments(problem: Problem) -> str:
+    """Return the arguments of :func:`bayeskit.read` or of the training that settle a problem.
 
-    >>> as_command(Problem("constant", "1 in all rows", ("a b",), options=(("ignore", "a b"),)))
-    "--ignore 'a b'"
+    >>> as_arguments(Problem("constant", "1 in all rows", ("a", "b"), options=(("ignore", "a"), ("ignore", "b"))))
+    "ignore=['a', 'b']"
+    >>> as_arguments(Problem("label variants", "…", options=(("merge_labels", ""),)))
+    'merge_labels=True'
     """
-    words = [f"{_OPTIONS[name]} {quote(value)}" if value else _OPTIONS[name] for name, value in problem.options]
-    return " ".join(words[:MOST_OPTIONS]) + (" …" if len(words) > MOST_OPTIONS else "")
+    values: dict[str, list[str]] = {}
+    for name, value in problem.options:
+        values.setdefault(name, []).append(value)
+    return ", ".join(f"{name}={_value(name, given)}" for name, given in values.items())
+
+
+def _value(name: str, given: list[str]) -> str:
+    if name in _LISTS:
+        more = ", …" if len(given) > MOST_OPTIONS else ""
+        return f"[{', '.join(map(repr, given[:MOST_OPTIONS]))}{more}]"
+    if name in _DICTS:
+        return repr(dict(word.rsplit("=", 1) for word in given))
+    return repr(given[0]) if given[0] else "True"
 
 
 def in_short(problem: Problem) -> str:

@@ -88,7 +88,10 @@ def _grid(column: Column, categorical: bool) -> tuple[NDArray[np.intp], NDArray[
 
 
 def _value(column: Column, row: int) -> Any:
-    return column.levels[column.codes[row]] if isinstance(column, Coded) else column.values[row].item()
+    if isinstance(column, Coded):
+        return column.levels[column.codes[row]]
+    value = column.values[row].item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _alone(result: Training, source: Source, known: NDArray[np.intp]) -> NDArray[np.float64]:

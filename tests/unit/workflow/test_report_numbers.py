@@ -169,4 +169,4 @@ def test_the_report_begins_with_the_problems_and_what_settles_them(file, tmp_pat
     text = report(trained(place, "NaiveBayes"))
     assert re.findall(r"<h2>(.*?)</h2>", text)[0] == "Data problems"
     assert "code &lt;b&gt;<br><small>leakage</small>" in text
-    assert "--ignore &#x27;code &lt;b&gt;&#x27;" in text
+    assert "ignore=[&#x27;code &lt;b&gt;&#x27;]" in text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayeskit.io.overwriting import MADE_BY
 from bayeskit.progress import report_step
+from bayeskit.workflow.data_problems import as_arguments
 from bayeskit.workflow.importance import ColumnImportance, column_importance
 from bayeskit.workflow.report import by_class, by_group, curves_of_columns, data_problems, judged, overview, sections
 from bayeskit.workflow.report.html import e
@@ -18,14 +19,23 @@ from bayeskit.workflow.report.thresholds import SCRIPT_HASH, thresholds
 
 if TYPE_CHECKING:
     from bayeskit.progress import Progress
+    from bayeskit.table.problem import Problem
     from bayeskit.workflow.training import Training
 
 # Nothing may be loaded, and no script but that of the slider may run, whatever a cell of the table says.
 _POLICY = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{SCRIPT_HASH}'"
 
 
-def write_report(path: Path, result: Training, command: str = "", progress: Progress | None = None) -> bool:
+def write_report(
+    path: Path,
+    result: Training,
+    command: str = "",
+    progress: Progress | None = None,
+    settled_by: Callable[[Problem], str] = as_arguments,
+) -> bool:
     """Write the report to a file and say whether it has its plots, which need matplotlib.
+
+    ``settled_by`` writes what settles a problem of the table, as the reader of the report would type it.
 
     It is written to a new file that is then renamed, so that an old report stays whole until the end.
     """
@@ -33,12 +43,16 @@ def write_report(path: Path, result: Training, command: str = "", progress: Prog
 
     last = ReportNumbers.read(path, result.table.target)
     with atomic_write(path.absolute()) as file:
-        file.write(report(result, command, progress, last).encode("utf-8", "replace"))
+        file.write(report(result, command, progress, last, settled_by).encode("utf-8", "replace"))
     return can_plot()
 
 
 def report(
-    result: Training, command: str = "", progress: Progress | None = None, last: ReportNumbers | None = None
+    result: Training,
+    command: str = "",
+    progress: Progress | None = None,
+    last: ReportNumbers | None = None,
+    settled_by: Callable[[Problem], str] = as_arguments,
 ) -> str:
     """Return the report of a training as one HTML page.
 
@@ -53,7 +67,7 @@ def report(
 
     numbers = ReportNumbers.of(result)
     steps: dict[str, Callable[[], str]] = {
-        "data problems": lambda: data_problems.data_problems(result),
+        "data problems": lambda: data_problems.data_problems(result, settled_by),
         "changes": lambda: since_last(last, numbers),
         "columns": lambda: overview.columns(result),
         "classes": lambda: overview.balance(result),
