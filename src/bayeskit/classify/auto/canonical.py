@@ -39,7 +39,7 @@ class CanonicalOrder:
 
     def class_codes(self, y: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the classes of the distinct rows by their places."""
-        return np.argsort(self.classes).astype(np.uint32)[y[self.rows]]
+        return np.asarray(np.argsort(self.classes).astype(np.uint32)[y[self.rows]])
 
 
 def canonical_order(
