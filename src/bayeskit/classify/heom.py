@@ -14,6 +14,8 @@ from bayeskit.table.schema import Schema
 
 # Distances that stand in memory at once.
 _CELLS_AT_ONCE = 1 << 22
+# Up to this many of the nearest rows are sought by a sweep for each, which is faster than to part all distances.
+_MOST_SWEEPS = 12
 # A tree over more axes than this visits most of its leaves.
 _MOST_TREE_AXES = 15
 # Two sums of squares of the same numbers in another order differ by less than this share of them.
@@ -150,14 +152,12 @@ class Voters:
             votes[clear] = self._votes(
                 distance[clear] ** 2, place[clear], reach[clear], same[clear], y[clear], k, by_distance
             )
-        every = np.arange(len(self.rows))[None]
         for block in asked[rest].blocks(len(self.rows)):
             some = rest[block]
             squared = asked[some].squared_distances(self.rows)
-            near = np.argpartition(squared, min(k, len(self.rows) - 1), axis=1)[:, : k + 1]
-            near = np.take_along_axis(near, np.argsort(np.take_along_axis(squared, near, axis=1), axis=1), axis=1)
+            near = _smallest(squared, min(k + 1, len(self.rows)))
             reach = self._reach(np.take_along_axis(squared, near, axis=1), near, same[some], k)
-            votes[some] = self._votes(squared, every, reach, same[some], y[some], k, by_distance)
+            votes[some] = self._votes(squared, None, reach, same[some], y[some], k, by_distance)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def _reach(
@@ -171,28 +171,47 @@ class Voters:
     def _votes(
         self,
         squared: NDArray[np.float64],  # (n_asked, n_near)
-        place: NDArray[np.int64],  # (n_asked, n_near), or (1, n_near) where all have the same neighbours
+        place: NDArray[np.int64] | None,  # (n_asked, n_near), or None where all distinct rows are near
         reach: NDArray[np.float64],
         same: NDArray[np.int64],
         y: NDArray[np.int64],
         k: int,
         by_distance: bool,
     ) -> NDArray[np.float64]:
-        left_out = place == same[:, None]
-        n = self.n_class.sum(axis=1)[place] - left_out
-        closer = squared < reach[:, None] * (1 - _ROUNDING)
-        level = ~closer & (squared <= reach[:, None] * (1 + _ROUNDING))
-        part = (k - (n * closer).sum(axis=1)) / (n * level).sum(axis=1)
-        weight = closer + part[:, None] * level
+        # Few of the rows lie within reach: what follows has one entry for each of these, in the order of who asks.
+        asks, column = np.nonzero(squared <= reach[:, None] * (1 + _ROUNDING))
+        squared, voter = squared[asks, column], column if place is None else place[asks, column]
+        left_out = voter == same[asks]
+        n = self.n_class.sum(axis=1)[voter] - left_out
+        closer = squared < reach[asks] * (1 - _ROUNDING)
+
+        def total(of_each: NDArray[Any]) -> NDArray[np.float64]:  # (n_asked,)
+            return np.asarray(np.bincount(asks, of_each, minlength=len(reach)), dtype=np.float64)
+
+        part = (k - total(n * closer)) / total(n * ~closer)
+        weight = np.where(closer, 1.0, part[asks])
         if by_distance:
             here = (squared == 0) & (n > 0)
-            alone = here.any(axis=1, keepdims=True)
+            alone = total(here)[asks] > 0
             with np.errstate(divide="ignore", invalid="ignore"):
                 weight = np.where(alone, weight * here, np.where(weight > 0, weight / np.sqrt(squared), 0.0))
             weight[left_out & (n == 0)] = 0.0
-        if place.shape[1] == len(self.n_class):  # all distinct rows, in their order
-            votes = weight @ self.n_class
-        else:
-            votes = np.einsum("im,imc->ic", weight, self.n_class[place])
-        votes[np.arange(len(votes)), y] -= (weight * left_out).sum(axis=1)
-        return np.asarray(votes)
+        votes = np.stack([total(weight * of_class[voter]) for of_class in self.n_class.T], axis=1)
+        votes[np.arange(len(votes)), y] -= total(weight * left_out)
+        return votes
+
+
+def _smallest(squared: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Return the positions of the k smallest numbers of each row, in their order."""
+    if k > _MOST_SWEEPS:
+        near = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        return np.take_along_axis(near, np.argsort(np.take_along_axis(squared, near, axis=1), axis=1), axis=1)
+    row = np.arange(len(squared))
+    near = np.empty((len(squared), k), dtype=np.int64)
+    taken = np.empty((len(squared), k))
+    for j in range(k):
+        near[:, j] = squared.argmin(axis=1)
+        taken[:, j] = squared[row, near[:, j]]
+        squared[row, near[:, j]] = np.inf
+    squared[row[:, None], near] = taken
+    return near

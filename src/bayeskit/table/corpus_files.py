@@ -1,4 +1,4 @@
-"""Texts with labels from JSON Lines, CSV, Parquet, or a folder tree: read in batches, in constant memory."""
+"""Texts with labels from JSON Lines, CSV, Parquet, mailboxes, or a folder tree: read in batches, in constant memory."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from bayeskit.table.files import TableFile
 from bayeskit.table.formats.csv import CsvReader
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.jsonl import JsonRows
+from bayeskit.table.labels import without_unlabeled
+from bayeskit.table.mail import COLUMNS as MAIL
+from bayeskit.table.mail import is_mailbox, messages
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import STDIN, RawFile, open_raw
 from bayeskit.table.scan.files import list_files
@@ -53,6 +56,7 @@ class TextSource:
     # Called after each batch with how much has been read: bytes of JSON Lines, files of a folder, else characters.
     progress: Progress | None = None
     more: tuple[Path, ...] = ()  # further files, which are read after the first
+    labeled_only: bool = False  # whether documents without a label are left out; otherwise they are an error
 
     @property
     def size(self) -> int | None:
@@ -68,22 +72,43 @@ class TextSource:
         """Return the same source with a progress callback."""
         return replace(self, progress=progress)
 
+    def labeled(self) -> TextSource:
+        """Return the same source without the documents that have no label."""
+        if self.target is None:
+            raise TableError(f"{self.shown} has no labels; say which column holds them: read_texts(…, target=…).")
+        return replace(self, labeled_only=True)
+
     def __iter__(self) -> Iterator[Batch]:
         """Yield (texts, labels), a batch at a time; the labels are None where there is no target."""
+        for texts, labels, _ in self.batches():
+            if texts:
+                yield texts, labels if self.target is not None else None
+
+    def batches(self) -> Iterator[tuple[list[str], list[Any], int]]:
+        """Yield texts, labels, and how many documents between them were left out."""
         texts: list[str] = []
         labels: list[Any] = []
-        size = done = 0
+        size = left_out = done = 0
         for text, label, done in self._rows():
+            if label is None and self.target is not None:
+                left_out += 1
+                continue
             texts.append(text)
             labels.append(label)
             size += len(text)
             if size >= _BATCH:
-                yield texts, labels if self.target is not None else None
+                yield texts, labels, left_out
                 report_step(self.progress, self.shown, done, self.size)
-                texts, labels, size = [], [], 0
-        if texts:
-            yield texts, labels if self.target is not None else None
+                texts, labels, size, left_out = [], [], 0, 0
+        if texts or left_out:
+            yield texts, labels, left_out
             report_step(self.progress, self.shown, done, self.size)
+
+    def _refuse_unlabeled(self, where: str) -> None:
+        if not self.labeled_only:
+            raise TableError(
+                f"{where}: a label is missing in {self.target!r}. {without_unlabeled('drop_unlabeled(read_texts(…))')}"
+            )
 
     def _rows(self) -> Iterator[tuple[str, Any, int]]:
         before = 0
@@ -95,6 +120,11 @@ class TextSource:
             before = done
 
     def _file(self) -> Iterator[tuple[str, Any, int]]:
+        if is_mailbox(self.path):
+            return (
+                (message[self.text or "text"], message.get(self.target or ""), done)
+                for message, done in messages(self.path)
+            )
         return self._json_lines() if _is_json(self.path) else self._table()
 
     def _json_lines(self) -> Iterator[tuple[str, Any, int]]:
@@ -109,8 +139,10 @@ class TextSource:
             label = None
             if self.target is not None:
                 label = row.get(self.target)
-                if label is None or isinstance(label, list | dict):
-                    raise TableError(f"{where}: a label is missing: the key {self.target!r} must hold one.")
+                if isinstance(label, list | dict):
+                    raise TableError(f"{where}: the key {self.target!r} must hold a label; got {label!r:.60}.")
+                if label is None:
+                    self._refuse_unlabeled(where)
             yield text, label, done
 
     def _table(self) -> Iterator[tuple[str, Any, int]]:
@@ -129,7 +161,7 @@ class TextSource:
             for text, label in zip(texts, labels, strict=True):
                 row += 1
                 if self.target is not None and label is None:
-                    raise TableError(f"{self.path.name!r}, row {row}: a label is missing in column {self.target!r}.")
+                    self._refuse_unlabeled(f"{self.path.name!r}, row {row}")
                 done += len(text or "")
                 yield text or "", label, done  # an empty cell is an empty document
 
@@ -195,12 +227,14 @@ def read_texts(
     Parameters
     ----------
     path : str, path or list of them
-        A JSON Lines (``.jsonl``, ``.ndjson``), CSV or Parquet file, plain or ``.gz``; a glob that names several, a list
-        of them, or, where ``text`` is given, a folder of them; or a folder with one folder of text files per class, or,
-        to predict, a folder of text files.
+        A JSON Lines (``.jsonl``, ``.ndjson``), CSV, Parquet or ``.mbox`` file, plain or ``.gz``; a glob that names
+        several, a list of them, or, where ``text`` is given, a folder of them; or a folder with one folder of text
+        files per class, or, to predict, a folder of text files.
     text, target : str, optional
         The column of the texts and the one of the labels. By default a column called text, document, body, content or
-        sentence, and one called label, target, class or category. In a folder tree the label is the folder's name.
+        sentence, and one called label, target, class or category. In a folder tree the label is the folder's name;
+        of several ``.mbox`` files it is the name of the mailbox. A message has the columns text (its subject and body),
+        subject, from and mailbox.
     encoding : str, default "utf-8"
         The encoding; a byte order mark at the beginning of a file overrides it.
     errors : {"strict", "replace"}, default "strict"
@@ -245,6 +279,8 @@ def _text_files(paths: list[Path], text: str | None, target: str | None, encodin
     """Return the texts of files that all have the columns of the first."""
     first, *more = paths
     names, shown = _names(first, encoding, errors)
+    if target is None and more and all(map(is_mailbox, paths)):
+        target = "mailbox"
     columns = [_column(name, usual, names, shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
     if columns[0] is None:
         raise TableError(
@@ -261,6 +297,8 @@ def _text_files(paths: list[Path], text: str | None, target: str | None, encodin
 def _names(path: Path, encoding: str, errors: str) -> tuple[tuple[str, ...], str]:
     """Return the columns of a file, or the keys of its first JSON object, and the file as messages show it."""
     raw = open_raw(path)
+    if is_mailbox(path):
+        return MAIL, raw.shown
     if _is_json(path):
         names = tuple(next(json_lines(raw, encoding, errors), (0, {}, 0))[1])
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 from bayeskit.classify.auto.model import AutoBayes
 from bayeskit.classify.k_neighbors import KNeighbors
@@ -63,7 +64,6 @@ def bayes_error(
     *,
     target: str | None = None,
     kinds: Any = None,
-    n_bootstrap: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> BayesErrorBounds:
@@ -87,12 +87,11 @@ def bayes_error(
     ----------
     X, y, target, kinds
         The table and its labels, as in :meth:`KNeighbors.fit`.
-    n_bootstrap : int, default 1000
-        The number of bootstrap samples for the intervals.
     confidence : float, default 0.95
-        The level of the intervals.
+        How often the interval from the lower end of ``lower_interval`` to the upper end of ``upper_interval`` is to
+        hold the error of the best possible classifier.
     random_state : int, default 0
-        The seed of the bootstrap and of the folds.
+        The seed of the folds.
 
     Examples
     --------
@@ -101,24 +100,25 @@ def bayes_error(
     >>> bounds.lower <= bounds.upper < 0.05
     True
     """
-    if not 0 < confidence < 1 or n_bootstrap < 1:
-        raise BayeskitError(
-            f"confidence must be between 0 and 1 and n_bootstrap at least 1; got {confidence!r} and {n_bootstrap!r}."
-        )
+    if not 0 < confidence < 1:
+        raise BayeskitError(f"confidence must be between 0 and 1; got {confidence!r}.")
     model = KNeighbors(1, kinds=kinds).fit(X, y, target=target)
     n_classes, n = len(model.classes_), len(model._state.y)
     if n_classes < 2:
         raise BayeskitError(f"all rows are of the class {model.classes_[0]!r}, so no classifier can be wrong.")
-    rng = np.random.default_rng(random_state)
     # (n,): a share where several rows are nearest; in an order of its own, so that sums have the same digits.
     nearest = np.sort(1.0 - model._shares_left_out()[np.arange(n), model._state.y])
     held_out = _misses(read_table(X, without=target), model, kinds, random_state)
     error, classifier = float(nearest.mean()), float(held_out.mean())
     # A miss depends on two rows, the row itself and its neighbour: the mean varies at most as that of half the rows.
-    low, high = _interval(error, n / 2, n_bootstrap, confidence, rng)
+    # There is an interval from below and one from above. From above the smallest of several errors of the same rows is
+    # given: that of the neighbour, that of the classifier, and those of the n_classes constant answers, of which the
+    # classifier takes the best where the columns say nothing.
+    tail = (1 - confidence) / 4
+    low, high = _interval(error, n / 2, tail)
     from_below = (_lower(low, n_classes), _lower(high, n_classes))
-    of_classifier = _interval(classifier, len(held_out), n_bootstrap, confidence, rng)
-    from_above = (low, high) if error < classifier else of_classifier
+    best, n_best = (error, n / 2) if error < classifier else (classifier, float(len(held_out)))
+    from_above = _interval(best, n_best, tail / (n_classes + 2))
     voters = model._state.voters
     with_equal_row = float((voters.n_class.sum(axis=1)[voters.place] > 1).mean())
     refuted = classifier < (from_below[0] if with_equal_row >= _NEARLY_ALL else _lower(error, n_classes))
@@ -152,14 +152,15 @@ def _misses(source: Source, model: KNeighbors, kinds: Any, seed: int) -> NDArray
     return missed
 
 
-def _interval(
-    error: float, n_rows: float, n_bootstrap: int, confidence: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    # The mean of n rows drawn anew is normal for all but a few rows.
-    drawn = rng.normal(error, sqrt(error * (1 - error) / n_rows), n_bootstrap).clip(0.0, 1.0)
-    # Half of what is usual at each end: there are two intervals, and the upper one is that of the smaller error.
-    tail = 100 * (1 - confidence) / 4
-    low, high = np.percentile(drawn, [tail, 100 - tail])
+def _interval(error: float, n_rows: float, tail: float) -> tuple[float, float]:
+    """Return the interval of Clopper & Pearson (1934) for an error; ``tail`` is what may lie beyond each end.
+
+    >>> [round(end, 4) for end in _interval(0.1, 10, 0.025)]  # one miss in ten rows
+    [0.0025, 0.445]
+    """
+    missed = error * n_rows
+    low = betaincinv(missed, n_rows - missed + 1, tail) if missed > 0 else 0.0
+    high = betaincinv(missed + 1, n_rows - missed, 1 - tail) if missed < n_rows else 1.0
     return float(low), float(high)
 
 

@@ -222,11 +222,11 @@ def test_a_stream_that_was_read_is_refused_and_not_taken_for_an_empty_table():
         NaiveBayes().fit(stream, target="y")
 
 
-def replaced(folder, table, **options):
+def replaced(folder, table, as_dataset, **options):
     """Write a file, scan it, and write another table over it."""
     path = folder / "rows.parquet"
     pq.write_table(TABLE, path, row_group_size=250)
-    described = scan(path)
+    described = scan(ds.dataset(path) if as_dataset else path)
     pq.write_table(table, path, **options)
     return described
 
@@ -242,10 +242,25 @@ def replaced(folder, table, **options):
         (TABLE.set_column(2, "heat", TABLE["heat"].cast(pa.string())), {"row_group_size": 250}, "the types of its"),
     ],
 )
-def test_a_parquet_file_that_was_written_again_after_the_scan_is_refused_by_name(tmp_path, table, options, said):
-    described = replaced(tmp_path, table, **options)
+@pytest.mark.parametrize("as_dataset", [False, True])
+def test_a_parquet_file_that_was_written_again_after_the_scan_is_refused_by_name(
+    tmp_path, table, options, said, as_dataset
+):
+    described = replaced(tmp_path, table, as_dataset, **options)
     with pytest.raises(TableError, match=rf"rows\.parquet' was changed after it was scanned: .*({said})"):
         NaiveBayes().fit(described, target="play")
+
+
+def test_a_dataset_knows_its_rows_and_may_be_of_some_row_groups(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(TABLE, path, row_group_size=250)
+    (whole,) = ds.dataset(path).get_fragments()
+    some = ds.FileSystemDataset([whole.subset(row_group_ids=[1, 3])], TABLE.schema, whole.format, whole.filesystem)
+    assert scan(some).n_rows == 500
+    rows = pa.Table.from_batches(list(scan(some).batches()))
+    assert rows.equals(pa.concat_tables([TABLE.slice(250, 250), TABLE.slice(750)]).combine_chunks())
+    with pytest.raises(TableError, match=r"filtered pyarrow dataset .* scan\(dataset\.scanner\(\)\.to_reader\(\)\)"):
+        scan(ds.dataset(path).filter(ds.field("play") == "yes"))
 
 
 def test_rows_that_a_parquet_file_gives_are_compared_with_its_footer(tmp_path):

@@ -68,7 +68,11 @@ def test_texts_without_labels_can_be_predicted_not_learned(tmp_path):
         ('{"text": "好", "label": 1}\n'.encode("gb18030"), {}, "Give the encoding, such as gb18030"),
         ('{"text": "a", "label": 1}\n'.encode("utf-16"), {}, "byte order mark of UTF-16: give encoding='utf-16'"),
         (b'{"text": "a", "label": 1}\n{"text": "b",\n', {}, r"line 2: this is not a JSON object \(.*, column 14\)"),
-        (b'{"text": "a", "label": 1}\n{"text": "b"}\n', {}, r"line 2: a label is missing: the key 'label'"),
+        (
+            b'{"text": "a", "label": 1}\n{"text": "b"}\n',
+            {},
+            r"line 2: a label is missing in 'label'\. bayeskit\.drop_unl",
+        ),
         (b'{"text": "a", "label": 1}\n{"label": 1}\n', {}, r"line 2: there is no key 'text'"),
         (b'{"text": 3, "label": 1}\n', {}, r"line 1: the key 'text' must hold text; got 3"),
         (b"", {}, r"'a.jsonl' has no text: it is empty"),
@@ -123,3 +127,39 @@ def test_files_of_a_folder_say_their_name_and_a_mark_wins(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match="is a directory without a file"):
         read_texts(tmp_path / "empty")
+
+
+def mailbox_of(path, subjects):
+    """Written by the standard library."""
+    import mailbox
+    from email.message import EmailMessage
+
+    box = mailbox.mbox(path)
+    for subject, body, kind in subjects:
+        message = EmailMessage()
+        message["Subject"], message["From"] = subject, "someone@example.org"
+        message.set_content(body, subtype=kind)
+        if kind == "plain":
+            message.add_attachment(b"\x00\x01", maintype="application", subtype="pdf", filename="a.pdf")
+        box.add(message)
+    box.flush()
+    box.close()
+    return path
+
+
+def test_mailboxes(tmp_path):
+    page = "<html><style>p {color: red}</style><p>Cheap &amp; <b>good</b></p></html>"
+    spam = mailbox_of(tmp_path / "spam.mbox", [("Buy 便宜", "now\n\nFrom here on\n", "plain"), ("Page", page, "html")])
+    ham = mailbox_of(tmp_path / "ham.mbox", [("Lunch", "at noon", "plain")])
+    (batch,) = read_texts([spam, ham])
+    texts, labels = batch
+    assert labels == ["spam", "spam", "ham"]
+    assert [text.split() for text in texts] == [
+        ["Buy", "便宜", "now", "From", "here", "on"],
+        ["Page", "Cheap", "&", "good"],
+        ["Lunch", "at", "noon"],
+    ]
+    assert next(iter(read_texts(ham, text="subject"))) == (["Lunch"], None)
+    (tmp_path / "no.mbox").write_text("Subject: hi\n\nthere\n")
+    with pytest.raises(TableError, match="an mbox file begins with a line 'From …'"):
+        list(read_texts(tmp_path / "no.mbox"))

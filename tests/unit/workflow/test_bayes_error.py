@@ -70,6 +70,23 @@ def test_a_classifier_that_is_better_refutes_the_lower_bound():
     assert "Nothing is known from below" in str(bounds)
 
 
+def test_no_miss_in_few_rows_does_not_prove_that_nobody_errs():
+    x = np.concatenate([np.linspace(0, 0.1, 20), np.linspace(0.9, 1, 20)])
+    bounds = bayes_error(x[:, None], (x > 0.5).astype(int))
+    assert bounds.classifier == 0.0
+    # None of 40 rows missed at the level of the upper end: (1 - p)^40 = .05 / 4 / (2 classes + 2).
+    assert bounds.upper_interval[1] == pytest.approx(1 - (0.05 / 16) ** (1 / 40), rel=1e-9)
+
+
+def test_where_the_columns_say_nothing_the_error_is_not_below_a_half():
+    # The classifier takes the more frequent class of these rows, and seems to be better than .5 by that alone.
+    rng, inside = np.random.default_rng(11), 0
+    for _ in range(60):
+        X, y = rng.integers(0, 3, (200, 1)).astype(str), rng.integers(0, 2, 200)
+        inside += bayes_error(X, y).upper_interval[1] >= 0.5
+    assert inside >= 58
+
+
 def test_bad_input_is_refused_by_name():
     X = [[0.0], [1.0]]
     with pytest.raises(BayeskitError, match="all rows are of the class"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from bayeskit.errors import ImpossibleEvidenceError, NetworkError, TooLargeError
 from bayeskit.network.cases import read_cases
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.exact import ExactEngine, memory_in_bytes
+from bayeskit.network.infer.tree_size import LargeTablesError, refuse_large
 from bayeskit.table.column import missing_code
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ def _posteriors(
     cells = cases.n_rows * (len(columns) + 16)
     flat, bad, large = rows.run(list(columns.values()), limit / 8.0, n_threads(cells))
     if large >= 0:
-        raise _too_large(large)
+        known = [v for v, column in columns.items() if column[large] < net.cards[v]]
+        _refuse_large_row(engine, large, targets, known, limit)
     cuts = np.cumsum([net.cards[v] for v in targets])[:-1]
     parts = np.split(flat, cuts, axis=1)
     if bad:
@@ -213,12 +215,27 @@ def _row_posterior(
         if engine.is_searched():
             rows = RowPosterior(engine.native, targets, columns)
     if rows.stored * 8.0 > limit:
-        raise _too_large(0)
+        raise TooLargeError(
+            f"the exact answers need {rows.stored * 8.0:,.0f} bytes of memory at once, over the limit of {limit:,.0f}. "
+            "Pass a larger max_memory."
+        )
     return rows
 
 
-def _too_large(row: int) -> TooLargeError:
-    return TooLargeError(
-        f"row {row}: the exact answer needs tables over the memory limit; give more columns, or pass a larger "
-        "max_memory."
+def _refuse_large_row(engine: ExactEngine, row: int, targets: list[int], known: list[int], limit: float) -> Never:
+    """Raise the error for a row whose tables do not fit, with what would do for it."""
+    one = len(targets) == 1 and targets[0] not in known
+    plan = engine.native.joint(targets, known, [], False) if one else engine.native.marginals(known)
+    name = engine.net.names[targets[0]]
+    fewer = "" if one else f"Ask for one variable at a time: posterior_rows(table, {name!r}). "
+    advice = (
+        f"{fewer}Rows with more known cells need less. posterior({name!r}, given={{…}}, method='weighting') samples "
+        "the answer for the cells of one row."
     )
+    try:
+        refuse_large(engine.factored.names, plan, limit)
+        # Numbers beyond doubles take twice the memory.
+        refuse_large(engine.factored.names, plan, limit, n_bytes=16)
+    except LargeTablesError as error:
+        raise LargeTablesError(f"row {row}: {error.needs}", advice) from None
+    raise AssertionError("the row engine refused a row that fits")

@@ -27,8 +27,9 @@ def open_scan(source: Any) -> Scan | None:
     if isinstance(source, pa.RecordBatchReader):
         return Scan("a RecordBatchReader", source.schema, (StreamPiece(source),), once=True)
     if isinstance(source, ds.Dataset):
-        pieces = tuple(FragmentPiece(fragment, source.schema) for fragment in source.get_fragments())
-        return Scan("a pyarrow dataset", source.schema, pieces)
+        from bayeskit.table.scan.dataset import open_dataset
+
+        return open_dataset(source)
     return None
 
 
@@ -70,28 +71,3 @@ class StreamPiece:
         raise TableError(
             f"{self.name} cannot be sent to another process; pass files instead, or count in this process."
         )
-
-
-@dataclass(frozen=True)
-class FragmentPiece:
-    """A fragment of a dataset, mostly a file."""
-
-    fragment: Any
-    schema: pa.Schema
-
-    @property
-    def name(self) -> str:
-        """The file."""
-        return f"'{getattr(self.fragment, 'path', 'a fragment of the dataset')}'"
-
-    @property
-    def n_rows(self) -> int | None:
-        """Not known: counting the rows of a fragment may read it."""
-        return None
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Read the fragment; at most two batches are read ahead."""
-        batches = self.fragment.to_batches(
-            schema=self.schema, columns=list(columns), batch_size=ROWS_AT_ONCE, batch_readahead=2, fragment_readahead=1
-        )
-        return iterate(batches, self.name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
-from bayeskit.table.formats.encodings import without_words
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import iterate, sort_of
 
@@ -74,7 +74,7 @@ class ParquetPiece:
         # One open file for footer and rows: where another takes its place meanwhile, this one stays as it was.
         with pa.OSFile(self.path) as opened:
             described = pq.ParquetFile(opened)
-            self._refuse_change(described, inside)
+            self.refuse_change(described, inside)
             texts = [name for name in inside if sort_of(described.schema_arrow.field(name).type) == "text"]
             file = pq.ParquetFile(opened, metadata=described.metadata, read_dictionary=texts, pre_buffer=False)
             for batch in file.iter_batches(ROWS_AT_ONCE, list(self.row_groups), inside, use_threads=False):
@@ -87,11 +87,11 @@ class ParquetPiece:
                 ]
                 yield pa.record_batch(arrays, names=list(columns))
         if n_read != self.n_rows:
-            raise self._changed(f"row groups that held {self.n_rows:,} rows gave {n_read:,}")
+            raise self.changed(f"row groups that held {self.n_rows:,} rows gave {n_read:,}")
 
-    def _refuse_change(self, file: pq.ParquetFile, columns: Sequence[str]) -> None:
+    def refuse_change(self, file: pq.ParquetFile, columns: Sequence[str]) -> None:
         """Raise an error for a file that was written again after it was described: rows would be lost or read twice."""
-        if _digest(file) == self.footer:
+        if digest(file.metadata) == self.footer:
             return
         said = "its row groups or the types of its columns are others now"
         absent = [name for name in columns if name not in file.schema_arrow.names]
@@ -101,9 +101,10 @@ class ParquetPiece:
             said = f"it has no column {absent[0]!r} now"
         elif n_rows != self.n_rows:
             said = f"row groups that held {self.n_rows:,} rows hold {n_rows:,} now"
-        raise self._changed(said)
+        raise self.changed(said)
 
-    def _changed(self, said: str) -> TableError:
+    def changed(self, said: str) -> TableError:
+        """Return the error for a file that is not what it was."""
         return TableError(f"'{self.path}' was changed after it was scanned: {said}. Scan it again.")
 
     def _known(self, column: Any) -> Any:
@@ -121,7 +122,7 @@ def open_file(
 
     try:
         with pq.ParquetFile(path) as file:
-            metadata, schema, footer = file.metadata, file.schema_arrow, _digest(file)
+            metadata, schema, footer = file.metadata, file.schema_arrow, digest(file.metadata)
     except (OSError, pa.ArrowException) as error:
         raise TableError(f"'{path}' is not a complete Parquet file: {str(error).splitlines()[0]}") from error
     for name, value in folders:
@@ -139,12 +140,11 @@ def open_file(
     return schema.remove_metadata(), pieces
 
 
-def _digest(file: pq.ParquetFile) -> str:
+def digest(metadata: pq.FileMetaData) -> str:
     """Return a digest of the columns and row groups of a file."""
-    metadata = file.metadata
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     sizes = [(group.num_rows, group.total_byte_size) for group in groups]
-    schema = [(column.name, str(column.type)) for column in file.schema_arrow]
+    schema = [(column.name, str(column.type)) for column in metadata.schema.to_arrow_schema()]
     return blake2b(repr((schema, sizes)).encode(), digest_size=8).hexdigest()
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
 from bayeskit.workflow.wording import count, percent
@@ -67,37 +69,36 @@ def columns(result: Training) -> str:
         style = "out" if note.kind == "left out" else ""
         missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
         rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
-    sampled, unlabelled = result.table.n_sampled, result.table.labels.n_unlabelled
+    sampled = result.table.n_sampled
     judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
-    dropped = (
-        f" {e(count(unlabelled, 'row'))} without a value of {e(result.table.target)} left out." if unlabelled else ""
-    )
     return section(
         "table",
         "The table",
         "The kind of each column, and the reason. The kind can be given instead, and a column can be left out."
-        + judged
-        + dropped,
+        + judged,
         grid(("column", "kind", "reason", "missing", "example"), rows, numbers=(3,)),
         not_shown(len(notes) - len(rows), "column"),
     )
 
 
 def balance(result: Training) -> str:
+    """Show how many rows of a table each class has."""
+    return balance_of(result.table.labels.classes, result.table.n_class, result.table.target)
+
+
+def balance_of(classes: Sequence[Any] | NDArray[Any], counts: NDArray[Any], target: str, unit: str = "rows") -> str:
     """Show how many rows each class has."""
-    target = result.table.labels
-    counts = result.table.n_class
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     top, total = int(counts.max()), int(counts.sum())
     rows = []
     for k in order:
         share, line = percent(counts[k] / total), bar(counts[k] / top, "long")
-        rows.append(("", [e(short(target.classes[k], 48)), f"{counts[k]:,}", share, line]))
+        rows.append(("", [e(short(classes[k], 48)), f"{counts[k]:,}", share, line]))
     more = len(counts) - len(order)
     words = f" The {more} smallest classes are not shown." if more else ""
     return section(
         "balance",
         "Class balance",
-        f"Number of rows of each class of {e(result.table.target)}.{words}",
-        grid(("class", "rows", "share", ""), rows, numbers=(1, 2)),
+        f"Number of {unit} of each class of {e(target)}.{words}",
+        grid(("class", unit, "share", ""), rows, numbers=(1, 2)),
     )

@@ -117,8 +117,26 @@ def test_memory_is_bytes_or_text_with_a_unit(net, limit):
 
 
 def test_rows_that_need_too_large_tables_are_refused(net):
-    with pytest.raises(TooLargeError, match="row 0: the exact answer needs tables over the memory limit"):
+    with pytest.raises(
+        TooLargeError, match=r"need [\d,]+ bytes of memory at once, over the limit of 8\. Pass a larger max_"
+    ):
         net.predict_proba({"wet": ["yes"]}, "rain", max_memory=8)
+
+
+def test_a_refused_row_is_told_what_helps_for_it():
+    # A grid of 48 x 48 has cliques of more than 2^40 cells: no memory is enough.
+    arcs = [(f"x{i}_{j}", f"x{i + 1}_{j}") for i in range(47) for j in range(48)]
+    arcs += [(f"x{i}_{j}", f"x{i}_{j + 1}") for i in range(48) for j in range(47)]
+    grid = BayesianNetwork(arcs, random_tables=1)
+    table = {"x0_0": ["yes"], "x47_47": ["no"]}
+    with pytest.raises(TooLargeError, match=r"^row 0: .*more than 2\^40") as refused:
+        grid.predict_proba(table, "x20_20")
+    assert "max_memory" not in str(refused.value)
+    assert "posterior('x20_20', given={…}, method='weighting') samples the answer" in str(refused.value)
+    sampled = grid.posterior("x20_20", given={"x0_0": "yes"}, method="weighting", n_samples=1000)
+    assert 0 <= sampled["yes"] <= 1
+    with pytest.raises(TooLargeError, match=r"one variable at a time: posterior_rows\(table, 'x20_20'\)"):
+        grid.posterior_rows(table, ["x20_20", "x3_3"])
 
 
 def test_the_number_of_threads_changes_nothing(net):
