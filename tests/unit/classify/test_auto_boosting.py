@@ -192,4 +192,4 @@ def test_export_refuses_them_by_name(thorough):
     from bayeskit.export.auto_pool import auto_pool
 
     with pytest.raises(BayeskitError, match="boosted trees"):
-        auto_pool(thorough._now()._beliefs, "SQL")
+        auto_pool(thorough._now()._beliefs)
