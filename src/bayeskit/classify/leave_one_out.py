@@ -13,7 +13,7 @@ from bayeskit.counts.left_out import LeftOut
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.prior import log_prior_left_out
-from bayeskit.learn.checks import check_columns, in_order, rows_and_labels, split_target
+from bayeskit.learn.checks import check_columns, in_order, known_target, rows_and_labels, split_target
 from bayeskit.learn.learner import Learner
 from bayeskit.result import Result
 from bayeskit.table.encode import encode
@@ -83,7 +83,15 @@ class LeavesOneOut(Learner):
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
         """Return the encoded columns of a table and its labels."""
-        rows, y = rows_and_labels(X, y, target, type(self).__name__, split_target, NEEDS_LABELS)
+        target = known_target(X, y, target)
+        rows, y = rows_and_labels(
+            X,
+            y,
+            target,
+            type(self).__name__,
+            lambda table, name: split_target(table, name, self.schema_),
+            NEEDS_LABELS,
+        )
         if target is None:
             source = self._read_features(X)
         else:

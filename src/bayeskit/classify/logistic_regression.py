@@ -178,7 +178,7 @@ class LogisticRegression(LinearClassifier):
         self._refuse_reference(rows.classes)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         warn_of_empty_columns(schema)
-        state = _state_of(settings, self._solve(rows, schema, progress), rows.classes, schema, target)
+        state = _state_of(settings, self._solve(rows, schema, progress), rows.classes, schema, rows.target)
         self._say_how_it_ended(state)
         self._state = state
         return self

@@ -253,7 +253,14 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             raise BayeskitError("the tables were given with the network, so there is no row to leave out; call fit.")
         if y is None and target is None:
             target = self.target_
-        _, y = rows_and_labels(X, y, target, type(self).__name__, split_target, NEEDS_LABELS)
+        _, y = rows_and_labels(
+            X,
+            y,
+            target,
+            type(self).__name__,
+            lambda table, name: split_target(table, name, self.schema_),
+            NEEDS_LABELS,
+        )
         return self._encode(X), y
 
     def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:

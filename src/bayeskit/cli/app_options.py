@@ -14,4 +14,5 @@ OPTIONS = {
     "missing": "--missing",
     "numeric": "--numeric",
     "force": "--force",
+    "stream": "--no-stream",
 }

@@ -66,7 +66,9 @@ Decimal = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option("--missing", help="Word for a missing cell, such as -9; may be repeated.", show_default=False),
+    typer.Option(
+        "--missing", help="Word for a missing cell, -9 or for one column age=-9; repeated.", show_default=False
+    ),
 ]
 Strict = Annotated[
     bool,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,7 +11,6 @@ from bayeskit.cli.options import Force, refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.export.target import Target
-    from bayeskit.table.conventions import Convention
 
 
 def export(
@@ -74,7 +72,6 @@ def export(
         refuse_overwriting(output, (model,), force=force)
     target = _target(to, output)
     trained = TrainedModel.load(model)
-    _refuse_conventions(trained.conventions, to)
     given = {
         "dialect": dialect,
         "table": table,
@@ -101,21 +98,3 @@ def _target(to: str, output: Path | None) -> Target:
     if target.file and output is None:
         raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
     return target
-
-
-def _refuse_conventions(conventions: Mapping[str, Convention], to: str) -> None:
-    """Raise an error for columns that the reader of files converted: a program would need the same conversion."""
-    from bayeskit.errors import BayeskitError
-
-    for name, convention in conventions.items():
-        if convention.parts:
-            made = ", ".join(f"'{name} ({part})'" for part in convention.parts)
-            raise BayeskitError(
-                f"column '{name}' is a date, of which the model reads {made}; {to} cannot make these columns. Train "
-                f"without it (--ignore '{name}'), or on a table that holds the parts as columns of its own."
-            )
-        if convention.what == "number" and convention.decimal != ".":
-            raise BayeskitError(
-                f"column '{name}' was written with a decimal comma; {to} cannot read that. Train on a table that holds "
-                "numbers, such as a Parquet file."
-            )

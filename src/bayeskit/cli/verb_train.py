@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import join
@@ -13,9 +13,10 @@ import typer
 
 from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.tables import inputs, scan_of
-from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
+from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
 if TYPE_CHECKING:
+    from bayeskit.decide.loss import Loss
     from bayeskit.table.files import TableFile
     from bayeskit.table.scan.pieces import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
@@ -52,6 +53,19 @@ Calibrate = Annotated[
 Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
+]
+ScoresBy = Annotated[
+    list[str] | None,
+    typer.Option("--scores-by", help="Column by whose groups the model is scored; repeated.", show_default=False),
+]
+MergeLabels = Annotated[
+    bool, typer.Option("--merge-labels", help="Merge other spellings of a value, such as ' Yes' and 'yes'.")
+]
+DropDuplicates = Annotated[bool, typer.Option("--drop-duplicates", help="Leave out copies of rows.")]
+DropRare = Annotated[bool, typer.Option("--drop-rare-classes", help="Leave out classes of fewer than 5 rows.")]
+Smoothing = Annotated[
+    float | None,
+    typer.Option(help="Pseudo-count λ of every classifier that has one; 0 is none.", min=0, show_default=False),
 ]
 Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
 DateOrder = Annotated[
@@ -93,10 +107,15 @@ def train(
     time: Time = None,
     step: TimeStep = None,
     states: States = "auto",
+    smoothing: Smoothing = None,
     report: Report = True,
+    scores_by: ScoresBy = None,
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
     missing: options.Missing = None,
+    merge_labels: MergeLabels = False,
+    drop_duplicates: DropDuplicates = False,
+    drop_rare_classes: DropRare = False,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     stream: options.Stream = None,
@@ -132,6 +151,7 @@ def train(
 
     Example: bayeskit train days.csv -t play --ignore day --kind level=numeric --loss costs.csv
     """
+    from bayeskit.kinds.remedies import Remedies
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
 
@@ -144,42 +164,53 @@ def train(
     if group is not None or time is not None:
         unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
         unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
+        unused |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
+        unused |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
         file = TableFile.open(data[0], *form, missing=words, keep=True)
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
-    plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
+    plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    model = output or options.model_name(data, target)
-    place, page = options.places_of_model(model, report, (*sources, loss, test), force)
+    place = output or options.model_name(data, target)
+    place, page = options.places_of_model(place, report, (*sources, loss, test), force)
     held_out = _held_out(test, target, sources, form, words)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
-    table = _read(rows, target, plan, ignore, kinds, loss, reject, decimal, date_order, random_state, quiet=json)
+    columns = (target, [*(ignore or ()), *plan.left_out], kinds)
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "missing": words, "also": plan.columns}
+    how |= {"remedies": Remedies(merge_labels, drop_duplicates, drop_rare_classes), "random_state": random_state}
+    table = _read(rows, columns, lambda classes: options.read_loss_file(loss, classes, reject), how, quiet=json)
+    table.file.refuse_absent(scores_by or ())
     with screen.progress(not json) as progress:
-        measure = BY.get(by or "")
-        result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
-    replace(result.trained, missing=words).save(place, force=force)
-    _show(result, held_out, place, page, sources[0], json)
+        result = training.train(
+            table,
+            models or None,
+            plan,
+            random_state,
+            progress,
+            by=BY.get(by or ""),
+            calibrate=calibrate,
+            smoothing=smoothing,
+        )
+    result.trained.save(place, force=force)
+    _show(replace(result, scores_by=tuple(scores_by or ())), held_out, place, page, sources[0], json)
 
 
 def _read(
     rows: TableFile | Scan,
-    target: str,
-    plan: FoldPlan,
-    ignore: list[str] | None,
-    kinds: dict[str, str],
-    loss: str | None,
-    reject: float | None,
-    decimal: str | None,
-    date_order: str | None,
-    random_state: int,
+    columns: tuple[str, list[str], dict[str, str]],
+    read_loss: Callable[[Sequence[Any]], Loss | None],
+    how: Mapping[str, Any],
     *,
     quiet: bool,
 ) -> TrainingTable:
-    """Read the table to learn from and say what its columns are."""
+    """Read the table to learn from, say what its columns are and what is wrong with them.
+
+    ``columns`` are the target, the columns to ignore and the kinds; ``how`` goes to `read_training_table`.
+    """
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.training_table import read_training_table
 
@@ -187,20 +218,10 @@ def _read(
     if in_pieces and not quiet:
         screen.say(f"Reading {rows.shown} piece by piece.")
     with screen.progress(in_pieces and not quiet) as progress:
-        table = read_training_table(
-            rows,
-            target,
-            [*(ignore or ()), *plan.left_out],
-            kinds,
-            lambda classes: options.read_loss_file(loss, classes, reject),
-            decimal,
-            date_order,
-            also=plan.columns,
-            random_state=random_state,
-            progress=progress,
-        )
+        table = read_training_table(rows, *columns, read_loss, progress=progress, **how)
     if not quiet:
         show_columns(table)
+        show_problems(table)
     return table
 
 
@@ -225,7 +246,13 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
 
 
 def _plan(
-    folds: str, models: list[str] | None, by: str | None, target: str | None, *, has_loss: bool
+    folds: str,
+    models: list[str] | None,
+    by: str | None,
+    target: str | None,
+    smoothing: float | None,
+    *,
+    has_loss: bool,
 ) -> tuple[FoldPlan, str]:
     """Refuse what cannot be meant before any file is read; return how rows are assigned to folds, and the target."""
     from bayeskit.errors import BayeskitError
@@ -234,7 +261,7 @@ def _plan(
 
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
-    candidates(models or None)
+    candidates(models or None, smoothing)
     if by == "loss" and not has_loss:
         raise typer.BadParameter("'loss' needs --loss or --reject, which say what an error costs.", param_hint="--by")
     try:

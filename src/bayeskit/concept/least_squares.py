@@ -13,7 +13,7 @@ from bayeskit.estimate.least_squares import least_squares
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
-from bayeskit.learn.checks import split_target
+from bayeskit.learn.checks import known_target, split_target
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.linear_units import LinearState, LinearUnits
@@ -21,6 +21,7 @@ from bayeskit.learn.numbered import read_numbered
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.result import Result, pad, short, text_width
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
 
 
@@ -114,6 +115,7 @@ class LeastSquares(WholeModel):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
         settings = self._checked_settings()
+        target = known_target(X, y, target)
         rows = read_numbered(X, y, sample_weight, target, type(self).__name__)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         inputs = DesignMatrix.learn(rows.source, schema, rows.weight)
@@ -136,8 +138,10 @@ class LeastSquares(WholeModel):
         from sklearn.metrics import r2_score
 
         model = self._now()
-        if target is not None:
-            y = split_target(X, target)[1]
+        if isinstance(X, ReadTable) and y is None and X.target is not None:
+            y = X[X.target].to_numpy()
+        elif target is not None:
+            y = split_target(X, target, model.schema_)[1]
         return float(r2_score(y, model.predict(X), sample_weight=sample_weight))
 
     def log_likelihood(self, X: Any, y: Any, noise: float | None = None) -> float:

@@ -10,18 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
+from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.learn.checks import (
     check_columns,
     in_order,
     keep_weighted,
+    known_target,
     refuse_target_among_features,
     rows_and_labels,
     split_target,
 )
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_converted, read_table
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
 
 
@@ -52,12 +55,17 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
-def read_features_and_y(X: Any, y: Any, target: str | None, who: str) -> tuple[Source, Any]:
+def read_features_and_y(
+    X: Any, y: Any, target: str | None, who: str, schema: Schema | None = None
+) -> tuple[Source, Any]:
     """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
-    X, y = rows_and_labels(X, y, target, who, split_target)
+    if isinstance(X, ReadTable) and X.target is not None and y is not None:
+        raise TableError(f"give the labels once: the table was read with target={X.target!r}.")
+    target = known_target(X, y, target)
+    rows, y = rows_and_labels(X, y, target, who, lambda table, name: split_target(table, name, schema))
     if target is not None:
-        return X, y
-    source = read_table(X)
+        return rows, y
+    source = read_table(X) if schema is None else read_converted(X, schema)
     refuse_target_among_features(X, source, y)
     return source, y
 
@@ -69,11 +77,12 @@ def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema
     """
     if isinstance(X, Labelled):
         return X
-    source, y = read_features_and_y(X, y, target, who)
+    target = known_target(X, y, target)
+    source, y = read_features_and_y(X, y, target, who, schema)
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)
-    weight = read_weight(sample_weight, source.n_rows)
+    weight = read_weight(X.of_rows(sample_weight) if isinstance(X, ReadTable) else sample_weight, source.n_rows)
     classes, codes = read_labels(y, source.n_rows)
     source, classes, codes, weight = keep_weighted(source, classes, codes, weight)
     return Labelled(source, codes, classes, weight, target)

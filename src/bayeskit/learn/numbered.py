@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.learn.checks import known_target
 from bayeskit.learn.labelled import read_features_and_y
 from bayeskit.table.labels import read_weight, refuse_missing_labels
 from bayeskit.table.read import Source
+from bayeskit.table.read_result import ReadTable
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,11 @@ class Numbered:
 
 def read_numbered(X: Any, y: Any, sample_weight: Any, target: str | None, who: str) -> Numbered:
     """Read the arguments of ``fit`` where y holds numbers; a row of weight 0 is as if it were not there."""
-    source, y = read_features_and_y(X, y, target, who)
+    if isinstance(X, ReadTable) and y is None and known_target(X, y, target) is not None:
+        # Its labels are classes; the column itself holds numbers.
+        source, y, sample_weight = X.source, X[str(X.target)], X.of_rows(sample_weight)
+    else:
+        source, y = read_features_and_y(X, y, target, who)
     numbers = _numbers(y, source.n_rows)
     weight = read_weight(sample_weight, source.n_rows)
     if weight is not None and not weight.all():

@@ -25,7 +25,7 @@ from bayeskit.sequence.chain_parameters import ChainParameters
 from bayeskit.sequence.chain_questions import evidence_of
 from bayeskit.sequence.hidden_markov import HiddenMarkov
 from bayeskit.sequence.rows import Layout, Sequences, is_list_of_sequences, read_sequences
-from bayeskit.table.labels import read_labels
+from bayeskit.table.labels import read_labels, refuse_missing_labels
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
@@ -331,6 +331,11 @@ def _read_classes(
 def _one_class_each(read: Sequences) -> tuple[Sequences, NDArray[Any], NDArray[np.int64]]:
     assert read.states is not None
     assert read.classes is not None
+    missing = (read.states < 0) & (read.rows >= 0)
+    if missing.any():
+        without = np.zeros(read.source.n_rows, dtype=bool)
+        without[read.rows[missing]] = True
+        refuse_missing_labels(without, left_out_by_the_command=False)
     first = read.offsets[:-1]
     high = np.maximum.reduceat(read.states, first)
     # A time that was filled in has no class of its own.
@@ -340,7 +345,7 @@ def _one_class_each(read: Sequences) -> tuple[Sequences, NDArray[Any], NDArray[n
     if len(mixed):
         name = read.names[int(mixed[0])]
         raise TableError(
-            f"sequence {name!r} has rows of more than one class, or without a class; all rows of a sequence have one. "
+            f"sequence {name!r} has rows of more than one class; all rows of a sequence have the same. "
             "Give group= or lengths= where the table holds several sequences."
         )
     return replace(read, states=None, classes=None), read.classes, high

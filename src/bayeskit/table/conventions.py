@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order
+from bayeskit.table.dates import ORDERS, dates_of, find_order, part_name, parts_of_dates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,6 +88,39 @@ class Convention:
         parsed = pa.chunked_array(chunks, type=values.type)
         odd = pc.and_(pc.is_valid(column), pc.is_null(parsed))
         return parsed, np.flatnonzero(np.asarray(odd))
+
+    @property
+    def holds(self) -> str:
+        """What the cells must be, for messages."""
+        return "a date" if self.what == "date" else "a number"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are written as programs write them, besides cells that are missing."""
+        return self.what == "number" and self.decimal == "."
+
+    @property
+    def described(self) -> str:
+        """The convention in words.
+
+        >>> Convention("date", order="dmy", parts=("year", "month")).described
+        'dates (day.month.year) as year, month'
+        """
+        if self.what == "date":
+            return f"dates ({ORDERS[self.order]}) as {', '.join(self.parts)}"
+        return "decimal comma" if self.decimal == "," else "numbers"
+
+    def outputs(self, name: str) -> tuple[str, ...]:
+        """Return the names of the columns that are made of a column."""
+        return tuple(part_name(name, part) for part in self.parts) if self.what == "date" else (name,)
+
+    def convert(self, column: Any, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
+        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be."""
+        parsed, odd = self.parse(column)
+        if self.what != "date":
+            return {name: parsed}, odd
+        made = parts_of_dates(parsed, self.origin, self.parts)
+        return {part_name(name, part): cells for part, cells in made.items()}, odd
 
     def to_json(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
