@@ -133,14 +133,17 @@ def train(
     from bayeskit.workflow import training
     from bayeskit.workflow.training_table import read_training_table
 
+    of_tables: dict[str, Any] = {"--by": by, "--test": test, "--loss": loss, "--reject": reject is not None}
+    of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
+        others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
+        others |= {"--ignore": ignore, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
+        options.refuse_unused(of_tables | others | {"--random-state": random_state}, "texts")
         texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
         return
     if group is not None or time is not None:
-        unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
-        unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
-        sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
+        sequences.refuse_unused(data, of_tables | {"--model": models}, "--group or --time, which learn a chain")
         file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
