@@ -63,6 +63,7 @@ NB_MODULE(_native, m) {
     bayeskit::automatic::bind_evidence_networks(m);
     bayeskit::automatic::bind_grow_context_trees(m);
     bayeskit::automatic::bind_context_trees(m);
+    bayeskit::automatic::bind_boosted_trees(m);
     bayeskit::automatic::bind_gaussian_rows(m);
     bayeskit::automatic::bind_gaussians(m);
     bayeskit::automatic::bind_pool_loss(m);

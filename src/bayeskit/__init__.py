@@ -69,6 +69,7 @@ _PUBLIC = {
     "load": "bayeskit.io.model_files",
     "mean_loss": "bayeskit.decide.scorer",
     "network_score": "bayeskit.network.learn.scored_families",
+    "read": "bayeskit.workflow.reading",
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
     "threads": "bayeskit._kernels.threads",

@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayeskit import LeastSquares, SigmoidUnit
-from bayeskit.concept.least_squares import solve
-from bayeskit.concept.sigmoid import squared_error
 from bayeskit.errors import BayeskitError, TableError
-from bayeskit.estimate.logistic import LogisticProblem
+from bayeskit.estimate.least_squares import least_squares
+from bayeskit.estimate.linear_problem import LogisticProblem, SquaredErrorProblem
 
 # scikit-learn 1.8 says so of C=inf too, which means the same.
 pytestmark = pytest.mark.filterwarnings("ignore:Setting penalty=None will ignore the C:UserWarning")
@@ -50,7 +49,8 @@ def test_least_squares_is_maximum_likelihood_under_gaussian_noise_of_any_size(se
     near = clone(model)
     for _ in range(5):
         coef, intercept = model.coef_ + rng.normal(size=3) * 0.01, model.intercept_ + rng.normal() * 0.01
-        near._state = replace(model._state, coef=coef, intercept=intercept)
+        units = replace(model._state.units, coef=coef[None, :], intercept=np.array([intercept]))
+        near._state = replace(model._state, units=units)
         assert near.log_likelihood(X, y, noise=noise) <= best
     own = model.log_likelihood(X, y)
     assert all(model.log_likelihood(X, y, noise=model.noise_ * factor) <= own for factor in (0.9, 0.99, 1.01, 1.1))
@@ -84,9 +84,9 @@ def test_inputs_that_are_nearly_alike_have_the_weights_of_a_singular_value_decom
     expected = np.linalg.lstsq(x, d, rcond=200 * np.finfo(float).eps)[0]
     if likeness >= 1e-5:
         expected = np.linalg.lstsq(x / size, d, rcond=None)[0] / size  # of inputs of one size, where nothing is cut off
-    assert_allclose(x @ solve(x, d), x @ expected, rtol=1e-7, atol=1e-7)
+    assert_allclose(x @ least_squares(x, d), x @ expected, rtol=1e-7, atol=1e-7)
     if likeness >= 1e-5:
-        assert_allclose(solve(x, d), expected, rtol=1e-9 / likeness)
+        assert_allclose(least_squares(x, d), expected, rtol=1e-9 / likeness)
 
 
 def test_many_rows_start_where_a_part_of_them_leads():
@@ -152,23 +152,6 @@ def test_the_fit_to_frequencies_is_the_fit_to_raw_rows(seed):
         assert_allclose(by_shares, by_rows, atol=1e-6)
 
 
-def squared_error_of(x, d):
-    return lambda v: squared_error(v, x, d, np.full(len(d), 1 / len(d)))
-
-
-def likelihood_of(x, d):
-    """The log-likelihood of a unit per row, whose last input is 1, as the solvers see it."""
-    labels = d == 1
-    rest = np.where(labels, 0.0, d) @ x
-    problem = LogisticProblem(x[:, :-1], labels, None, np.zeros(3), np.ones(3), 1, 0.0, rest[None, :])
-
-    def value(v):
-        found, gradient = problem.value(v[None, :])
-        return -found, -gradient[0]
-
-    return value
-
-
 @pytest.mark.parametrize("rule", ["cross-entropy", "squared-error"])
 @pytest.mark.parametrize("labels", [True, False])
 def test_the_gradient_is_that_of_the_objective(rule, labels):
@@ -176,7 +159,13 @@ def test_the_gradient_is_that_of_the_objective(rule, labels):
     x = np.column_stack([rng.normal(size=(9, 3)), np.ones(9)])
     d = rng.integers(0, 2, 9).astype(float) if labels else rng.random(9)
     v = rng.normal(size=4)
-    objective = (likelihood_of if rule == "cross-entropy" else squared_error_of)(x, d)
+    problem_of = LogisticProblem.of_frequencies if rule == "cross-entropy" else SquaredErrorProblem
+    problem = problem_of(x[:, :-1], d, None, np.zeros(3), np.ones(3))
+
+    def objective(v):
+        loss, gradient = problem.value(v[None, :])
+        return -loss, -gradient[0]
+
     value, gradient = objective(v)
     steps = np.eye(4) * 1e-6
     measured = [(objective(v + s)[0] - objective(v - s)[0]) / 2e-6 for s in steps]

@@ -700,6 +700,39 @@ class ContextTrees:
     def node_weights(self, cells: NDArray[Any], n_threads: int) -> Doubles: ...
     def score(self, tables: NDArray[np.float32], node_weight: Doubles, codes: Bytes, n_threads: int) -> Doubles: ...
 
+class BoostedTrees:
+    def __init__(
+        self,
+        codes: Bytes,
+        y: NDArray[np.uint32],
+        weight: Doubles,
+        scores: Doubles,
+        part: Bytes,
+        n_parts: int,
+        level_at: NDArray[np.int64],
+        ordered: Bytes,
+        seed: int,
+        rate: float,
+        most_leaves: int,
+        ridge: float,
+        least_curve: float,
+        row_share: float,
+        n_columns: int,
+    ) -> None: ...
+    def grow(self, n_rounds: int, n_threads: int) -> Doubles: ...
+    def left_out(self, n_rounds: int, n_threads: int) -> Doubles: ...
+    def trees(
+        self, n_rounds: int, n_threads: int
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.int32],
+        Bytes,
+        NDArray[np.uint32],
+        NDArray[np.int32],
+        NDArray[np.float32],
+        Doubles,
+    ]: ...
+
 def gaussian_rows(
     numbers: list[NDArray[Any]] | NDArray[Any],
     order: NDArray[np.int32] | None,

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
+from bayeskit.classify.linear_classifier import n_units
 from bayeskit.estimate.class_separation import ClassSeparation, find_separation
 from bayeskit.estimate.history import History
-from bayeskit.estimate.logistic import LogisticProblem, Optimum, solve
+from bayeskit.estimate.linear_problem import LogisticProblem
+from bayeskit.estimate.linear_solvers import Optimum, solve
 from bayeskit.estimate.overlap import proves_overlap
-from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.estimate.steep_directions import steep_directions
+from bayeskit.learn.design_matrix import DesignMatrix, Matrix
 from bayeskit.learn.labelled import Labelled
 from bayeskit.progress import Progress
 from bayeskit.table.schema import Schema
-
-Matrix = NDArray[np.float64]
 
 # Where all scores are below this (or below what a loose tolerance asks for) classes cannot be separated: a separating
 # direction would have been followed further.
@@ -56,8 +56,10 @@ def fit_logistic(
     progress: Progress | None = None,
 ) -> Fitted:
     """Fit a logistic model to labelled rows under a schema."""
-    problem, design = _problem(rows, schema, l2)
     n_classes = len(rows.classes)
+    inputs = DesignMatrix.learn(rows.source, schema, rows.weight)
+    design = inputs.design
+    problem = LogisticProblem(*inputs.with_targets(rows.y), n_units(n_classes), float(l2))
     n_class = np.bincount(rows.y, rows.weight, minlength=n_classes)
     null = float((n_class * np.log(n_class / n_class.sum())).sum())
     if n_classes == 1:
@@ -76,13 +78,6 @@ def fit_logistic(
     penalty = 0.5 * l2 * float((optimum.coef[:, :-1] ** 2).sum())
     log_likelihood = optimum.history.objective[-1] * problem.total + penalty
     return Fitted(design, optimum, covariance, log_likelihood, null, problem.total, separation)
-
-
-def _problem(rows: Labelled, schema: Schema, l2: float) -> tuple[LogisticProblem, DesignMatrix]:
-    design, table, scale = DesignMatrix.learn(rows.source, schema, rows.weight)
-    n_units = {1: 0, 2: 1}.get(len(rows.classes), len(rows.classes))
-    problem = LogisticProblem(table, rows.y, rows.weight, design.means, scale, n_units, float(l2))
-    return problem, design
 
 
 def _separation(problem: LogisticProblem, optimum: Optimum, n_classes: int, tol: float) -> ClassSeparation | None:
@@ -119,12 +114,10 @@ def _covariance(
         # With a penalty all classes have coefficients of their own; their differences are what is asked for.
         if problem.l2 == 0:
             matrix = matrix[np.ix_(kept, kept)]
-    unit = np.tile(np.append(problem.scale, 1.0), len(matrix) // inputs)
-    scaled = matrix / unit[:, None] / unit
-    values, vectors = linalg.eigh(scaled)
-    steep = values > 1e-11 * max(float(values[-1]), 1e-300)
-    inverse = (vectors[:, steep] / values[steep]) @ vectors[:, steep].T / unit[:, None] / unit
-    flat = np.abs(vectors[:, ~steep]).max(axis=1, initial=0.0) > 1e-6
+    unit = np.tile(problem.unit, len(matrix) // inputs)
+    directions = steep_directions(matrix, unit, 1e-11)
+    inverse = (directions.steep / directions.values) @ directions.steep.T
+    flat = (np.abs(directions.flat) * unit[:, None]).max(axis=1, initial=0.0) > 1e-6
     if n_classes > 2 and problem.l2 > 0:
         differences = np.kron(np.delete(np.eye(units), reference, axis=0) - np.eye(units)[reference], np.eye(inputs))
         inverse, flat = differences @ inverse @ differences.T, np.zeros(side, dtype=bool)

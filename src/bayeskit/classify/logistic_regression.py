@@ -7,11 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
 
+from bayeskit.classify.linear_classifier import LinearClassifier, LinearClassifierState
 from bayeskit.classify.logistic_fit import Fitted, fit_logistic
-from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
-from bayeskit.counts.table import read_classes
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.class_separation import ClassSeparation
 from bayeskit.estimate.history import History
@@ -21,23 +19,19 @@ from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.learn.checks import warn_of_empty_columns
 from bayeskit.learn.column_kinds import learn_schema
-from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.learn.design_matrix import Matrix
 from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.linear_units import LinearUnits
 from bayeskit.learn.parameters import a_class_weight, at_least, one_of
 from bayeskit.learn.state import learned
 from bayeskit.progress import Progress
 from bayeskit.table.schema import Schema
 
-Matrix = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class LogisticState(ClassifierState):
+class LogisticState(LinearClassifierState):
     """The coefficients, and how the fit ended."""
 
-    design: DesignMatrix
-    coef: Matrix  # (n_units, n_inputs)
-    intercept: Matrix  # (n_units,)
     history: History
     gradient_norm: float
     log_likelihood: float
@@ -52,14 +46,9 @@ class LogisticState(ClassifierState):
         """The number of steps, at least 1."""
         return max(1, self.history.n_steps)
 
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """What each coefficient belongs to."""
-        return self.design.names
-
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(TableClassifier):
+class LogisticRegression(LinearClassifier):
     r"""Learn P(c | x) directly, by maximum likelihood: the discriminative counterpart of naive Bayes.
 
     .. math:: P(c_k \mid x) = \frac{e^{w_k \cdot x + b_k}}{1 + \sum_{l < K} e^{w_l \cdot x + b_l}}, \qquad
@@ -136,24 +125,15 @@ class LogisticRegression(TableClassifier):
            [ 0.297]])
     """
 
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = LinearClassifier._rules | {
         "l2": at_least(0),
         "solver": one_of("lbfgs", "newton", "gradient"),
-        "learning_rate": (
-            "'auto' or a finite number above 0",
-            lambda eta: eta == "auto" if isinstance(eta, str) else at_least(0)[1](eta) and eta > 0,
-        ),
-        "max_iter": at_least(1, whole=True),
-        "tol": at_least(0),
         "standard_errors": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
         "class_weight": a_class_weight,
     }
 
     _state: LogisticState = field(init=False)
 
-    coef_ = learned("coef", "The weights, of shape (n_units, n_inputs): one unit with two classes, else one per class.")
-    intercept_ = learned("intercept", "The intercepts, of shape (n_units,).")
-    input_names_ = learned("input_names", 'What each weight belongs to: a column, or "column = value".')
     history_ = learned("history", "The objective before each step and at the end, and why the solver stopped.")
     gradient_norm_ = learned("gradient_norm", "The largest entry of the gradient at the end.")
     n_iter_ = learned("n_iter", "The number of steps.")
@@ -248,35 +228,6 @@ class LogisticRegression(TableClassifier):
                 f"reference must be one of the classes {classes.tolist()}, or None for the last; got "
                 f"{self.reference!r}."
             )
-
-    # -- prediction -------------------------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return w · x + b: shape (n_rows,) with two classes, (n_rows, n_classes) with more."""
-        scores = self._now()._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _scores(self, X: Any) -> Matrix:
-        state: LogisticState = self._fitted
-        return state.design.scores(self._read_features(X), state.coef, state.intercept)
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Return P(c | x), of shape (n_rows, n_classes)."""
-        model = self._now()
-        scores = model._scores(X)
-        if len(model.classes_) < 3:
-            ones = np.ones((len(scores), 1))
-            return np.column_stack([expit(-scores), expit(scores)]) if scores.shape[1] else ones
-        return np.asarray(softmax(scores, axis=1))
-
-    def predict_log_proba(self, X: Any) -> Matrix:
-        """Return log P(c | x), of shape (n_rows, n_classes)."""
-        model = self._now()
-        scores = model._scores(X)
-        if len(model.classes_) < 3:
-            zeros = np.zeros((len(scores), 1))
-            return np.column_stack([log_expit(-scores), log_expit(scores)]) if scores.shape[1] else zeros
-        return np.asarray(log_softmax(scores, axis=1))
 
     # -- what was learned -------------------------------------------------------------------------------------------
 
@@ -389,8 +340,8 @@ class LogisticRegression(TableClassifier):
     # -- files ------------------------------------------------------------------------------------------------------
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        state = self._state
-        meta, arrays = classes_to_parts(state.classes)
+        state: LogisticState = self._fitted
+        meta, arrays = super()._learned()
         separation = state.separation
         fields = {
             "history": state.history.to_json(),
@@ -398,7 +349,6 @@ class LogisticRegression(TableClassifier):
             "separation": None if separation is None else [separation.complete, list(separation.inputs)],
         }
         numbers = [state.log_likelihood, state.null_log_likelihood, state.gradient_norm, state.n_rows]
-        arrays |= {"input_means": state.design.means, "coef": state.coef, "intercept": state.intercept}
         arrays["numbers"] = np.array(numbers)
         if state.covariance is not None:
             arrays["covariance"] = state.covariance
@@ -407,10 +357,8 @@ class LogisticRegression(TableClassifier):
     def _restore(
         self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> LogisticState:
-        classes = read_classes(meta, arrays)
-        n_units = {1: 0, 2: 1}.get(len(classes), len(classes))
-        design = DesignMatrix.from_arrays(schema, arrays)
-        n = len(design.means)
+        classes, units = self._restored_units(schema, meta, arrays)
+        n = units.coef.shape[1]
         log_likelihood, null, gradient, n_rows = expect_array(arrays, "numbers", np.float64, (4,)).tolist()
         side = (len(classes) - 1) * (n + 1)
         with_errors = "covariance" in arrays
@@ -426,9 +374,7 @@ class LogisticRegression(TableClassifier):
             schema,
             target,
             classes,
-            design=design,
-            coef=expect_array(arrays, "coef", np.float64, (n_units, n)),
-            intercept=expect_array(arrays, "intercept", np.float64, (n_units,)),
+            units,
             history=History.from_json(expect_field(meta, "history", dict)),
             gradient_norm=gradient,
             log_likelihood=log_likelihood,
@@ -444,15 +390,12 @@ def _state_of(
     settings: LogisticRegression, fitted: Fitted, classes: NDArray[Any], schema: Schema, target: str | None
 ) -> LogisticState:
     optimum = fitted.optimum
-    coef, intercept = fitted.design.around_zero(optimum.coef)
     return LogisticState(
         settings,
         schema,
         target,
         classes,
-        design=fitted.design,
-        coef=coef,
-        intercept=intercept,
+        LinearUnits.around_mean(fitted.design, optimum.coef),
         history=optimum.history,
         gradient_norm=optimum.gradient,
         log_likelihood=fitted.log_likelihood,

@@ -107,6 +107,22 @@ def model_name(data: Sequence[str], target: str | None) -> Path:
     return Path(re.sub(r"[^\w .()-]", "_", name) + ".bayes")
 
 
+def places_of_model(
+    model: Path, report: bool, inputs: Sequence[str | Path | None], force: bool
+) -> tuple[Path, Path | None]:
+    """Return where the model and its report are written; refuse what is no place for them."""
+    from bayeskit.errors import ModelFileError
+
+    if model.suffix == ".html":
+        raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
+    if not model.absolute().parent.is_dir():
+        raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
+    page = model.with_suffix(".html") if report else None
+    for path in filter(None, (model, page)):
+        refuse_overwriting(path, inputs, force=force)
+    return model, page
+
+
 def table_output(output: Path | None, json: bool) -> tuple[Path | None, Path]:
     """Return the table to write, None for standard output, and a name whose extension says its format.
 

@@ -21,6 +21,8 @@ _PIPE_WIDTH = 120
 # Tables with more rows than this say how many more there are.
 MOST_ROWS = 40
 
+NO_PLOTS = "The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]')."
+
 
 def say(text: str = "") -> None:
     """Print a line for a person."""

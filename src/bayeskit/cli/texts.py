@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.options import model_name, refuse_overwriting
+from bayeskit.cli.options import model_name, places_of_model
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
+    from bayeskit.decide.scores import Scores
     from bayeskit.explain.text_explanation import TextExplanation
     from bayeskit.progress import Progress
     from bayeskit.table.corpus_files import TextSource
@@ -26,6 +28,13 @@ def is_text_model(model: Any) -> bool:
     return hasattr(model, "top_words")
 
 
+def refuse_options_of_tables(given: Mapping[str, Any]) -> None:
+    """Refuse options that say nothing about texts."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter("this is for tables; the model reads texts.", param_hint=name)
+
+
 def train(
     data: Sequence[str],
     text: str | None,
@@ -33,29 +42,35 @@ def train(
     output: Path | None,
     models: Sequence[str] | None,
     encoding: str,
+    by: str,
     *,
+    report: bool,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Learn a text classifier and save it."""
+    """Learn a text classifier, and save it and a report."""
     from bayeskit.table.corpus_files import read_texts
+    from bayeskit.workflow.report.text_page import write_text_report
     from bayeskit.workflow.text_training import train_text
     from bayeskit.workflow.wording import count
 
     if text is not None and text == target:
         raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
     source = read_texts(data, text=text, target=target, encoding=encoding)
-    place = output or model_name(data, source.target)
-    refuse_overwriting(place, (source.path, *source.more), force=force)
+    place, page = places_of_model(output or model_name(data, source.target), report, (source.path, *source.more), force)
     if source.target is not None:
         source = source.labeled()
     with screen.progress(not as_json) as progress:
-        result = train_text(source.following(progress), models or None)
+        result = train_text(source.following(progress), models or None, by)
     result.model.save(place, force=force)
+    pictures = True
+    if page is not None:
+        pictures = write_text_report(page, result, join(["bayeskit", *sys.argv[1:]]))
     n_words, classes = result.model.counts_.n_words, result.model.classes_
     if as_json:
-        facts = {"model": str(place), "documents": result.n_documents, "held_out": result.n_held_out}
-        facts |= {"unlabelled_documents": result.n_unlabelled}
+        facts: dict[str, Any] = {"model": str(place), "report": None if page is None else str(page)}
+        facts |= {"documents": result.n_documents, "held_out": result.n_held_out}
+        facts |= {"unlabelled_documents": result.n_unlabelled, "repeated": int(result.held_out.repeated.sum())}
         screen.say_json({**facts, "scores": [vars(s) for s in result.scores], "classes": classes, "words": n_words})
         return
     name = source.path.name if not source.more else source.shown
@@ -63,14 +78,45 @@ def train(
     if result.n_unlabelled:
         screen.say(f"{count(result.n_unlabelled, 'document')} without a value of {source.target!r} left out.")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
-    rows = [(s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}") for s in result.scores]
-    screen.table(("model", "accuracy", "macro-F1", "log-loss"), rows, right=(1, 2, 3), bold=0)
-    screen.say(f"{place}: {_named(result.model)}, learned from all documents")
+    rows = [
+        (s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}", f"{s.calibration_error:.3f}")
+        for s in result.scores
+    ]
+    screen.table(("model", "accuracy", "macro-F1", "log-loss", "calibration"), rows, right=(1, 2, 3, 4), bold=0)
+    screen.say(f"model   {place}: {_named(result.model)}, learned from all documents")
+    if page is not None:
+        screen.say(f"report  {page}")
+    repeated = int(result.held_out.repeated.sum())
+    if repeated:
+        screen.warn(
+            f"{count(repeated, 'held-out document')} {'stands' if repeated == 1 else 'stand'} word for word among the "
+            "documents to learn from, which flatters the scores."
+        )
+    if not pictures:
+        screen.note(screen.NO_PLOTS)
 
 
 def _named(model: Any) -> str:
     event = getattr(model, "model", None)
     return type(model).__name__ + (f"(model={event!r})" if event else "()")
+
+
+def source_of(data: str, text: str | None, target: str | None, encoding: str) -> TextSource:
+    """Open texts with known labels."""
+    from bayeskit.table.corpus_files import read_texts
+
+    return read_texts(data, text=text, target=target, encoding=encoding)
+
+
+def evaluate(
+    model: Any, data: str, text: str | None, target: str | None, costs: Loss | None, encoding: str, *, as_json: bool
+) -> tuple[Scores, str]:
+    """Score a text model on texts with known labels; return the scores, and how the file is called."""
+    from bayeskit.workflow.held_out_texts import evaluate_texts
+
+    source = source_of(data, text, target, encoding)
+    with screen.progress(not as_json) as progress:
+        return evaluate_texts(model, source.following(progress), costs), source.path.name
 
 
 class TextPredictions:

@@ -1,15 +1,32 @@
-"""``bayeskit evaluate``: how good a model is on rows whose class is known."""
+"""``bayeskit evaluate``: how good a model is on rows or documents whose class is known."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
 from bayeskit.cli import options, screen, sequences, texts
-from bayeskit.errors import BayeskitError
+
+if TYPE_CHECKING:
+    from bayeskit.decide.scores import Scores
+
+
+class _Judged(NamedTuple):
+    """The scores, and what was judged."""
+
+    scores: Scores
+    name: str
+    unit: str
+    n_unlabelled: int = 0
+    target: str = ""
 
 
 def evaluate(
     model: options.Model,
     data: options.Data,
     target: options.Target = None,
+    text: options.TextColumn = None,
     loss: options.LossFile = None,
     reject: options.Reject = None,
     strict: options.Strict = False,
@@ -19,51 +36,84 @@ def evaluate(
     delimiter: options.Delimiter = None,
     json: options.Json = False,
 ) -> None:
-    """Score a model on a table with known classes.
+    """Score a model on a table, or on texts, with known classes.
 
     Use rows that the model has not seen: on its own training rows any model looks better than it is. The file may be
     larger than memory.
 
     Example: bayeskit evaluate play.bayes new-days.csv
+
+    Example: bayeskit evaluate stars.bayes new-reviews.jsonl --text review --target stars
     """
-    from bayeskit.decide.scores import MEASURES, MOST_IN_MATRIX
-    from bayeskit.table.files import TableFile
-    from bayeskit.workflow.evaluation import evaluate as score
     from bayeskit.workflow.trained import TrainedModel
-    from bayeskit.workflow.wording import count
 
     sequences.refuse_chain(model, "evaluate", "bayeskit.load(…).score(…) judges whole sequences")
     classifier = TrainedModel.load(model, target)
-    if texts.is_text_model(classifier.model):
-        raise BayeskitError(
-            f"{model} reads texts, and evaluate reads tables; in Python, bayeskit.load(…).score(read_texts(…)) does it."
-        )
     costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
-    file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
+    if texts.is_text_model(classifier.model):
+        texts.refuse_options_of_tables(
+            {"--strict": strict, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
+        )
+        scores, name = texts.evaluate(classifier.model, data, text, target, costs, encoding, as_json=json)
+        judged = _Judged(scores, name, "document")
+    else:
+        if text is not None:
+            raise typer.BadParameter("the model reads a table, not texts.", param_hint="--text")
+        judged = _of_table(classifier, data, target, costs, (encoding, delimiter), strict, decimal, missing, json)
+    (_say_json if json else _show)(judged, costs is not None)
+
+
+def _of_table(
+    classifier: Any,
+    data: str,
+    target: str | None,
+    costs: Any,
+    form: tuple[str, str | None],
+    strict: bool,
+    decimal: str | None,
+    missing: list[str] | None,
+    json: bool,
+) -> _Judged:
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.evaluation import evaluate as score
+
+    file = TableFile.open(data, *form, missing=(*classifier.missing, *(missing or ())))
     with screen.progress(not json) as progress:
         evaluation = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
-    scores = evaluation.scores
-    measures = {name: getattr(scores, name) for name in MEASURES if costs is not None or name != "mean_loss"}
-    if json:
-        screen.say_json(
-            {
-                "rows": scores.n_rows,
-                "unlabelled_rows": evaluation.n_unlabelled,
-                **{name: measure._asdict() for name, measure in measures.items()},
-                "classes": scores.classes,
-                "actions": scores.actions,
-                "confusion": scores.decided,
-            }
-        )
-        return
-    left_out = (
-        f", {evaluation.n_unlabelled} without a value of {evaluation.target!r} left out"
-        if evaluation.n_unlabelled
-        else ""
+    return _Judged(evaluation.scores, file.name, "row", evaluation.n_unlabelled, evaluation.target)
+
+
+def _measures(scores: Scores, with_loss: bool) -> dict[str, Any]:
+    from bayeskit.decide.scores import MEASURES
+
+    return {name: getattr(scores, name) for name in MEASURES if with_loss or name != "mean_loss"}
+
+
+def _say_json(judged: _Judged, with_loss: bool) -> None:
+    scores = judged.scores
+    screen.say_json(
+        {
+            f"{judged.unit}s": scores.n_rows,
+            f"unlabelled_{judged.unit}s": judged.n_unlabelled,
+            **{name: measure._asdict() for name, measure in _measures(scores, with_loss).items()},
+            "classes": scores.classes,
+            "actions": scores.actions,
+            "confusion": scores.decided,
+        }
     )
-    screen.say(f"{file.name}: {count(scores.n_rows, 'row')}{left_out}")
+
+
+def _show(judged: _Judged, with_loss: bool) -> None:
+    from bayeskit.decide.scores import MEASURES, MOST_IN_MATRIX
+    from bayeskit.workflow.wording import count
+
+    scores, left_out = judged.scores, ""
+    if judged.n_unlabelled:
+        left_out = f", {judged.n_unlabelled} without a value of {judged.target!r} left out"
+    screen.say(f"{judged.name}: {count(scores.n_rows, judged.unit)}{left_out}")
     screen.say()
-    screen.table(("score", "value"), [(MEASURES[name], str(measure)) for name, measure in measures.items()], right=(1,))
+    rows = [(MEASURES[name], str(measure)) for name, measure in _measures(scores, with_loss).items()]
+    screen.table(("score", "value"), rows, right=(1,))
     screen.say()
     if len(scores.classes) <= MOST_IN_MATRIX:
         screen.matrix(scores.classes, scores.actions, scores.decided.tolist())
@@ -71,4 +121,4 @@ def evaluate(
     screen.say(f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors.")
     screen.say()
     errors = [(str(truth), str(action), f"{n:,}") for truth, action, n in scores.most_frequent_errors()]
-    screen.table(("true class", "decision", "rows"), errors, right=(2,))
+    screen.table(("true class", "decision", f"{judged.unit}s"), errors, right=(2,))

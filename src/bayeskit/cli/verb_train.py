@@ -17,8 +17,10 @@ from bayeskit.cli.training_screen import as_json, show_board, show_columns, show
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
+    from bayeskit.table.scan.pieces import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
     from bayeskit.workflow.training import Training
+    from bayeskit.workflow.training_table import TrainingTable
 
 # What --by says, and the measure of the library that it means.
 BY = {"error": "error", "log-loss": "log_loss", "brier": "brier", "loss": "mean_loss"}
@@ -51,7 +53,7 @@ Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
 ]
-Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for texts and chains.")]
+Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
 DateOrder = Annotated[
     Literal["dmy", "mdy", "ymd"] | None,
     typer.Option(help="Order of day, month and year in dates (decided column by column).", show_default=False),
@@ -108,8 +110,9 @@ def train(
     score.
 
     With --text, or where DATA is a folder with one folder of text files per class, it learns a text classifier:
-    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the most
-    accurate one is learned from all of them. Several files, a glob or a folder of files may be larger than memory.
+    AutoText and the multinomial, Bernoulli and complement models are compared on every fifth document, and the one
+    with the least log-loss, or by --by, is learned from all of them. Several files, a glob or a folder of files may be
+    larger than memory.
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
@@ -131,51 +134,75 @@ def train(
     """
     from bayeskit.table.files import TableFile
     from bayeskit.workflow import training
-    from bayeskit.workflow.training_table import read_training_table
 
-    of_tables: dict[str, Any] = {"--by": by, "--test": test, "--loss": loss, "--reject": reject is not None}
+    of_tables: dict[str, Any] = {"--test": test, "--loss": loss, "--reject": reject is not None}
     of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
         others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
         others |= {"--ignore": ignore, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
         options.refuse_unused(of_tables | others | {"--random-state": random_state}, "texts")
-        texts.train(data, text, target, output, models, encoding, force=force, as_json=json)
+        texts.train(
+            data, text, target, output, models, encoding, BY[by or "log-loss"], report=report, force=force, as_json=json
+        )
         return
+    form, kinds, words = (encoding, delimiter), options.read_kinds(kind), tuple(missing or ())
     if group is not None or time is not None:
-        asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), options.read_kinds(kind))
-        sequences.refuse_unused(data, of_tables | {"--model": models}, "--group or --time, which learn a chain")
-        file = TableFile.open(data[0], encoding, delimiter, missing=tuple(missing or ()), keep=True)
+        unused = of_tables | {"--model": models, "--by": by}
+        sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
+        asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
+        file = TableFile.open(data[0], *form, missing=words, keep=True)
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
-    kinds, words = options.read_kinds(kind), tuple(missing or ())
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
-    place, page = _places(output or options.model_name(data, target), report, (*sources, loss, test), force)
-    held_out = _held_out(test, target, sources, (encoding, delimiter), words)
-    if scan is not None and not json:
-        screen.say(f"Reading {scan.shown} piece by piece.")
-    with screen.progress(scan is not None and not json) as progress:
-        table = read_training_table(
-            scan or TableFile.open(data[0], encoding, delimiter, missing=words, keep=True),
-            target,
-            [*(ignore or ()), *plan.left_out],
-            kinds,
-            lambda classes: options.read_loss_file(loss, classes, reject),
-            decimal,
-            date_order,
-            also=plan.columns,
-            random_state=random_state,
-            progress=progress,
-        )
-    if not json:
-        show_columns(table)
+    place = output or options.model_name(data, target)
+    place, page = options.places_of_model(place, report, (*sources, loss, test), force)
+    held_out = _held_out(test, target, sources, form, words)
+    rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
+    columns = (target, [*(ignore or ()), *plan.left_out], kinds)
+    table = _read(rows, columns, loss, reject, decimal, date_order, plan.columns, random_state, quiet=json)
     with screen.progress(not json) as progress:
         measure = BY.get(by or "")
         result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
     replace(result.trained, missing=words).save(place, force=force)
     _show(result, held_out, place, page, sources[0], json)
+
+
+def _read(
+    rows: TableFile | Scan,
+    columns: tuple[str, list[str], dict[str, str]],
+    loss: str | None,
+    reject: float | None,
+    decimal: str | None,
+    date_order: str | None,
+    also: Sequence[str],
+    random_state: int,
+    *,
+    quiet: bool,
+) -> TrainingTable:
+    """Read the table to learn from and say what its columns are; ``columns`` are target, ignored ones and kinds."""
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.training_table import read_training_table
+
+    in_pieces = not isinstance(rows, TableFile)
+    if in_pieces and not quiet:
+        screen.say(f"Reading {rows.shown} piece by piece.")
+    with screen.progress(in_pieces and not quiet) as progress:
+        table = read_training_table(
+            rows,
+            *columns,
+            lambda classes: options.read_loss_file(loss, classes, reject),
+            decimal,
+            date_order,
+            also=also,
+            random_state=random_state,
+            progress=progress,
+        )
+    if not quiet:
+        show_columns(table)
+    return table
 
 
 def _show(result: Training, held_out: TableFile | None, place: Path, page: Path | None, data: str, json: bool) -> None:
@@ -195,7 +222,7 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
     if not result.board.beats_majority:
         screen.warn(result.no_better_than_majority)
     if not pictures:
-        screen.note("The report has no plots: matplotlib is not installed (pip install 'bayeskit[plot]').")
+        screen.note(screen.NO_PLOTS)
 
 
 def _plan(
@@ -231,20 +258,6 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     if not json:
         screen.say(f"report  {page}")
     return pictures
-
-
-def _places(model: Path, report: bool, inputs: Sequence[str | None], force: bool) -> tuple[Path, Path | None]:
-    """Return where the model and its report are written; refuse what is no place for them."""
-    from bayeskit.errors import ModelFileError
-
-    if model.suffix == ".html":
-        raise ModelFileError(f"{str(model)!r}: the model file must not end in .html, which is the report's extension.")
-    if not model.absolute().parent.is_dir():
-        raise ModelFileError(f"there is no folder {str(model.parent)!r}; create it first.")
-    page = model.with_suffix(".html") if report else None
-    for path in filter(None, (model, page)):
-        options.refuse_overwriting(path, inputs, force=force)
-    return model, page
 
 
 def _held_out(

@@ -7,24 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
-from bayeskit.errors import BayeskitError, TableError
+from bayeskit.errors import BayeskitError
+from bayeskit.estimate.least_squares import least_squares
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
-from bayeskit.learn.checks import refuse_target_among_features, split_target
+from bayeskit.learn.checks import split_target
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
+from bayeskit.learn.linear_units import LinearState, LinearUnits
+from bayeskit.learn.numbered import read_numbered
 from bayeskit.learn.state import State, learned
 from bayeskit.learn.whole_model import WholeModel
 from bayeskit.result import Result, pad, short, text_width
-from bayeskit.table.labels import read_weight, refuse_missing_labels
-from bayeskit.table.read import Source, read_table
 from bayeskit.table.schema import Schema
-
-# Where the correlations of inputs have no smaller eigenvalue (over the largest), normal equations serve.
-_WELL_POSED = 1e-6
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,18 +50,21 @@ class LinearExplanation(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class LeastSquaresState(State):
+class LeastSquaresState(LinearState, State):
     """The weights and the noise."""
 
-    design: DesignMatrix
-    coef: NDArray[np.float64]  # (n_inputs,)
-    intercept: float
+    units: LinearUnits
     noise: float
 
     @property
-    def input_names(self) -> tuple[str, ...]:
-        """What each weight belongs to."""
-        return self.design.names
+    def coef(self) -> NDArray[np.float64]:
+        """The weights, of shape (n_inputs,)."""
+        return np.asarray(self.units.coef[0])
+
+    @property
+    def intercept(self) -> float:
+        """The intercept."""
+        return float(self.units.intercept[0])
 
 
 class LeastSquares(WholeModel):
@@ -114,30 +114,22 @@ class LeastSquares(WholeModel):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
         settings = self._checked_settings()
-        source, d, weight = _read(X, y, sample_weight, target, type(self).__name__)
-        schema = learn_schema(source, self.kinds, weight=weight)
-        design, table, _ = DesignMatrix.learn(source, schema, weight)
-        mean = float(np.average(d, weights=weight))
+        rows = read_numbered(X, y, sample_weight, target, type(self).__name__)
+        schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
+        inputs = DesignMatrix.learn(rows.source, schema, rows.weight)
         # Around the mean row the intercept parts from the weights, and large offsets do no harm.
-        centred, deviation = design.centred(table), d - mean
-        if weight is None:
-            w = solve(centred, deviation)
-        else:
-            root = np.sqrt(weight)
-            w = solve(centred * root[:, None], deviation * root)
-        residual = deviation - centred @ w
-        noise = float(np.sqrt(np.average(residual**2, weights=weight)))
-        self._state = LeastSquaresState(settings, schema, target, design, w, mean - float(design.means @ w), noise)
+        mean = float(np.average(rows.y, weights=rows.weight))
+        centred, deviation = inputs.centred, rows.y - mean
+        w = least_squares(centred, deviation, rows.weight)
+        noise = float(np.sqrt(np.average((deviation - centred @ w) ** 2, weights=rows.weight)))
+        units = LinearUnits.around_mean(inputs.design, np.append(w, mean)[None, :])
+        self._state = LeastSquaresState(settings, schema, target, units, noise)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return h(x) of each row."""
         model = self._now()
-        state, inputs = model._state, model._state.design.inputs(model._read_features(X))
-        with np.errstate(over="ignore", invalid="ignore"):
-            predicted: NDArray[np.float64] = inputs @ state.coef + state.intercept
-        state.design.refuse_overflow(predicted, inputs)
-        return predicted
+        return model._state.units.scores(model._read_features(X))[:, 0]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:
         """Return R², the share of the squared deviations from the mean that the function explains."""
@@ -166,8 +158,7 @@ class LeastSquares(WholeModel):
         inputs = design.inputs(model._read_features(table))[0] - design.means
         terms = np.zeros(len(state.schema))
         np.add.at(terms, design.columns, inputs * state.coef)
-        base = float(state.intercept + design.means @ state.coef)
-        return LinearExplanation(base, read.names, read.values, terms)
+        return LinearExplanation(float(state.units.at_mean[0]), read.names, read.values, terms)
 
     def summary(self) -> ModelSummary:
         """Return the weights and the noise, to print."""
@@ -180,72 +171,11 @@ class LeastSquares(WholeModel):
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         state = self._state
-        numbers = np.array([state.intercept, state.noise])
-        return {}, {"input_means": state.design.means, "coef": state.coef, "numbers": numbers}
+        return {}, {**state.units.to_arrays(), "noise": np.array([state.noise])}
 
     def _restore(
         self, schema: Schema, target: str | None, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
     ) -> LeastSquaresState:
-        design = DesignMatrix.from_arrays(schema, arrays)
-        coef = expect_array(arrays, "coef", np.float64, (len(design.means),))
-        intercept, noise = expect_array(arrays, "numbers", np.float64, (2,)).tolist()
-        return LeastSquaresState(self, schema, target, design, coef, intercept, noise)
-
-
-def solve(x: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the w of least Σ (d − x w)²; of several, the smallest.
-
-    Examples
-    --------
-    >>> solve(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([2.0, 4.0])).round(6)
-    array([1., 1.])
-    """
-    matrix = x.T @ x
-    size = np.sqrt(np.diagonal(matrix))
-    if len(x) > x.shape[1] > 0 and np.isfinite(size).all() and (size > 0.0).all():
-        values, vectors = linalg.eigh(matrix / size[:, None] / size)
-        if values[0] > _WELL_POSED * values[-1]:
-            w = np.zeros(x.shape[1])
-            # The normal equations lose half of the digits that the residuals of the first answer bring back.
-            for _ in range(2):
-                w += vectors @ ((vectors.T @ (x.T @ (d - x @ w) / size)) / values) / size
-            return w
-    # Directions that centring or copies of a column leave at rounding size count as none.
-    smallest = np.finfo(np.float64).eps * max(x.shape)
-    return np.asarray(linalg.lstsq(x, d, cond=smallest, lapack_driver="gelsd")[0])
-
-
-def _read(
-    X: Any, y: Any, sample_weight: Any, target: str | None, who: str
-) -> tuple[Source, NDArray[np.float64], NDArray[np.float64] | None]:
-    if target is not None:
-        if y is not None:
-            raise TableError(f"give the numbers once: either y or target='{target}'.")
-        source, y = split_target(X, target)
-    elif y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    else:
-        source = read_table(X)
-        refuse_target_among_features(X, source, y)
-    d = read_numbers(y, source.n_rows)
-    weight = read_weight(sample_weight, source.n_rows)
-    if weight is not None and not weight.all():  # a row of weight 0 is as if it were not there
-        rows = np.flatnonzero(weight)
-        source, d, weight = source.take(rows), d[rows], weight[rows]
-    return source, d, weight
-
-
-def read_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
-    """Read the target number of each row; a missing or infinite one is an error that names its row."""
-    from sklearn.utils.validation import column_or_1d
-
-    try:
-        d = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TableError(f"y must be a numeric column, one for each row: {error}") from error
-    if len(d) != n_rows:
-        raise TableError(f"Found input variables with inconsistent numbers of samples: [{n_rows}, {len(d)}]")
-    refuse_missing_labels(np.isnan(d))
-    if np.isinf(d).any():
-        raise TableError(f"Input y contains infinity: row {int(np.isinf(d).argmax())}; put a finite number there.")
-    return d
+        units = LinearUnits.from_arrays(schema, arrays, 1)
+        noise = float(expect_array(arrays, "noise", np.float64, (1,))[0])
+        return LeastSquaresState(self, schema, target, units, noise)

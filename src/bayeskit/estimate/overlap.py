@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from scipy.special import expit, softmax
 
-from bayeskit.estimate.logistic import LogisticProblem
+from bayeskit.estimate.linear_problem import LogisticProblem
+from bayeskit.estimate.steep_directions import steep_directions
 
 Matrix = NDArray[np.float64]
 
@@ -44,15 +44,11 @@ def _moved(problem: LogisticProblem, coef: Matrix, gradient: Matrix, step: int) 
         scatter += (x * least[:, None]).T @ x
     unit = np.sqrt(np.diagonal(scatter))
     unit = np.where(unit > 0, unit, 1.0)
-    values, vectors = linalg.eigh(scatter / unit[:, None] / unit)
-    steep = values > _FLAT * max(float(values[-1]), 1e-300)
-    if not steep.all():
-        flat = vectors[:, ~steep] / unit[:, None]
-        size = np.append(problem.scale, 1.0) @ np.abs(flat)  # what each column can add, in its own unit
-        if any((np.abs(x @ flat) > 1e-9 * size).any() for x, _, _ in problem.blocks()):
-            return None
-    inside = (gradient / unit) @ vectors[:, steep] / values[steep]
-    return np.asarray(inside @ vectors[:, steep].T / unit)
+    directions = steep_directions(scatter, unit, _FLAT)
+    size = problem.unit @ np.abs(directions.flat)  # what each column can add, in its own unit
+    if size.size and any((np.abs(x @ directions.flat) > 1e-9 * size).any() for x, _, _ in problem.blocks()):
+        return None
+    return directions.solve(gradient.T).T
 
 
 def _least_other(scores: Matrix, y: NDArray[np.generic]) -> NDArray[np.float64]:

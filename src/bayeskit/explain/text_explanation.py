@@ -78,14 +78,15 @@ class TextExplanation:
         counts = tuple(len(same[token]) for token in order)
         return _WordTerms(self.classes, self.prior, order, counts, terms, used, self.probability)
 
-    def _shares(self) -> list[tuple[int, int, float, Word]]:
+    def _shares(self, most: int | None = None) -> list[tuple[int, int, float, Word]]:
         """Return the pieces of the text in order: begin, end, share of the strongest weight (0 between words), word."""
+        n = len(self.text) if most is None else min(most, len(self.text))
         strongest = max((abs(word.weight) for word in self.words if np.isfinite(word.weight)), default=0.0) or 1.0
-        at: list[float] = [0.0] * len(self.text)
-        of: list[Word | None] = [None] * len(self.text)
+        at: list[float] = [0.0] * n
+        of: list[Word | None] = [None] * n
         # Tokens may overlap (pairs of ideographs, n-grams): a character shows the sum of what it takes part in.
         for word in self.words:
-            for i in range(word.begin, min(word.end, len(self.text))):
+            for i in range(word.begin, min(word.end, n)):
                 at[i] += word.weight / strongest
                 of[i] = of[i] or word
         pieces: list[tuple[int, int, float, Word]] = []
@@ -108,8 +109,14 @@ class TextExplanation:
 
     def to_html(self) -> str:
         """Return the text as HTML with words coloured by sign and size of their weight; all text is escaped."""
+        first, second = (html.escape(str(name)) for name in self.classes)
+        head = f"{first} <b>{self.log_odds:+.3f}</b> over {second}, P({first}) = {self.probability:.3f}"
+        return f'<div><p>{head}</p><p style="white-space:pre-wrap">{self.coloured_html()}</p></div>'
+
+    def coloured_html(self, most: int | None = None) -> str:
+        """Return the text alone with its words coloured, or its first characters."""
         out = []
-        for begin, end, share, word in self._shares():
+        for begin, end, share, word in self._shares(most):
             piece = html.escape(self.text[begin:end])
             if abs(share) >= _FAINT:
                 colour = FOR if share > 0 else AGAINST
@@ -117,9 +124,8 @@ class TextExplanation:
                 title = html.escape(f"{word.token}: {word.weight:+.3f}", quote=True)
                 piece = f'<span style="{style}" title="{title}">{piece}</span>'
             out.append(piece)
-        first, second = (html.escape(str(name)) for name in self.classes)
-        head = f"{first} <b>{self.log_odds:+.3f}</b> over {second}, P({first}) = {self.probability:.3f}"
-        return f'<div><p>{head}</p><p style="white-space:pre-wrap">{"".join(out)}</p></div>'
+        cut = most is not None and len(self.text) > most
+        return "".join(out) + ("…" if cut else "")
 
     def __str__(self) -> str:
         return f"{rendering.text(self.by_word())}\n{self.marked()}"

@@ -137,8 +137,7 @@ def _aode(model: Any, engine: str) -> Scorer:
 def _logistic(model: Any, engine: str) -> Scorer:
     """Scores around the mean row, so that a cell which takes the mean adds nothing."""
     state = model._fitted
-    means, coef = state.design.means, state.coef
-    at_mean = state.intercept + coef @ means
+    means, coef, at_mean = state.design.means, state.coef, state.units.at_mean
     if len(state.classes) < 3:  # the first class has the score 0
         coef = np.vstack([np.zeros((1, len(means))), coef])
         at_mean = np.append(0.0, at_mean)
@@ -251,7 +250,7 @@ def _absent(tree: Tree, node: int) -> int:
 
 def _auto(model: Any, engine: str) -> Scorer:
     beliefs = model._beliefs
-    part = auto_pool(beliefs, engine)
+    part = auto_pool(beliefs)
     return Scorer(model.classes_.tolist(), auto_columns(beliefs), part, beliefs.log_prior)
 
 

@@ -13,6 +13,7 @@ from bayeskit.table.frames import as_frame, read_frame_column
 from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
+from bayeskit.table.read_result import ColumnNote
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
 LONG_TEXT = 30
 # A text column with more values than this needs at least two rows a value, or its counts say nothing.
 MANY_VALUES = 50
-
-
-@dataclass(frozen=True)
-class ColumnNote:
-    """One column of a file: its kind, and why."""
-
-    name: str
-    kind: str  # what `kinds` may say, "target" or "left out"
-    why: str
-    n_values: int
-    missing: float  # the share of cells
-    example: str
-    settled_by: str = ""  # the argument that would say what the cells leave open
-
-    @property
-    def used(self) -> bool:
-        """Whether models use the column."""
-        return self.kind not in ("left out", "target", "date")
 
 
 @dataclass(frozen=True)
@@ -88,12 +71,13 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
     """Return the note with how the column was written, and with what it was made of."""
     if note.name in written.parts and note.used and not forced:
         part = written.parts[note.name]
-        return replace(note, kind=part.kind, why=part.why)
+        return replace(note, kind=part.kind, why=part.why, made_of=part.column)
     said, settled_by = written.said.get(note.name, ("", ""))
     convention = written.conventions.get(note.name)
     if convention is not None and convention.what == "date" and note.kind != "left out":
         note = replace(note, kind="date", why=described(convention))
-    return replace(note, why=f"{note.why}; {said}" if said else note.why, settled_by=settled_by)
+    why = f"{note.why}; {said}" if said else note.why
+    return replace(note, why=why, settled_by=settled_by, convention=convention)
 
 
 def read_features(table: pa.Table, notes: tuple[ColumnNote, ...]) -> Features:

@@ -28,6 +28,7 @@ class DatePart:
 
     kind: str
     why: str
+    column: str  # the column of the table
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def read_columns(
 
 def _date_part(part: str, column: str, convention: Convention) -> DatePart:
     since = f" since {convention.origin}" if part == "days" else ""
-    return DatePart("categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {column!r}")
+    return DatePart("categorical" if part in CATEGORIES else "numeric", f"{part}{since} of {column!r}", column)
 
 
 def _is_text(column: Any) -> bool:

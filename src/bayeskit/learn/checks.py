@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -72,6 +72,26 @@ def refuse_target_among_features(X: Any, source: Source, y: Any) -> None:
             raise TableError(
                 f"the target '{name}' is still among the features; leave that column out, or pass target='{name}'."
             )
+
+
+def rows_and_labels(
+    X: Any,
+    y: Any,
+    target: str | None,
+    who: str,
+    split: Callable[[Any, str], tuple[Any, Any]],
+    needs: str = "This {} estimator requires y to be passed, but the target y is None",
+) -> tuple[Any, Any]:
+    """Return X and y as given, or what ``split`` makes of X where ``target`` names the column of the labels."""
+    if target is not None:
+        if y is not None:
+            raise TableError(f"give the labels once: either y or target='{target}'.")
+        return split(X, target)
+    if y is None:
+        raise TableError(f"{needs.format(who)}: pass y, or target='column'.")
+    if isinstance(y, str):
+        raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
+    return X, y
 
 
 def split_target(X: Any, target: str) -> tuple[Source, Any]:

@@ -16,6 +16,7 @@ from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema
 
 Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +30,8 @@ class DesignMatrix:
     means: NDArray[np.float64]  # (n_inputs,)
 
     @classmethod
-    def learn(
-        cls, source: Source, schema: Schema, weight: NDArray[np.float64] | None
-    ) -> tuple[DesignMatrix, NDArray[Any], NDArray[np.float64]]:
-        """Return the design of a table, its inputs with NaN where a cell is missing, and the deviation of each input.
-
-        An array of numbers is its own inputs, in its own type and without a copy.
-        """
+    def learn(cls, source: Source, schema: Schema, weight: NDArray[np.float64] | None) -> TrainingInputs:
+        """Return the design of a table with its inputs; an array of numbers is its own inputs, without a copy."""
         array = source.array
         in_place = array is not None and array.dtype.kind in "iuf" and len(schema.numeric) == len(schema)
         table = array if in_place and array is not None else raw_inputs(source, schema)
@@ -54,14 +50,7 @@ class DesignMatrix:
         scale = np.sqrt(moments.scatter[:, 0] / np.maximum(moments.weight[:, 0], 1e-300))
         # A column of one value has no say: its unit does not matter.
         scale = np.where(scale > 1e-13 * np.abs(means), scale, np.maximum(1.0, np.abs(means)))
-        return cls(schema, means), table, scale
-
-    def centred(self, table: NDArray[Any]) -> Matrix:
-        """Return the deviations of inputs from their means; a missing cell deviates by nothing."""
-        deviation: Matrix = np.subtract(table, self.means, dtype=np.float64)
-        if deviation.size and np.isnan(deviation.min()):
-            deviation[np.isnan(deviation)] = 0.0
-        return deviation
+        return TrainingInputs(cls(schema, means), table, scale, weight)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,31 +67,6 @@ class DesignMatrix:
         inputs = raw_inputs(source, self.schema)
         return np.where(np.isnan(inputs), self.means, inputs)
 
-    def scores(self, source: Source, coef: Matrix, intercept: NDArray[np.float64]) -> Matrix:
-        """Return w₀ + Σ w_k x_k of each unit, shape (n_rows, n_units)."""
-        # Around the mean row, so that a cell which takes the mean adds exactly nothing.
-        at_mean, inputs = intercept + coef @ self.means, self.inputs(source)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray((inputs - self.means) @ coef.T + at_mean)
-        self.refuse_overflow(scores, inputs)
-        return scores
-
-    def refuse_overflow(self, scores: NDArray[np.float64], inputs: Matrix) -> None:
-        """Raise the error that names the largest input of the first row whose score is not finite."""
-        finite = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
-        if not finite.all():
-            row = int(finite.argmin())
-            k = int(np.abs(inputs[row]).argmax())
-            raise TableError(
-                f"column '{self.names[k]}', row {row} holds {inputs[row, k]:g}, so large that the score of the row "
-                "overflows; use a larger unit."
-            )
-
-    def around_zero(self, coef: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
-        """Return weights and intercepts for inputs as they are, from those around the mean row, intercept last."""
-        weights = coef[:, :-1].copy()
-        return weights, coef[:, -1] - weights @ self.means
-
     @classmethod
     def from_arrays(cls, schema: Schema, arrays: dict[str, NDArray[Any]]) -> DesignMatrix:
         """Read the means of a model file."""
@@ -111,6 +75,28 @@ class DesignMatrix:
         if not np.isfinite(means).all():
             raise ValueError("the means of the inputs are not finite")
         return cls(schema, means)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingInputs:
+    """The rows of a fit as inputs, with what centres and scales them."""
+
+    design: DesignMatrix
+    table: NDArray[Any]  # (n_rows, n_inputs) in any numeric type; NaN where a cell is missing
+    scale: Vector  # (n_inputs,): the deviation of each input
+    weight: Vector | None  # (n_rows,)
+
+    @property
+    def centred(self) -> Matrix:
+        """The deviations of inputs from their means; a missing cell deviates by nothing."""
+        deviation: Matrix = np.subtract(self.table, self.design.means, dtype=np.float64)
+        if deviation.size and np.isnan(deviation.min()):
+            deviation[np.isnan(deviation)] = 0.0
+        return deviation
+
+    def with_targets(self, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Vector | None, Vector, Vector]:
+        """Return the first arguments of a :class:`~bayeskit.estimate.linear_problem.LinearProblem`."""
+        return self.table, y, self.weight, self.design.means, self.scale
 
 
 def _names(variable: Any) -> tuple[str, ...]:

@@ -55,12 +55,12 @@ def count_in_database(plan: Plan, scan: Scan, progress: Progress | None) -> Part
         return None
     parts = {name: _count_groups(plan, scan, name, table) for name, table in groups.items()}
     streamed = tuple(name for name in names if name not in groups)
-    rest = _stream(plan, scan, streamed, progress) if streamed else None
-    _refuse_other_rows([*parts.values(), *([] if rest is None else [rest])], scan)
+    rest = [_stream(plan, scan, streamed, progress)] if streamed else []
+    _refuse_other_rows([*parts.values(), *rest], scan)
     grouped = {name: part.counts for name, part in parts.items() if part.counts is not None}
     if not grouped:
         return Part(None)
-    counts = _joined(plan, grouped, None if rest is None else rest.counts)
+    counts = _joined(plan, grouped, rest[0].counts if rest else None)
     refuse_too_wide(counts.schema, counts.n_classes, read_memory(model.max_memory))
     if progress is not None:
         n_rows = int(counts.n_rows)

@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
-from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
-from bayeskit.learn.checks import check_columns, in_order, keep_weighted, refuse_target_among_features, split_target
+from bayeskit.learn.checks import (
+    check_columns,
+    in_order,
+    keep_weighted,
+    refuse_target_among_features,
+    rows_and_labels,
+    split_target,
+)
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.read import Source, read_table
@@ -46,6 +52,16 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
+def read_features_and_y(X: Any, y: Any, target: str | None, who: str) -> tuple[Source, Any]:
+    """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
+    X, y = rows_and_labels(X, y, target, who, split_target)
+    if target is not None:
+        return X, y
+    source = read_table(X)
+    refuse_target_among_features(X, source, y)
+    return source, y
+
+
 def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
@@ -53,17 +69,7 @@ def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema
     """
     if isinstance(X, Labelled):
         return X
-    if target is not None:
-        if y is not None:
-            raise TableError(f"give the labels once: either y or target='{target}'.")
-        source, y = split_target(X, target)
-    elif y is None:
-        raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
-    else:
-        source = read_table(X)
-        if isinstance(y, str):
-            raise TableError(f"y is the text {y!r}; to name the column that holds the labels, pass target={y!r}.")
-        refuse_target_among_features(X, source, y)
+    source, y = read_features_and_y(X, y, target, who)
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeskit.counts.tokens import Batch
 from bayeskit.errors import TableError
+from bayeskit.learn.checks import rows_and_labels
 from bayeskit.learn.plan import labelled_batches
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels, read_weight
@@ -31,12 +32,7 @@ class LabelledTexts:
                     f"{str(self._source.path)!r} has no labels; say which column holds them: read_texts(…, target=…)."
                 )
             return
-        if target is not None:
-            if y is not None:
-                raise TableError(f"give the labels once: either y or target='{target}'.")
-            X, y = split_text(X, target)
-        elif y is None:
-            raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+        X, y = rows_and_labels(X, y, target, who, split_text)
         texts = read_documents(X)
         if not texts:
             raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")

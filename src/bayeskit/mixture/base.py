@@ -255,7 +255,7 @@ class MixtureModel(WholeModel):
         """Return log P(x) of each row, of its known cells; low values mark rows unlike those of the fit."""
         return self._score(X, Score.LOG_EVIDENCE)
 
-    def _draw_labels(self, n_samples: int, random_state: Any) -> tuple[NDArray[np.int64], np.random.Generator]:
+    def _sample_labels(self, n_samples: int, random_state: Any) -> tuple[NDArray[np.int64], np.random.Generator]:
         # The components of the rows to draw, in rising order, and what draws the rows themselves.
         weights = self.weights_
         if n_samples < 1:

@@ -387,7 +387,7 @@ class GaussianMixture(MixtureModel):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
         model = self._now()
-        labels, rng = model._draw_labels(n_samples, random_state)
+        labels, rng = model._sample_labels(n_samples, random_state)
         components, used = model._state.components, model._state.used
         rows = model.means_[labels]
         for c in range(len(components.weight)):

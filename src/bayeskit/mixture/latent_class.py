@@ -249,7 +249,7 @@ class LatentClass(MixtureModel):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[dict[str, Any], NDArray[np.int64]]:
         """Draw rows, as a dict of the columns in use, and their classes; a bin is drawn as its name."""
         model = self._now()
-        labels, rng = model._draw_labels(n_samples, random_state)
+        labels, rng = model._sample_labels(n_samples, random_state)
         drawn: dict[str, Any] = {}
         for name, table in model.tables_.items():
             variable = model.schema_[name]

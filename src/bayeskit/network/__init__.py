@@ -6,6 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayeskit.network.cpd.function_table import Table as Table
+    from bayeskit.network.cpd.logistic import Logistic as Logistic
+    from bayeskit.network.cpd.noisy import NoisyAdder as NoisyAdder
+    from bayeskit.network.cpd.noisy import NoisyAnd as NoisyAnd
+    from bayeskit.network.cpd.noisy import NoisyMax as NoisyMax
+    from bayeskit.network.cpd.noisy import NoisyOr as NoisyOr
+    from bayeskit.network.cpd.ranked import Ranked as Ranked
+    from bayeskit.network.cpd.tree_table import TreeTable as TreeTable
     from bayeskit.network.infer.evidence import Marginal as Marginal
     from bayeskit.network.learn.methods.chow_liu import ChowLiu as ChowLiu
     from bayeskit.network.learn.methods.exact import Exact as Exact
@@ -29,6 +37,14 @@ _PUBLIC = {
     "K2": "bayeskit.network.learn.methods.k2",
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
+    "Logistic": "bayeskit.network.cpd.logistic",
+    "NoisyAdder": "bayeskit.network.cpd.noisy",
+    "NoisyAnd": "bayeskit.network.cpd.noisy",
+    "NoisyMax": "bayeskit.network.cpd.noisy",
+    "NoisyOr": "bayeskit.network.cpd.noisy",
+    "Ranked": "bayeskit.network.cpd.ranked",
+    "Table": "bayeskit.network.cpd.function_table",
+    "TreeTable": "bayeskit.network.cpd.tree_table",
     "PC": "bayeskit.network.learn.methods.pc",
     "Tabu": "bayeskit.network.learn.methods.tabu",
 }

@@ -1,4 +1,4 @@
-"""Texts with labels from JSON Lines, CSV, Parquet, or a folder tree: read in batches, in constant memory."""
+"""Texts with labels from JSON Lines, CSV, Parquet, mailboxes, or a folder tree: read in batches, in constant memory."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from bayeskit.table.formats.csv import CsvReader
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.jsonl import JsonRows
 from bayeskit.table.labels import without_unlabeled
+from bayeskit.table.mail import COLUMNS as MAIL
+from bayeskit.table.mail import is_mailbox, messages
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import STDIN, RawFile, open_raw
 from bayeskit.table.scan.files import list_files
@@ -118,6 +120,11 @@ class TextSource:
             before = done
 
     def _file(self) -> Iterator[tuple[str, Any, int]]:
+        if is_mailbox(self.path):
+            return (
+                (message[self.text or "text"], message.get(self.target or ""), done)
+                for message, done in messages(self.path)
+            )
         return self._json_lines() if _is_json(self.path) else self._table()
 
     def _json_lines(self) -> Iterator[tuple[str, Any, int]]:
@@ -220,12 +227,14 @@ def read_texts(
     Parameters
     ----------
     path : str, path or list of them
-        A JSON Lines (``.jsonl``, ``.ndjson``), CSV or Parquet file, plain or ``.gz``; a glob that names several, a list
-        of them, or, where ``text`` is given, a folder of them; or a folder with one folder of text files per class, or,
-        to predict, a folder of text files.
+        A JSON Lines (``.jsonl``, ``.ndjson``), CSV, Parquet or ``.mbox`` file, plain or ``.gz``; a glob that names
+        several, a list of them, or, where ``text`` is given, a folder of them; or a folder with one folder of text
+        files per class, or, to predict, a folder of text files.
     text, target : str, optional
         The column of the texts and the one of the labels. By default a column called text, document, body, content or
-        sentence, and one called label, target, class or category. In a folder tree the label is the folder's name.
+        sentence, and one called label, target, class or category. In a folder tree the label is the folder's name;
+        of several ``.mbox`` files it is the name of the mailbox. A message has the columns text (its subject and body),
+        subject, from and mailbox.
     encoding : str, default "utf-8"
         The encoding; a byte order mark at the beginning of a file overrides it.
     errors : {"strict", "replace"}, default "strict"
@@ -270,6 +279,8 @@ def _text_files(paths: list[Path], text: str | None, target: str | None, encodin
     """Return the texts of files that all have the columns of the first."""
     first, *more = paths
     names, shown = _names(first, encoding, errors)
+    if target is None and more and all(map(is_mailbox, paths)):
+        target = "mailbox"
     columns = [_column(name, usual, names, shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
     if columns[0] is None:
         raise TableError(
@@ -286,6 +297,8 @@ def _text_files(paths: list[Path], text: str | None, target: str | None, encodin
 def _names(path: Path, encoding: str, errors: str) -> tuple[tuple[str, ...], str]:
     """Return the columns of a file, or the keys of its first JSON object, and the file as messages show it."""
     raw = open_raw(path)
+    if is_mailbox(path):
+        return MAIL, raw.shown
     if _is_json(path):
         names = tuple(next(json_lines(raw, encoding, errors), (0, {}, 0))[1])
     else:

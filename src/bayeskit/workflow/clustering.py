@@ -16,8 +16,8 @@ from bayeskit.mixture.latent_class import LatentClass
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeskit.kinds.infer import ColumnNote
     from bayeskit.table.files import TableFile
+    from bayeskit.table.read_result import ColumnNote
 
 Way = Literal["latent-class", "gaussian", "k-means"]
 WAYS: tuple[Way, ...] = ("latent-class", "gaussian", "k-means")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,17 +97,32 @@ def compare_models(
     The p-value is that of McNemar's exact test: the probability of a split at least as uneven among the rows that one
     model alone gets right, if both were equally good.
     """
-    from scipy.stats import binomtest
+    refuse_other_classes(first, second)
+    target = _target_of(first, target, file)
+    columns = [ModelColumns(model, file, strict=strict, decimal=decimal) for model in (first, second)]
+    comparison = paired((posteriors, y) for posteriors, y, _ in _scored_batches(columns, file, target))
+    if comparison is None:
+        raise TableError(f"{file.shown} has no row with a value of {target!r}.")
+    for each in columns:
+        each.warn()
+    return comparison
 
+
+def refuse_other_classes(first: Any, second: Any) -> None:
+    """Refuse two models that do not have the same classes."""
     labels = [model.classes_.tolist() for model in (first, second)]
     if labels[0] != labels[1]:
         raise BayeskitError(f"the models do not have the same classes: {labels[0]} and {labels[1]}.")
-    target = _target_of(first, target, file)
+
+
+def paired(batches: Iterable[tuple[Sequence[NDArray[np.float64]], NDArray[np.intp]]]) -> PairedComparison | None:
+    """Compare the posteriors of two models, batch by batch, with the true classes; None where there is no row."""
+    from scipy.stats import binomtest
+
     sums: Any = 0
     only = [0, 0]
     n_rows = 0
-    columns = [ModelColumns(model, file, strict=strict, decimal=decimal) for model in (first, second)]
-    for posteriors, y, _ in _scored_batches(columns, file, target):
+    for posteriors, y in batches:
         a, b = (row_scores(posterior, y) for posterior in posteriors)  # (n_measures, n_rows)
         right = (a[0] == 0, b[0] == 0)
         only[0] += int((right[0] & ~right[1]).sum())
@@ -116,13 +131,11 @@ def compare_models(
         sums = sums + np.stack([rows.sum(axis=2), (rows**2).sum(axis=2)], axis=-1)
         n_rows += len(y)
     if not n_rows:
-        raise TableError(f"{file.shown} has no row with a value of {target!r}.")
+        return None
     measures = {
         name: (measure_of(each[0], n_rows), measure_of(each[1], n_rows), measure_of(each[2], n_rows))
         for name, each in zip(ROW_MEASURES, sums, strict=True)
     }
-    for each in columns:
-        each.warn()
     split = sum(only)
     p_value = float(binomtest(only[0], split).pvalue) if split else 1.0
     return PairedComparison(n_rows, measures, only[0], only[1], p_value)

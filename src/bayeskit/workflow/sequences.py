@@ -16,8 +16,8 @@ from bayeskit.table.read import Source, read_values
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from bayeskit.kinds.infer import ColumnNote
     from bayeskit.table.files import TableFile
+    from bayeskit.table.read_result import ColumnNote
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
-from bayeskit.kinds.infer import ColumnNote, Features, infer_kinds, read_features
+from bayeskit.kinds.infer import Features, infer_kinds, read_features
 from bayeskit.kinds.written import WrittenColumns, part_name, read_columns, read_labels_as_written
 from bayeskit.progress import Progress, renamed
 from bayeskit.table.dates import AMOUNTS, CATEGORIES
 from bayeskit.table.files import Rows, TableFile
 from bayeskit.table.labels import read_labels
+from bayeskit.table.read_result import ColumnNote
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.rows import ScannedRows
 from bayeskit.table.scan.sample import Sample, draw_sample

@@ -143,8 +143,8 @@ def test_a_file_of_texts_that_a_glob_names_is_not_overwritten(parts, model, caps
 
 
 def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, tmp_path, capsys):
-    assert run(["evaluate", str(model), str(news)]) == 1
-    assert "reads texts, and evaluate reads tables" in capsys.readouterr().err
+    assert run(["evaluate", str(model), str(news), "--decimal", ","]) == 2
+    assert "--decimal: this is for tables" in " ".join(capsys.readouterr().err.split())
     assert run(["train", str(news), "--text", "text", "--target", "text", "-o", str(tmp_path / "x.bayes")]) != 0
     assert "both name 'text'" in " ".join(capsys.readouterr().err.split())
     one = tmp_path / "one.jsonl"
@@ -159,6 +159,64 @@ def test_what_is_not_built_for_texts_and_chains_is_refused_by_name(model, news, 
     for verb in ("evaluate", "explain"):
         assert run([verb, chain, days]) == 1
         assert "the rows of a chain depend on those before them" in capsys.readouterr().err
+
+
+def test_a_text_model_is_evaluated_as_scikit_learn_does(model, news, tmp_path, capsys):
+    from sklearn.metrics import accuracy_score, log_loss
+
+    from bayeskit import load
+
+    other = tmp_path / "other.jsonl"
+    rows = [{"body": t, "truth": label} for t, label in zip(TEXTS, LABELS[1:] + LABELS[:1], strict=True)]
+    other.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(["evaluate", str(model), str(other), "--text", "body", "--target", "truth", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    classifier, y = load(model), [row["truth"] for row in rows]
+    assert said["documents"] == len(TEXTS)
+    assert said["error"]["value"] == pytest.approx(1 - accuracy_score(y, classifier.predict(TEXTS)), abs=1e-12)
+    assert said["log_loss"]["value"] == pytest.approx(log_loss(y, classifier.predict_proba(TEXTS)), abs=1e-9)
+    assert sum(map(sum, said["confusion"])) == len(TEXTS)
+    assert run(["evaluate", str(model), str(news)]) == 0
+    assert "20 documents" in capsys.readouterr().out
+    other.write_text('{"text": "a goal", "label": "weather"}\n')
+    assert run(["evaluate", str(model), str(other)]) == 1
+    assert "document 1: 'weather' is not a class of the model" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_report_of_texts_says_what_flatters_and_shows_the_surest_mistakes(tmp_path, capsys):
+    rows = [{"text": f"{t} {i}", "label": label} for i in range(6) for t, label in zip(TEXTS, LABELS, strict=True)]
+    rows[9]["label"] = "sport" if rows[9]["label"] == "politics" else "politics"  # every fifth is held out
+    rows[4]["text"] = rows[0]["text"].upper()
+    rows[14]["text"] = "<script>alert(1)</script> " + rows[14]["text"]
+    path, place = tmp_path / "news.jsonl", tmp_path / "news.bayes"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(["train", str(path), "--text", "text", "-m", "multinomial", "-o", str(place)]) == 0
+    printed = capsys.readouterr()
+    assert "1 held-out document stands word for word" in printed.err
+    page = place.with_suffix(".html").read_text()
+    assert "held-out document 2:" in page  # the tenth of all, whose label is wrong
+    assert "<script>" not in page
+    for heading in ("Leaderboard", "Confusion matrix", "The most telling words", "Length and error", "Model card"):
+        assert heading in page
+    assert run(["train", str(path), "--text", "text", "--no-report", "-o", str(tmp_path / "b.bayes")]) == 0
+    assert not (tmp_path / "b.html").exists()
+
+
+def test_two_text_models_are_compared_document_by_document(model, news, tmp_path, capsys):
+    from sklearn.metrics import log_loss
+
+    from bayeskit import load
+
+    second = tmp_path / "second.bayes"
+    assert run(["train", str(news), "--text", "text", "-m", "AutoText", "--no-report", "-o", str(second)]) == 0
+    capsys.readouterr()
+    assert run(["compare", str(model), str(second), str(news), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    losses = [log_loss(LABELS * 2, load(place).predict_proba(TEXTS * 2)) for place in (model, second)]
+    assert said["documents"] == 20
+    assert said["log_loss"]["difference"][0] == pytest.approx(losses[1] - losses[0], abs=1e-9)
+    assert run(["compare", str(model), str(second), str(news)]) == 0
+    assert "20 documents" in capsys.readouterr().out
 
 
 def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_by_the_command(news, tmp_path, capsys):
@@ -181,7 +239,7 @@ def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_b
     [
         *(["--group", "g"], ["--kind", "text=numeric"], ["--ignore", "label"], ["--calibrate"], ["--reject", "0.1"]),
         *(["--time", "t"], ["--folds", "3"], ["--test", "more.csv"], ["--missing", "x"], ["--delimiter", ";"]),
-        *(["--by", "brier"], ["--states", "3"], ["--decimal", ","], ["--loss", "costs.csv"]),
+        *(["--states", "3"], ["--decimal", ","], ["--loss", "costs.csv"]),
     ],
     ids=" ".join,
 )

@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayeskit import LogisticRegression
 from bayeskit.estimate.class_separation import find_separation
-from bayeskit.estimate.logistic import LogisticProblem, solve
+from bayeskit.estimate.linear_problem import LogisticProblem
+from bayeskit.estimate.linear_solvers import solve
 from bayeskit.estimate.overlap import proves_overlap
 
 

@@ -156,3 +156,39 @@ def test_nothing_reads_a_file_any_more_that_failed_or_was_given_up(tmp_path, mon
         next(batches)
     del batches
     assert not alive
+
+
+def mailbox_of(path, subjects):
+    """Written by the standard library."""
+    import mailbox
+    from email.message import EmailMessage
+
+    box = mailbox.mbox(path)
+    for subject, body, kind in subjects:
+        message = EmailMessage()
+        message["Subject"], message["From"] = subject, "someone@example.org"
+        message.set_content(body, subtype=kind)
+        if kind == "plain":
+            message.add_attachment(b"\x00\x01", maintype="application", subtype="pdf", filename="a.pdf")
+        box.add(message)
+    box.flush()
+    box.close()
+    return path
+
+
+def test_mailboxes(tmp_path):
+    page = "<html><style>p {color: red}</style><p>Cheap &amp; <b>good</b></p></html>"
+    spam = mailbox_of(tmp_path / "spam.mbox", [("Buy 便宜", "now\n\nFrom here on\n", "plain"), ("Page", page, "html")])
+    ham = mailbox_of(tmp_path / "ham.mbox", [("Lunch", "at noon", "plain")])
+    (batch,) = read_texts([spam, ham])
+    texts, labels = batch
+    assert labels == ["spam", "spam", "ham"]
+    assert [text.split() for text in texts] == [
+        ["Buy", "便宜", "now", "From", "here", "on"],
+        ["Page", "Cheap", "&", "good"],
+        ["Lunch", "at", "noon"],
+    ]
+    assert next(iter(read_texts(ham, text="subject"))) == (["Lunch"], None)
+    (tmp_path / "no.mbox").write_text("Subject: hi\n\nthere\n")
+    with pytest.raises(TableError, match="an mbox file begins with a line 'From …'"):
+        list(read_texts(tmp_path / "no.mbox"))

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import content_hashes, group_rows, n_threads
+from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.rare_values import RareValues
+from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.table.schema import Schema
 
 # Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
@@ -118,14 +120,7 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         networks=networks,
         rare=rare,
         gaussians=tuple(replace(each, features=column[each.features]) for each in plan.gaussians),
-        trees=tuple(
-            replace(
-                each,
-                level_at=ordered_levels.level_at,
-                feature=np.where(each.feature < 0, -1, column[each.feature]).astype(np.int32),
-            )
-            for each in plan.trees
-        ),
+        trees=tuple(replace(each, **_reordered_tests(each, column, ordered_levels)) for each in plan.trees),
         linear=tuple(
             replace(
                 each,
@@ -134,6 +129,14 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
                 intercept=each.intercept[class_place],
             )
             for each in plan.linear
+        ),
+        boosting=tuple(
+            replace(
+                each,
+                steps=np.ascontiguousarray(each.steps[:, class_place]),
+                **_reordered_tests(each, column, ordered_levels),
+            )
+            for each in plan.boosting
         ),
         classes=classes,
         column_weight=plan.column_weight[np.append(place, len(place))],
@@ -151,6 +154,12 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         tuple(cells[:, class_place] for cells in counts.trees),
         tuple(sums[class_place] for sums in counts.sums),
     )
+
+
+def _reordered_tests(trees: TreePlan | BoostPlan, column: NDArray[np.int64], levels: Levels) -> dict[str, Any]:
+    """Return the fields of trees that say which columns are tested, with these at other places."""
+    feature = np.where(trees.feature < 0, -1, column[trees.feature]).astype(np.int32)
+    return {"level_at": levels.level_at, "feature": feature}
 
 
 def _reordered_networks(

@@ -31,6 +31,7 @@ class MemberWeights:
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
     losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
     believed: float  # from 0, the class shares, to 1: how far the pool is believed
+    sharpness: float  # the part of weights and biases that is for new rows alone, since these have more trees
 
 
 def weigh_members(
@@ -50,7 +51,7 @@ def weigh_members(
     n, k = len(log_posteriors), sample.n_classes
     as_it_is = np.eye(k, k + 1)
     if k == 1:
-        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0)
+        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0, 1.0)
     scores = _as_scores(log_posteriors)
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
     power = np.array([_best_power(scores[m : m + 1], sample) for m in range(n)])
@@ -70,11 +71,12 @@ def weigh_members(
         left_out = pool_of_members([left_out], np.ones(1), np.zeros(k), class_matrix, np.ones(k, dtype=np.bool_))
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
-    solution *= _sharpness(of_all, of_half)
+    sharpness = _sharpness(of_all, of_half)
+    solution *= sharpness
     believed = _believed(left_out[of_true], n_class, n_fitted, sample)
     shares = log_prior(n_class)
     bias = believed * solution[n:] + (1.0 - believed) * (shares - shares.mean())
-    return MemberWeights(believed * solution[:n], bias, class_matrix, losses, believed)
+    return MemberWeights(believed * solution[:n], bias, class_matrix, losses, believed, sharpness)
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:

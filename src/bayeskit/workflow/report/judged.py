@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.decide.curves import curves
 from bayeskit.decide.scores import MOST_IN_MATRIX, Scores
@@ -15,6 +16,7 @@ from bayeskit.workflow.report.pictures import can_plot, picture
 from bayeskit.workflow.wording import number, percent, seconds
 
 if TYPE_CHECKING:
+    from bayeskit.decide.loss import Loss
     from bayeskit.workflow.training import Training
 
 # With more classes than this columns are numbered instead of named.
@@ -53,32 +55,44 @@ def leaderboard(result: Training) -> str:
 
 
 def reliability(result: Training) -> str:
-    """Show how well the probabilities are calibrated."""
-    from bayeskit.plot.reliability import reliability_curve
-
+    """Show how well the probabilities of a table's rows are calibrated."""
     rows = result.board.scored_rows
     posterior = result.board.best.held_out[1][rows]
     confidence = np.clip(posterior.max(axis=1), 0.0, 1.0)
     right = posterior.argmax(axis=1) == result.table.labels.y[rows]
-    shown = _plot(lambda ax: reliability_curve(right, confidence, ax=ax), (5.2, 5.0), "reliability")
     calibrated = f" They were calibrated by the temperature {result.temperature:.3g}." * (result.temperature != 1.0)
+    return reliability_of(right, confidence, calibrated)
+
+
+def reliability_of(
+    right: NDArray[np.bool_], confidence: NDArray[np.float64], words: str = "", rows: str = "rows"
+) -> str:
+    """Show how often a class was right that was predicted with some confidence; ``words`` come at the end."""
+    from bayeskit.plot.reliability import reliability_curve
+
+    shown = _plot(lambda ax: reliability_curve(right, confidence, ax=ax), (5.2, 5.0), "reliability")
     return section(
         "calibration",
         "Are the probabilities calibrated?",
-        "Of the rows predicted with probability 0.8, 80 % should be predicted right: such points are on the dashed "
-        f"line. The bars at the bottom count rows.{calibrated}",
+        f"Of the {rows} predicted with probability 0.8, 80 % should be predicted right: such points are on the dashed "
+        f"line. The bars at the bottom count {rows}.{words}",
         shown,
     )
 
 
 def two_class_curves(result: Training) -> str:
-    """Draw ROC, precision and recall, and lift where there are two classes."""
+    """Draw ROC, precision and recall, and lift of a table where there are two classes."""
     rows, classes = result.board.scored_rows, result.table.labels.classes
     y = result.table.labels.y[rows]
     if len(classes) != 2 or len(np.unique(y)) != 2:
         return ""
-    ranking = curves(result.board.best.held_out[1][rows, 1], y == 1)
-    label, base = e(short(classes[1], 24)), float((y == 1).mean())
+    return curves_of(result.board.best.held_out[1][rows, 1], y == 1, classes[1])
+
+
+def curves_of(p: NDArray[np.float64], y: NDArray[np.bool_], name: Any, rows: str = "rows") -> str:
+    """Draw ROC, precision and recall, and lift of the probabilities of one of two classes."""
+    ranking = curves(p, y)
+    label, base = e(short(name, 24)), float(y.mean())
     top = ranking.share >= 0.01
     lift = ranking.recall[top] / ranking.share[top]
     figures = [
@@ -93,7 +107,7 @@ def two_class_curves(result: Training) -> str:
         (
             f"Lift, {ranking.lift(0.1):.2f} in the first tenth",
             curve_svg(
-                ranking.share[top], lift, "share of rows, most probable first", "lift", [(0, 1), (1, 1)],
+                ranking.share[top], lift, f"share of {rows}, most probable first", "lift", [(0, 1), (1, 1)],
                 top=float(np.ceil(2 * lift.max()) / 2),
             ),
         ),
@@ -103,30 +117,34 @@ def two_class_curves(result: Training) -> str:
     )
     return section(
         "curves",
-        "Ranking rows",
-        f"How well P({label}) ranks rows, at every threshold; the dashed line is chance. Lift is how many times more "
-        f"often {label} is among the rows that come first than among all.",
+        f"Ranking {rows}",
+        f"How well P({label}) ranks {rows}, at every threshold; the dashed line is chance. Lift is how many times more "
+        f"often {label} is among the {rows} that come first than among all.",
         f'<div class="thirds">{cards}</div>',
     )
 
 
 def confusion(result: Training) -> str:
+    """Show which classes of a table are confused with which, and the losses where they were given."""
+    return confusion_of(result.board.best.held_out[0], result.board.loss)
+
+
+def confusion_of(scores: Scores, loss: Loss | None = None, unit: str = "rows") -> str:
     """Show which classes are confused with which, and the losses where they were given."""
-    scores, loss = result.board.best.held_out[0], result.board.loss
     share = scores.decided / np.maximum(scores.decided.sum(axis=1, keepdims=True), 1)
-    words = "Number of rows by true class and decision."
+    words = f"Number of {unit} by true class and decision."
     if len(scores.classes) > MOST_IN_MATRIX:
         rows = [
             ("", [e(short(truth)), e(short(action)), f"{n:,}"]) for truth, action, n in scores.most_frequent_errors()
         ]
-        shown = grid(("true class", "decision", "rows"), rows, numbers=(2,))
+        shown = grid(("true class", "decision", unit), rows, numbers=(2,))
         words = f"{len(scores.classes)} classes have no room in a matrix; these are the most frequent errors."
     else:
         errors = [
             [(f"{n}" if n or i == j else "", s, i == j) for j, (n, s) in enumerate(zip(*row, strict=True))]
             for i, row in enumerate(zip(scores.decided.tolist(), share.tolist(), strict=True))
         ]
-        shown = _matrix("rows", scores.classes, scores.actions, errors)
+        shown = _matrix(unit, scores.classes, scores.actions, errors)
         # Losses of 0 and 1 say nothing that the matrix of errors does not.
         if loss is not None:
             top = float(np.abs(loss.matrix).max()) or 1.0
@@ -137,10 +155,10 @@ def confusion(result: Training) -> str:
                 f"{_matrix('loss, as given', scores.classes, scores.actions, costs)}</div>"
             )
             words += f" The mean loss is {e(scores.mean_loss)}."
-    return section("confusion", "Confusion matrix", words, shown, _per_class(scores))
+    return section("confusion", "Confusion matrix", words, shown, _per_class(scores, unit))
 
 
-def _per_class(scores: Scores) -> str:
+def _per_class(scores: Scores, unit: str = "rows") -> str:
     right, truth, guess = np.diag(scores.confusion), scores.confusion.sum(axis=1), scores.confusion.sum(axis=0)
     rows = []
     for k in np.argsort(-truth, kind="stable")[:100]:
@@ -150,9 +168,9 @@ def _per_class(scores: Scores) -> str:
         ]  # precision, recall
         rows.append(("", [e(short(scores.classes[k], 40)), f"{truth[k]:,}", f"{guess[k]:,}", *shares]))
     return (
-        "<h3>Each class</h3><p class='lead'>Precision: of the rows predicted to be of the class, the share that is. "
-        "Recall: of the rows of the class, the share that is predicted so.</p>"
-        + grid(("class", "rows", "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4))
+        f"<h3>Each class</h3><p class='lead'>Precision: of the {unit} predicted to be of the class, the share that is. "
+        f"Recall: of the {unit} of the class, the share that is predicted so.</p>"
+        + grid(("class", unit, "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4))
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
 from bayeskit.workflow.wording import count, percent
@@ -84,20 +86,23 @@ def columns(result: Training) -> str:
 
 
 def balance(result: Training) -> str:
+    """Show how many rows of a table each class has."""
+    return balance_of(result.table.labels.classes, result.table.n_class, result.table.target)
+
+
+def balance_of(classes: Sequence[Any] | NDArray[Any], counts: NDArray[Any], target: str, unit: str = "rows") -> str:
     """Show how many rows each class has."""
-    target = result.table.labels
-    counts = result.table.n_class
     order = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     top, total = int(counts.max()), int(counts.sum())
     rows = []
     for k in order:
         share, line = percent(counts[k] / total), bar(counts[k] / top, "long")
-        rows.append(("", [e(short(target.classes[k], 48)), f"{counts[k]:,}", share, line]))
+        rows.append(("", [e(short(classes[k], 48)), f"{counts[k]:,}", share, line]))
     more = len(counts) - len(order)
     words = f" The {more} smallest classes are not shown." if more else ""
     return section(
         "balance",
         "Class balance",
-        f"Number of rows of each class of {e(result.table.target)}.{words}",
-        grid(("class", "rows", "share", ""), rows, numbers=(1, 2)),
+        f"Number of {unit} of each class of {e(target)}.{words}",
+        grid(("class", unit, "share", ""), rows, numbers=(1, 2)),
     )

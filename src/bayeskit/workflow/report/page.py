@@ -59,12 +59,16 @@ def report(result: Training, command: str = "", progress: Progress | None = None
     for done, (name, make) in enumerate(steps.items()):
         report_step(progress, f"report: {name}", done, len(steps))
         made.append(make())
-    body = "".join(made)
+    return whole_page(result.table.target, overview.header(result), "".join(made))
+
+
+def whole_page(target: str, header: str, body: str) -> str:
+    """Return a page of sections under a header with a list of them."""
     return (
         '<!DOCTYPE html>\n<html lang="en" '
         f'{MADE_BY}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{e(result.table.target)} – bayeskit report</title><style>{CSS}</style></head>\n"
-        f"<body><main>\n{overview.header(result)}{overview.contents(body)}{body}\n</main></body></html>\n"
+        f"<title>{e(target)} – bayeskit report</title><style>{CSS}</style></head>\n"
+        f"<body><main>\n{header}{overview.contents(body)}{body}\n</main></body></html>\n"
     )

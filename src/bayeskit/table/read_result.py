@@ -1,0 +1,104 @@
+"""A table that was read: its columns, their kinds with the reasons, what was converted and how, and its problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit.result import Result, text_table
+from bayeskit.table.problem import Problem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from bayeskit.table.conventions import Convention
+    from bayeskit.table.read import Source
+    from bayeskit.table.target import Target
+
+
+@dataclass(frozen=True)
+class ColumnNote:
+    """One column of a table: its kind, and why."""
+
+    name: str
+    kind: str  # what `kinds` may say, "target", "date" or "left out"
+    why: str
+    n_values: int
+    missing: float  # the share of cells
+    example: str
+    settled_by: str = ""  # the argument that would say what the cells leave open
+    # How its cells were converted; None where they are what they were.
+    convention: Convention | None = None
+    made_of: str = ""  # the column of which it is a part, such as a date
+
+    @property
+    def used(self) -> bool:
+        """Whether models use the column."""
+        return self.kind not in ("left out", "target", "date")
+
+
+@dataclass(frozen=True, repr=False)
+class ReadTable(Result):
+    """A table that :func:`bayeskit.read` has read; every model's ``fit`` takes it.
+
+    ``table["age"]`` is a converted column, as Arrow holds it; ``table.names`` are the names of all of them.
+    """
+
+    name: str  # of the file, or "table"
+    target: str | None
+    columns: tuple[ColumnNote, ...]
+    data: pa.Table = field(repr=False)  # the converted columns, of the rows that have a label
+    raw: pa.Table = field(repr=False)  # the columns as they were written, of all rows
+    source: Source = field(repr=False)  # the columns that models learn from
+    labels: Target | None = field(default=None, repr=False)  # classes, and the class of each row
+    # Where a row of ``raw`` is, for messages; the first row is 0.
+    place: Callable[[int], str] = field(default="row {}".format, repr=False)
+    said: tuple[Problem, ...] = ()  # what the reader itself met
+    # Finds the problems of the columns; later stages know them.
+    checks: Callable[[ReadTable], Sequence[Problem]] | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the converted columns, those that are left out and the target among them."""
+        return tuple(self.data.column_names)
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        return self.data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return int(self.data.num_rows)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each column that models use."""
+        return {note.name: note.kind for note in self.columns if note.used}
+
+    @property
+    def y(self) -> NDArray[Any] | None:
+        """The label of each row; None without a target."""
+        return None if self.labels is None else np.asarray(self.labels.classes)[self.labels.y]
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the table: what the reader met, and what the checks find when they are asked."""
+        return (*self.said, *(self.checks(self) if self.checks is not None else ()))
+
+    def with_checks(self, checks: Callable[[ReadTable], Sequence[Problem]]) -> ReadTable:
+        """Return the same table with other checks."""
+        return replace(self, checks=checks)
+
+    def __str__(self) -> str:
+        rows = [(note.name, note.kind, f"{note.missing:.0%}", note.example, note.why) for note in self.columns]
+        table = text_table(("column", "kind", "missing", "example", "reason"), rows)
+        n_rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return "\n".join([f"{self.name}: {n_rows}", "", table, *(f"\n{problem}" for problem in self.said)])
+
+    __repr__ = __str__

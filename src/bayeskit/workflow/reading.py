@@ -1,0 +1,91 @@
+"""`bayeskit.read`: one reader of files and frames for Python, the command and the page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from bayeskit.errors import TableError
+from bayeskit.kinds.reader import read_written_table
+from bayeskit.table.files import TableFile, require_pyarrow
+from bayeskit.table.frames import as_frame
+from bayeskit.table.names import not_found
+from bayeskit.table.read_result import ReadTable
+
+
+def read(
+    table: Any,
+    target: str | None = None,
+    *,
+    ignore: Collection[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    date_order: str | None = None,
+    missing: Sequence[str] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> ReadTable:
+    """Read a file or a frame: what its columns are and why, what was converted and how, and what is wrong with it.
+
+    Parameters
+    ----------
+    table : path or frame
+        A CSV, JSON Lines, Parquet, Feather or Excel file; or a pandas or polars frame, an Arrow table or a dict of
+        columns.
+    target : str, optional
+        The column to predict.
+    ignore : collection of str
+        Columns to leave out.
+    kinds : dict of column name to kind, optional
+        Kinds that are given rather than inferred.
+    decimal, date_order : str, optional
+        The decimal separator of text columns, "." or ",", and the order of their dates, "dmy", "mdy" or "ymd"; decided
+        from the cells when it is not given.
+    missing : sequence of str
+        Words for a missing cell, besides the usual ones.
+    encoding, delimiter : str, optional
+        Of a text file.
+
+    Returns
+    -------
+    ReadTable
+        Every model's ``fit`` takes it.
+
+    Examples
+    --------
+    >>> import bayeskit
+    >>> table = bayeskit.read({"doors": [2, 4, 4], "price": ["1.5", "2", "7"], "sold": ["no", "yes", "no"]}, "sold")
+    >>> table.kinds
+    {'doors': 'categorical', 'price': 'numeric'}
+    """
+    require_pyarrow("bayeskit.read")
+    if isinstance(table, str | os.PathLike):
+        file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
+        raw, name, place = file.read_written(), file.name, file.place
+    else:
+        raw, name, place = _arrow(table), "table", "row {}".format
+    if target is not None and target not in raw.column_names:
+        raise TableError(f"target: {not_found('column', target, raw.column_names)}")
+    return read_written_table(
+        raw,
+        target,
+        name=name,
+        ignore=ignore,
+        kinds=kinds,
+        decimal=decimal,
+        date_order=date_order,
+        place=place,
+    )
+
+
+def _arrow(table: Any) -> Any:
+    """Return a frame or a dict of columns as an Arrow table."""
+    import pyarrow as pa
+
+    if isinstance(table, Mapping):
+        return pa.table(dict(table))
+    frame = as_frame(table)
+    if frame is None:
+        raise TypeError(f"bayeskit.read takes a path, a frame or a dict of columns; got {type(table).__name__}.")
+    return frame.to_arrow()
