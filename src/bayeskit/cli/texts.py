@@ -156,6 +156,11 @@ class TextPredictions:
             columns |= {f"P({name})": rounded(proba[:, c], self._digits) for c, name in enumerate(names)}
             writer.write(pa.table(columns))
             n += len(texts)
+        if not n:  # no rows, but the names of the columns
+            names = [f"P({name})" for name in self._model.classes_.tolist()]
+            writer.write(
+                pa.table({"class": pa.array([], pa.string()), **{name: pa.array([], pa.float64()) for name in names}})
+            )
         return n
 
 
