@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,7 +11,6 @@ from bayeskit.cli.options import Force, refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.export.target import Target
-    from bayeskit.table.conventions import Convention
     from bayeskit.workflow.trained import TrainedModel
 
 
@@ -83,6 +81,7 @@ def export(
 
     Example: bayeskit export play.bayes --to sql --distill tree --max-nodes 50 --rows days.csv -o score.sql
     """
+    from bayeskit.export.models import refuse_conversions
     from bayeskit.io.container import atomic_write
     from bayeskit.workflow.trained import TrainedModel
 
@@ -91,8 +90,10 @@ def export(
         refuse_overwriting(output, (model, rows), force=force)
     target = _target(to, output)
     trained = TrainedModel.load(model)
-    _refuse_conventions(trained.conventions, to)
+    missing = trained.missing
     if distill is not None and rows is not None:
+        # The small model learns from columns that were converted already.
+        refuse_conversions(trained.conversions, to)
         trained = _distilled(trained, distill, rows, max_nodes)
     given = {
         "dialect": dialect,
@@ -100,7 +101,7 @@ def export(
         "schema": schema,
         "keep": keep,
         "missing_parents": missing_parents,
-        "missing": trained.missing,
+        "missing": missing,
         "temperature": trained.temperature,
     }
     written = target.write(trained.model, **{name: given[name] for name in target.options})
@@ -146,7 +147,7 @@ def _distilled(trained: TrainedModel, to: Literal["tree", "tan"], rows: Path, ma
         f"model, divergence {small.divergence:.4f} nats{losses}.",
         err=True,
     )
-    return TrainedModel(small.model, trained.conventions, missing=trained.missing)
+    return TrainedModel(small.model)
 
 
 def _target(to: str, output: Path | None) -> Target:
@@ -158,21 +159,3 @@ def _target(to: str, output: Path | None) -> Target:
     if target.file and output is None:
         raise typer.BadParameter(f"name the file to write, such as {target.file}.", param_hint="--output")
     return target
-
-
-def _refuse_conventions(conventions: Mapping[str, Convention], to: str) -> None:
-    """Raise an error for columns that the reader of files converted: a program would need the same conversion."""
-    from bayeskit.errors import BayeskitError
-
-    for name, convention in conventions.items():
-        if convention.parts:
-            made = ", ".join(f"'{name} ({part})'" for part in convention.parts)
-            raise BayeskitError(
-                f"column '{name}' is a date, of which the model reads {made}; {to} cannot make these columns. Train "
-                f"without it (--ignore '{name}'), or on a table that holds the parts as columns of its own."
-            )
-        if convention.what == "number" and convention.decimal != ".":
-            raise BayeskitError(
-                f"column '{name}' was written with a decimal comma; {to} cannot read that. Train on a table that holds "
-                "numbers, such as a Parquet file."
-            )

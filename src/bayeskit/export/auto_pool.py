@@ -15,6 +15,7 @@ from bayeskit.classify.auto.levels import MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.pool import LEAST_LOG
 from bayeskit.classify.auto.trees import TreePlan
+from bayeskit.errors import BayeskitError
 from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Linear, Networks, Pool, RareTerms, factors
 from bayeskit.table.schema import Variable
 
@@ -44,6 +45,10 @@ def auto_columns(beliefs: AutoBeliefs) -> tuple[Column, ...]:
 def auto_pool(beliefs: AutoBeliefs) -> Pool:
     """Return the members of an AutoBayes and their pool."""
     plan = beliefs.plan
+    if plan.boosting:
+        raise BayeskitError(
+            "this AutoBayes has boosted trees, which cannot be exported yet. Fit it with effort='balanced'."
+        )
     matrix = beliefs._class_matrix.copy()
     matrix[:, -1] += beliefs._other_prior
     return Pool(

@@ -41,6 +41,7 @@ from bayeskit.export.scorer import (
 from bayeskit.kinds import kind_of
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.learn.model import plain_class
+from bayeskit.table.conversions import Conversions
 from bayeskit.table.schema import Schema, Variable
 
 
@@ -60,7 +61,24 @@ def scorer_of(model: Any, engine: str) -> Scorer:
         raise BayeskitError(
             f"{type(model).__name__} cannot be written as {engine}; {', '.join(names[:-1])} and {names[-1]} can."
         )
+    refuse_conversions(getattr(model.schema_, "conversions", None), engine)
     return make(model._now(), engine)
+
+
+def refuse_conversions(conversions: Conversions | None, engine: str) -> None:
+    """Raise an error for columns that the reader converted: a program would need the same conversion."""
+    for name, convention in () if conversions is None else conversions.columns:
+        if convention.outputs(name) != (name,):
+            made = ", ".join(map(repr, convention.outputs(name)))
+            raise BayeskitError(
+                f"column {name!r} holds {convention.described}, of which the model reads {made}; {engine} cannot make "
+                f"these columns. Train without it (ignore={[name]}), or on a table that holds them."
+            )
+        if not convention.is_plain:
+            raise BayeskitError(
+                f"column {name!r} was converted ({convention.described}); {engine} cannot do that. Train on a table "
+                "that holds numbers, such as a Parquet file."
+            )
 
 
 def discrete_columns(schema: Schema, unseen: str) -> tuple[Column, ...]:

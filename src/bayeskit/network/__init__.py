@@ -6,13 +6,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayeskit.network.cpd.function_table import Table as Table
+    from bayeskit.network.cpd.logistic import Logistic as Logistic
+    from bayeskit.network.cpd.noisy import NoisyAdder as NoisyAdder
+    from bayeskit.network.cpd.noisy import NoisyAnd as NoisyAnd
+    from bayeskit.network.cpd.noisy import NoisyMax as NoisyMax
+    from bayeskit.network.cpd.noisy import NoisyOr as NoisyOr
+    from bayeskit.network.cpd.ranked import Ranked as Ranked
+    from bayeskit.network.cpd.tree_table import TreeTable as TreeTable
     from bayeskit.network.infer.evidence import Marginal as Marginal
+    from bayeskit.network.learn.methods.best import Best as Best
     from bayeskit.network.learn.methods.chow_liu import ChowLiu as ChowLiu
     from bayeskit.network.learn.methods.exact import Exact as Exact
     from bayeskit.network.learn.methods.ges import GES as GES
     from bayeskit.network.learn.methods.hill_climb import HillClimb as HillClimb
     from bayeskit.network.learn.methods.k2 import K2 as K2
     from bayeskit.network.learn.methods.mmhc import MMHC as MMHC
+    from bayeskit.network.learn.methods.order import OrderSearch as OrderSearch
     from bayeskit.network.learn.methods.pc import PC as PC
     from bayeskit.network.learn.methods.tabu import Tabu as Tabu
     from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BDeuScore": "bayeskit.network.learn.scores.bdeu",
     "BayesianNetwork": "bayeskit.network.network",
+    "Best": "bayeskit.network.learn.methods.best",
     "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
     "Exact": "bayeskit.network.learn.methods.exact",
     "GES": "bayeskit.network.learn.methods.ges",
@@ -29,6 +40,15 @@ _PUBLIC = {
     "K2": "bayeskit.network.learn.methods.k2",
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
+    "OrderSearch": "bayeskit.network.learn.methods.order",
+    "Logistic": "bayeskit.network.cpd.logistic",
+    "NoisyAdder": "bayeskit.network.cpd.noisy",
+    "NoisyAnd": "bayeskit.network.cpd.noisy",
+    "NoisyMax": "bayeskit.network.cpd.noisy",
+    "NoisyOr": "bayeskit.network.cpd.noisy",
+    "Ranked": "bayeskit.network.cpd.ranked",
+    "Table": "bayeskit.network.cpd.function_table",
+    "TreeTable": "bayeskit.network.cpd.tree_table",
     "PC": "bayeskit.network.learn.methods.pc",
     "Tabu": "bayeskit.network.learn.methods.tabu",
 }

@@ -69,7 +69,7 @@ class Editing:
         above = (*net.parents[i], p)
         check_size(child, tuple(net.cards[v] for v in (*above, i)))
         if table is None:
-            rows = net.tables[i]
+            rows = net.cpds[i].values
             table = np.broadcast_to(rows[..., None, :], (*rows.shape[:-1], net.cards[p], net.cards[i]))
         return _with_cpd(net, i, above, table, False)
 
@@ -234,5 +234,5 @@ def _averaged(net: BayesianNetwork, i: int, p: int) -> NDArray[np.float64]:
     weights = net.joint([net.names[v] for v in net.parents[i]]).array  # (parents' states …)
     total = weights.sum(axis=axis, keepdims=True)
     share = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / net.cards[p])
-    rows = (net.tables[i] * share[..., None]).sum(axis=axis)
+    rows = (net.cpds[i].values * share[..., None]).sum(axis=axis)
     return np.asarray(rows / rows.sum(axis=-1, keepdims=True))

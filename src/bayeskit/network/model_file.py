@@ -13,6 +13,7 @@ from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.kinds import kind_of
 from bayeskit.learn.parameters import from_json, to_json
 from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
+from bayeskit.network.cpd.table import TableCPD
 from bayeskit.network.learn.pseudo_counts import as_prior
 from bayeskit.network.learn.table_fitting import Learned, families_of
 from bayeskit.table.schema import Schema
@@ -73,5 +74,10 @@ def network_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) ->
     schema = Schema.from_json(meta["schema"])
     for variable in schema:
         kind_of(variable)  # refuses a kind that this bayeskit does not know
-    graph = {"names": names, "states": states, "parents": parents, "tables": [cpd.values for cpd in cpds]}
+    graph = {
+        "names": names,
+        "states": states,
+        "parents": parents,
+        "tables": [cpd.values if isinstance(cpd, TableCPD) else cpd for cpd in cpds],
+    }
     return {**graph, "schema": schema, "target": meta["target"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from bayeskit.errors import NetworkError, TableError
 from bayeskit.network import dag
 from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
+from bayeskit.network.cpd.comparison import same_numbers
+from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.given_table import read_tables
 from bayeskit.network.cpd.table import TableCPD, check_table
 from bayeskit.network.drawing import Drawable
@@ -35,6 +38,8 @@ from bayeskit.network.variable_table import VariableTable
 from bayeskit.table.schema import Schema
 
 Table = NDArray[np.float64]
+# A noisy-OR or its like is scored from its full table up to this many cells, and row by row beyond.
+LARGEST_SCORED = 1 << 16
 
 
 class BayesianNetwork(
@@ -60,7 +65,8 @@ class BayesianNetwork(
     tables : mapping of name to table, optional
         A table is an array of shape (parents' states in order …, own states), a dict (``{"yes": 0.2, "no": 0.8}`` or
         ``{("yes", "no"): {"yes": 0.3, "no": 0.7}, …}`` with the parents' states as key), or a frame with a column
-        for each parent and a column for each own state. Without tables every row is uniform.
+        for each parent and a column for each own state; or a distribution that needs no table, such as
+        :class:`~bayeskit.network.NoisyOr`. Without tables every row is uniform.
     random_tables : int, optional
         Without tables: rows sampled from the flat Dirichlet distribution instead; the number is the seed.
     normalize : bool, default False
@@ -80,10 +86,10 @@ class BayesianNetwork(
         The number of states of each variable.
     parents : tuple of tuples of int
         The parents of each variable, as positions in `names`.
-    cpds : tuple of TableCPD
-        The distribution of each variable given its parents.
+    cpds : tuple of Distribution
+        The distribution of each variable given its parents: a table, a noisy-OR, ….
     tables : tuple of float64 arrays
-        Their numbers: ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
+        The full tables: ``tables[i]`` has shape ``(*[cards[p] for p in parents[i]], cards[i])``; read-only.
     schema : Schema
         The columns of a table that the states stand for: categorical values, or the bins of a numeric column.
     target : str or None
@@ -102,7 +108,7 @@ class BayesianNetwork(
 
     states: tuple[tuple[str, ...], ...]
     cards: tuple[int, ...]
-    cpds: tuple[TableCPD, ...]
+    cpds: tuple[Distribution, ...]
     target: str | None
 
     def __init__(
@@ -195,7 +201,7 @@ class BayesianNetwork(
         names: Sequence[str],
         states: Sequence[Sequence[str]],
         parents: Sequence[Sequence[int]],
-        cpds: Sequence[TableCPD],
+        cpds: Sequence[Distribution],
         schema: Schema,
         target: str | None,
     ) -> BayesianNetwork:
@@ -232,9 +238,7 @@ class BayesianNetwork(
     def __getitem__(self, name: str) -> VariableTable:
         i = self.index(name)
         names = tuple(self.names[p] for p in self.parents[i])
-        return VariableTable(
-            name, self.states[i], names, tuple(self.states[p] for p in self.parents[i]), self.tables[i]
-        )
+        return VariableTable(name, self.states[i], names, tuple(self.states[p] for p in self.parents[i]), self.cpds[i])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BayesianNetwork) and self.target == other.target and self.equals(other)
@@ -245,7 +249,8 @@ class BayesianNetwork(
     def __reduce__(self) -> tuple[Any, ...]:
         # Only what the network is: compiled engines and other cached things are made again where they are needed.
         learned = self._learned
-        return _restore, (self.names, self.states, self.parents, self.tables, self.schema, self.target, learned)
+        cpds = [cpd.values if isinstance(cpd, TableCPD) else cpd for cpd in self.cpds]
+        return _restore, (self.names, self.states, self.parents, cpds, self.schema, self.target, learned)
 
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
@@ -264,7 +269,7 @@ class BayesianNetwork(
 
     @property
     def n_parameters(self) -> int:
-        """The number of free parameters, Σ (states − 1) · Π parents' states."""
+        """The number of free parameters; of a table, (states − 1) · Π parents' states."""
         return sum(cpd.n_parameters for cpd in self.cpds)
 
     def independent(
@@ -308,12 +313,19 @@ class BayesianNetwork(
         """
         columns = read_cases(self.schema, self.states, table).complete()
         cells = len(columns) * len(columns[0])
-        log, row, j = log_probability(columns, self.cards, self.parents, self._log_tables, n_threads(cells))
+        # Forms without a small table are scored row by row below; the kernel sees them as a constant.
+        forms = self._scored_by_row
+        parents = [() if i in forms else above for i, above in enumerate(self.parents)]
+        log, row, j = log_probability(columns, self.cards, parents, self._log_tables, n_threads(cells))
         if row >= 0:
             raise TableError(
                 f"row {row} has no value for {self.names[j]!r}; leave such rows out, or use probability() "
                 "with the known cells."
             )
+        for i in forms:
+            codes = np.stack([columns[p] for p in self.parents[i]], axis=1).astype(np.int64)
+            with np.errstate(divide="ignore"):
+                log += np.log(self.cpds[i].rows(codes)[np.arange(len(log)), columns[i]])
         return log
 
     def log_likelihood(self, table: Any) -> float:
@@ -323,9 +335,22 @@ class BayesianNetwork(
     @cached_property
     def _log_tables(self) -> NDArray[np.float64]:
         # Rows that miss 1 by the tol are divided by their sum, as inference does.
-        rows = [(table / table.sum(axis=-1, keepdims=True)).reshape(-1) for table in self.tables]
+        rows = [
+            np.ones(self.cards[i])
+            if i in self._scored_by_row
+            else (cpd.values / cpd.values.sum(axis=-1, keepdims=True)).reshape(-1)
+            for i, cpd in enumerate(self.cpds)
+        ]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.concatenate(rows)))
+
+    @cached_property
+    def _scored_by_row(self) -> frozenset[int]:
+        return frozenset(
+            i
+            for i, cpd in enumerate(self.cpds)
+            if not isinstance(cpd, TableCPD) and prod(map(float, cpd.shape)) > LARGEST_SCORED
+        )
 
     def arc_influence(self) -> dict[tuple[str, str], float]:
         """Return the strength of each arc, from 0 (the child's table does not depend on the parent) to 1.
@@ -359,8 +384,7 @@ class BayesianNetwork(
             theirs = [other.names[p] for p in other.parents[j]]
             if self.states[i] != other.states[j] or set(above) != set(theirs):
                 return False
-            axes = [*(theirs.index(p) for p in above), len(above)]
-            if abs(self.tables[i] - other.tables[j].transpose(axes)).max() > tol:
+            if not same_numbers(self.cpds[i], other.cpds[j], [theirs.index(p) for p in above], tol):
                 return False
         return True
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
+from bayeskit.network.cpd.distribution import Distribution
+from bayeskit.network.cpd.table import TableCPD
 from bayeskit.result import Result
 
 
@@ -41,8 +44,10 @@ class VariableTable(Result):
         Its parents, in the order of the array's axes.
     parent_states : tuple of tuples of str
         The states of each parent.
+    distribution : Distribution
+        The table, or the form that stands for it.
     array : float64 array of shape (parents' states …, own states)
-        The probabilities; read-only.
+        The probabilities; read-only. A form with too many parents has none, and rows are asked for one by one.
 
     Examples
     --------
@@ -60,11 +65,19 @@ class VariableTable(Result):
     states: tuple[str, ...]
     parents: tuple[str, ...]
     parent_states: tuple[tuple[str, ...], ...]
-    array: NDArray[np.float64]
+    distribution: Distribution
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The full table."""
+        return self.distribution.values
 
     def __getitem__(self, given: str | tuple[str, ...]) -> NDArray[np.float64]:
         """Return the row for the parents' states, one for each in order."""
-        return np.asarray(self.array[places_of_states(self.parents, self.parent_states, given)])
+        places = places_of_states(self.parents, self.parent_states, given)
+        if isinstance(self.distribution, TableCPD):
+            return np.asarray(self.array[places])
+        return np.asarray(self.distribution.rows(np.array([places], dtype=np.int64).reshape(1, -1))[0])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
@@ -77,9 +90,6 @@ class VariableTable(Result):
         return frame_of({**columns, **{state: rows[:, k] for k, state in enumerate(self.states)}}, output)
 
     def __repr__(self) -> str:
-        rows = self.array.reshape(-1, len(self.states))
-        cells = [
-            (*key, *(f"{p:.6g}" for p in row))
-            for key, row in islice(zip(product(*self.parent_states), rows, strict=True), SHOWN)
-        ]
-        return text_table((*self.parents, *self.states), cells, len(rows))
+        keys = islice(product(*self.parent_states), SHOWN)
+        cells = [(*key, *(f"{p:.6g}" for p in self[key])) for key in keys]
+        return text_table((*self.parents, *self.states), cells, prod(map(len, self.parent_states)))

@@ -217,3 +217,18 @@ def test_two_text_models_are_compared_document_by_document(model, news, tmp_path
     assert said["log_loss"]["difference"][0] == pytest.approx(losses[1] - losses[0], abs=1e-9)
     assert run(["compare", str(model), str(second), str(news)]) == 0
     assert "20 documents" in capsys.readouterr().out
+
+
+def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_by_the_command(news, tmp_path, capsys):
+    import bayeskit
+
+    gaps = tmp_path / "gaps.jsonl"
+    gaps.write_text(news.read_text() + '{"text": "who knows", "label": null}\n{"text": "nobody"}\n')
+    with pytest.raises(bayeskit.errors.TableError, match=r"line 21: .*bayeskit\.drop_unlabeled\(read_texts\(…\)\)"):
+        bayeskit.TextClassifier().fit(bayeskit.read_texts(gaps))
+    source = bayeskit.drop_unlabeled(bayeskit.read_texts(gaps))
+    assert bayeskit.TextClassifier().fit(source).counts_.n_class.sum() == 20
+    assert run(["train", str(gaps), *EVENT_MODELS, "--text", "text", "-o", str(tmp_path / "gaps.bayes")]) == 0
+    said = capsys.readouterr().out
+    assert "20 documents" in said
+    assert "2 documents without a value of 'label' left out." in said

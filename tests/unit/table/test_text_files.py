@@ -68,7 +68,11 @@ def test_texts_without_labels_can_be_predicted_not_learned(tmp_path):
         ('{"text": "好", "label": 1}\n'.encode("gb18030"), {}, "Give the encoding, such as gb18030"),
         ('{"text": "a", "label": 1}\n'.encode("utf-16"), {}, "byte order mark of UTF-16: give encoding='utf-16'"),
         (b'{"text": "a", "label": 1}\n{"text": "b",\n', {}, r"line 2: this is not a JSON object \(.*, column 14\)"),
-        (b'{"text": "a", "label": 1}\n{"text": "b"}\n', {}, r"line 2: a label is missing: the key 'label'"),
+        (
+            b'{"text": "a", "label": 1}\n{"text": "b"}\n',
+            {},
+            r"line 2: a label is missing in 'label'\. bayeskit\.drop_unl",
+        ),
         (b'{"text": "a", "label": 1}\n{"label": 1}\n', {}, r"line 2: there is no key 'text'"),
         (b'{"text": 3, "label": 1}\n', {}, r"line 1: the key 'text' must hold text; got 3"),
         (b"", {}, r"'a.jsonl' has no text: it is empty"),

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.table import default_table
+from bayeskit.network.cpd.written_form import WrittenForm
 from bayeskit.network.variable_names import did_you_mean
 
 Table = NDArray[np.float64]
@@ -41,6 +43,10 @@ def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str])
     """
     if isinstance(given, list):
         return given
+    if given is None and isinstance(table, WrittenForm):
+        return table.default_states()
+    if given is None and isinstance(table, Distribution):
+        return ["no", "yes"] if table.n_states == 2 else [str(k) for k in range(table.n_states)]
     if given is None and isinstance(table, Mapping):
         rows = list(table.values())
         table = rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table

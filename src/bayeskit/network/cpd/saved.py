@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_field
+from bayeskit.network.cpd.causes import IndependentCauses
+from bayeskit.network.cpd.distribution import Distribution
+from bayeskit.network.cpd.logistic import LogisticCPD
 from bayeskit.network.cpd.table import TableCPD
+from bayeskit.network.cpd.tree_table import TreeCPD
 
 # Name in the file → class; a file can only name a kind that is listed here.
-KINDS: dict[str, type[TableCPD]] = {TableCPD.kind: TableCPD}
+KINDS: dict[str, type[Distribution]] = {cpd.kind: cpd for cpd in (TableCPD, IndependentCauses, LogisticCPD, TreeCPD)}
 
 
-def cpds_to_parts(cpds: Sequence[TableCPD]) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
+def cpds_to_parts(cpds: Sequence[Distribution]) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
     """Return one entry per distribution, and their numbers one after another."""
     parts = [cpd.to_parts() for cpd in cpds]
     entries = [
@@ -27,7 +31,7 @@ def cpds_to_parts(cpds: Sequence[TableCPD]) -> tuple[list[dict[str, Any]], NDArr
 
 def cpds_from_parts(
     entries: Sequence[Any], numbers: NDArray[np.float64], names: Sequence[str], shapes: Sequence[tuple[int, ...]]
-) -> list[TableCPD]:
+) -> list[Distribution]:
     """Read what `cpds_to_parts` gave; ``shapes`` are those of the tables: parents' states …, own states."""
     if len(entries) != len(names):
         raise ModelFileError(f"there are {len(names)} variables and {len(entries)} distributions.")

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError, NetworkError, TooLargeError
+from bayeskit.network.cpd.distribution import MAX_NUMBERS as MAX_NUMBERS
+from bayeskit.network.cpd.distribution import MOST_AXES as MOST_AXES
+from bayeskit.network.cpd.distribution import Codes, Distribution, Family
+from bayeskit.network.cpd.written_form import WrittenForm
 
 Table = NDArray[np.float64]
 
 # Programs print probabilities with as few as six digits, so a row of them may miss 1 by some units of the sixth.
 TOLERANCE = 1e-5
-# A table of 1 GiB; a family that large has too many parents.
-MAX_NUMBERS = 1 << 27
-# Axes that an array of NumPy can have.
-MOST_AXES = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 
 @dataclass(frozen=True, eq=False)
-class TableCPD:
+class TableCPD(Distribution):
     """P(variable | parents) as a table with one axis per parent, in order, and the variable's own states last.
 
     Attributes
@@ -47,9 +47,19 @@ class TableCPD:
         self.values.setflags(write=False)
 
     @property
-    def n_states(self) -> int:
-        """The number of states of the variable."""
-        return int(self.values.shape[-1])
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the table."""
+        return self.values.shape
+
+    @property
+    def positive(self) -> bool:
+        """Whether no probability is 0."""
+        return bool((self.values > 0).all())
+
+    def rows(self, codes: Codes) -> Table:
+        """Return P(own states | parents) for each row of the parents' codes; rows sum to 1 as inference has them."""
+        taken = self.values[tuple(codes.T)] if codes.shape[1] else np.repeat(self.values[None, :], len(codes), axis=0)
+        return np.asarray(taken / taken.sum(axis=-1, keepdims=True))
 
     @property
     def n_parameters(self) -> int:
@@ -75,9 +85,15 @@ def check_table(
     i: int,
     table: Any,
     normalize: bool,
-) -> TableCPD:
-    """Return the table of variable i in its shape; anything but a distribution is an error."""
+) -> Distribution:
+    """Return the distribution of variable i in its shape; anything but a distribution is an error."""
+    if isinstance(table, WrittenForm):
+        table = table.bound(Family.of(names, states, parents, i))
     shape = tuple(len(states[p]) for p in (*parents[i], i))
+    if isinstance(table, Distribution):
+        if table.shape != shape:
+            raise NetworkError(f"the distribution of {names[i]!r} has shape {table.shape}; its family needs {shape}.")
+        return table
     try:
         array = np.array(table, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:

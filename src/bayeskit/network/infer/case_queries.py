@@ -134,8 +134,9 @@ class CaseQueries(RowQueries):
                 method, effort = "weighting", replace(effort, exact_fits=False)
         places = list(range(len(net.names))) if wanted is None else wanted
         sampled = sample_marginals(self._engine, places, evidence, method, effort)
-        offsets, errors = self._engine.offsets, sampled.standard_error
-        answer = Posteriors(net.names, net.states, sampled.values, offsets, float("nan"), errors, sampled.quality)
+        offsets, n = self._engine.offsets, self._engine.n_cells
+        values, errors = sampled.values[:n], sampled.standard_error[:n]
+        answer = Posteriors(net.names, net.states, values, offsets, float("nan"), errors, sampled.quality)
         if isinstance(variables, str):
             return answer[variables]
         return answer if wanted is None else _some(answer, net, wanted)
@@ -259,7 +260,7 @@ class CaseQueries(RowQueries):
         """
         engine = self._engine
         evidence = read_evidence(cast("BayesianNetwork", self), given)
-        return engine.size_of(engine.compile().marginals(list(evidence.states)))
+        return engine.size_of(engine.compile().marginals(list(engine.factored.evidence(evidence).states)))
 
     @advise(f"Sample without evidence, or give less of it; {_BY_VARIABLE}")
     def sample(
@@ -304,7 +305,8 @@ class CaseQueries(RowQueries):
             evidence = apply_soft_evidence(self._engine, read_evidence(net, given, codes), limit)
             self._engine.log_evidence(evidence, limit)  # refuses impossible evidence
             return condition(net, evidence, limit).sample(rows, random_state=seed, output=output)
-        return cases_as(net, self._sampler.forward(rows, seed, n_threads(rows * len(net.names))), output)
+        columns = self._sampler.forward(rows, seed, n_threads(rows * len(net.names)))
+        return cases_as(net, columns[: len(net.names)], output)
 
     @cached_property
     def _sampler(self) -> Sampler:

@@ -80,7 +80,7 @@ def _log(values: Table) -> Table:
 def _family(net: BayesianNetwork, evidence: Evidence, v: int) -> _Factor:
     """Return the normalised table of a variable with the observed states taken out."""
     family = (*net.parents[v], v)
-    table = net.tables[v] / net.tables[v].sum(axis=-1, keepdims=True)
+    table = net.cpds[v].values / net.cpds[v].values.sum(axis=-1, keepdims=True)
     taken = table[tuple(evidence.states.get(u, slice(None)) for u in family)]
     return _Factor(tuple(u for u in family if u not in evidence.states), _log(np.asarray(taken)))
 

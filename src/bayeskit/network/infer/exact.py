@@ -16,6 +16,7 @@ from bayeskit._kernels import PLANNABLE, SMALL_TREE, InferenceEngine, InferenceP
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.defaults import MAX_MEMORY
 from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.factored import Factored
 from bayeskit.network.infer.impossible_evidence import refuse_impossible
 from bayeskit.network.infer.tree_size import TreeSize, refuse_large
 
@@ -51,17 +52,23 @@ class ExactEngine:
 
     def __init__(self, net: BayesianNetwork) -> None:
         self.net = net
-        tables = [np.ascontiguousarray(table) for table in net.tables]
-        self.native = InferenceEngine(list(net.cards), [list(p) for p in net.parents], tables)
-        self.offsets = [0, *accumulate(net.cards)]  # variable v owns the cells offsets[v] to offsets[v + 1]
+        self.factored = Factored.of(net)
+        self.native = self.factored.native()
+        # Variable v owns the cells offsets[v] to offsets[v + 1]; hidden ones of the engine come after the network's.
+        self.offsets = [0, *accumulate(self.factored.cards)]
         self._lock, self._keeping = Lock(), Lock()  # of the tree, and of the plans
         self._first = False  # a tree is there
         self._searched = False  # it is the one of the search
         self._search_pays = inf
         self._spent = 0.0
         self._asked = 0
-        self._cells = sum(table.size for table in tables)  # no tree is smaller
+        self._cells = sum(table.size for table in self.factored.tables)  # no tree is smaller
         self._plans: dict[tuple[object, ...], InferencePlan] = {}
+
+    @property
+    def n_cells(self) -> int:
+        """The states of all variables of the network."""
+        return self.offsets[len(self.net.names)]
 
     def compile(self) -> InferenceEngine:
         """Search a junction tree for the whole network, once."""
@@ -110,7 +117,7 @@ class ExactEngine:
 
     def marginals(self, evidence: Evidence, limit: float = _MAX_BYTES) -> tuple[NDArray[np.float64], float]:
         """Return the marginals of all variables, one after another, and log P(evidence)."""
-        arguments = evidence.arguments()
+        arguments = self.factored.evidence(evidence).arguments()
         native = self.native if self._searched else self.tree()
         # A small tree is never sliced, so its plan is the same for all evidence.
         key = ("all", () if native.entries <= SMALL_TREE else tuple(arguments[0]))
@@ -121,10 +128,12 @@ class ExactEngine:
                 return self.marginals(evidence, limit)
             self._spent += plan.cost
         if 8.0 * plan.stored > limit:
-            refuse_large(self.net, plan, limit)
+            refuse_large(self.factored.names, plan, limit)
         values, log = plan.marginals(*arguments)
-        # Without an answer the evidence is impossible, or beyond doubles: the longer way tells which.
-        return (values, log) if values is not None else self._ask(plan, plan.marginals, evidence, limit)
+        if values is None:
+            # The evidence is impossible, or beyond doubles: the longer way tells which.
+            values, log = self._ask(plan, plan.marginals, evidence, limit)
+        return values[: self.n_cells], log
 
     def single(
         self, v: int, evidence: Evidence, limit: float = _MAX_BYTES
@@ -160,18 +169,18 @@ class ExactEngine:
 
     def maximum(self, sought: list[int], evidence: Evidence, limit: float = _MAX_BYTES) -> tuple[list[int], float]:
         """Return the most probable states of some variables, all others summed out, and log P(states, evidence)."""
-        hard, _, soft, _ = evidence.arguments()
+        hard, _, soft, _ = self.factored.evidence(evidence).arguments()
         key = ("maximum", tuple(sought), tuple(hard), tuple(soft))
         plan = self._plans.get(key) or self._keep(key, self.native.maximum(sought, hard, soft))
-        refuse_large(self.net, plan, limit)
+        refuse_large(self.factored.names, plan, limit)
         return self._ask(plan, plan.maximum, evidence, limit)
 
     def run(self, plan: InferencePlan, ask: Ask, evidence: Evidence, limit: float) -> tuple[Any, float]:
         """Run a plan: an answer and log P(evidence), or None and minus infinity for impossible evidence."""
-        arguments = evidence.arguments()
+        arguments = self.factored.evidence(evidence).arguments()
         values, log = ask(*arguments)
         if isnan(log):  # the magnitudes are too much for doubles; wide numbers take twice the memory
-            refuse_large(self.net, plan, limit, n_bytes=16)
+            refuse_large(self.factored.names, plan, limit, n_bytes=16)
             values, log = ask(*arguments, True)
         return values, log
 
@@ -184,10 +193,10 @@ class ExactEngine:
     def _plan_joint(
         self, targets: list[int], evidence: Evidence, limit: float, *, with_evidence: bool
     ) -> InferencePlan:
-        hard, _, soft, _ = evidence.arguments()
+        hard, _, soft, _ = self.factored.evidence(evidence).arguments()
         key = ("joint", tuple(targets), tuple(hard), tuple(soft), with_evidence)
         plan = self._plans.get(key) or self._keep(key, self.native.joint(targets, hard, soft, with_evidence))
-        refuse_large(self.net, plan, limit)
+        refuse_large(self.factored.names, plan, limit)
         return plan
 
     def _keep(self, key: tuple[object, ...], plan: InferencePlan) -> InferencePlan:
@@ -199,7 +208,7 @@ class ExactEngine:
 
     def size_of(self, plan: InferencePlan) -> TreeSize:
         """Return the size of a plan's tables."""
-        return TreeSize.of(self.net, plan)
+        return TreeSize.of(self.factored.names, plan)
 
 
 def memory_in_bytes(max_memory: Memory) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import Sampler, n_threads
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.table import TableCPD
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.chain_errors import error_of_mean, split_r_hat
 from bayeskit.network.infer.evidence import Evidence
@@ -87,9 +88,10 @@ def _run(
 
 def refuse_zeros(engine: ExactEngine) -> None:
     """Raise an error where a table has a zero: the chain may never reach some possible states."""
-    for name, table in zip(engine.net.names, engine.net.tables, strict=True):
-        if not (table > 0).all():
+    for name, cpd in zip(engine.net.names, engine.net.cpds, strict=True):
+        if not cpd.positive:
+            unless = "" if isinstance(cpd, TableCPD) else ", or is too large to look at"
             raise NetworkError(
                 f"Gibbs sampling needs tables without zeros, or it may never leave a part of the states; the table of "
-                f"{name!r} has one. Pass method='weighting'."
+                f"{name!r} has one{unless}. Pass method='weighting'."
             )

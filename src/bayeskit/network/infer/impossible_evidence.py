@@ -72,7 +72,7 @@ class _Search:
         """Return whether some pieces of the evidence can hold together, within the memory and the remaining budget."""
         engine, part = self.engine, self.evidence.only(pieces)
         self._spend(PLAN_PER_VARIABLE * len(engine.net.names))
-        hard, _, soft, _ = part.arguments()
+        hard, _, soft, _ = engine.factored.evidence(part).arguments()
         plan = engine.native.joint([], hard, soft, True)
         if not fits(plan, self.limit, n_bytes=16):
             raise _OverBudgetError

@@ -12,6 +12,7 @@ from bayeskit._kernels import SAMPLE_CHUNK, Sampler, n_threads
 from bayeskit.errors import ImpossibleEvidenceError, NetworkError
 from bayeskit.network.infer.answers import Quality
 from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.factored import Factored
 from bayeskit.network.infer.gibbs_sampling import gibbs, refuse_zeros
 from bayeskit.network.infer.sampling_effort import SampledMarginals, SamplingEffort, good_enough, warn_if_short
 
@@ -30,15 +31,15 @@ def sample_marginals(
         raise NetworkError(
             "soft evidence (Marginal) needs the exact engine; pass method='exact', or give a likelihood instead."
         )
-    effort = replace(effort, positive=all((table > 0).all() for table in engine.net.tables))
-    sampler = Sampler(engine.native)
+    effort = replace(effort, positive=all(cpd.positive for cpd in engine.net.cpds))
     cells = _wanted_cells(engine, wanted, evidence)
     if method == "gibbs":
         if not effort.positive:
             refuse_zeros(engine)
-        sampled = gibbs(sampler, engine, cells, evidence, effort)
+        # A chain has zeros, which would hold the sampler fast; the full tables have none.
+        sampled = gibbs(Sampler(Factored.full(engine.net).native()), engine, cells[: engine.n_cells], evidence, effort)
     else:
-        sampled = _weighted(sampler, engine, wanted, cells, evidence, method, effort)
+        sampled = _weighted(Sampler(engine.native), engine, wanted, cells, evidence, method, effort)
     for v, state in evidence.states.items():
         part = slice(engine.offsets[v], engine.offsets[v + 1])
         sampled.values[part] = np.eye(engine.net.cards[v])[state]
@@ -109,7 +110,9 @@ def _weighted(
         step = min(step, effort.most - done, largest)
         threads = n_threads(step * len(engine.net.names))
         where = (done // SAMPLE_CHUNK, step, effort.random_state, threads)
-        sums += _Sums(*sampler.weighted(*evidence.arguments(), free, method == "rejection", *where))
+        sums += _Sums(
+            *sampler.weighted(*engine.factored.evidence(evidence).arguments(), free, method == "rejection", *where)
+        )
         done += step
         if effort.error is not None:
             sampled = sums.marginals(cells, method, done)

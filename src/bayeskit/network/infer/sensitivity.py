@@ -209,7 +209,7 @@ def _without_its_table(
     """Return P(t, u, x, e) / (P(x | u) P(e)), of shape (states of the target, rows of v's table, states of v)."""
     card = net.cards[v]
     # With a uniform table the quotient is the joint probability times the number of states, also where P(x | u) is 0.
-    flat = net.with_table(net.names[v], np.full(net.tables[v].shape, 1.0 / card))
+    flat = net.with_table(net.names[v], np.full(net.cpds[v].shape, 1.0 / card))
     family = [*net.parents[v], v]
     others = [u for u in family if u != target]
     joint = flat.joint([net.names[target], *(net.names[u] for u in others)], given=given, max_memory=limit).array
@@ -227,7 +227,7 @@ def _without_its_table(
 def _numbers_of(
     net: BayesianNetwork, v: int, joint: Table, posterior: Table, loss: Table, decided: int
 ) -> Iterator[Number]:
-    table = (net.tables[v] / net.tables[v].sum(axis=-1, keepdims=True)).reshape(-1, net.cards[v])
+    table = (net.cpds[v].values / net.cpds[v].values.sum(axis=-1, keepdims=True)).reshape(-1, net.cards[v])
     shape = tuple(net.cards[p] for p in net.parents[v])
     best = int(posterior.argmax())
     for r in range(len(table)):

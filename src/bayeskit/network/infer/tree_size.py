@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import isfinite, log2, log10
@@ -13,7 +13,6 @@ from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from bayeskit._kernels import InferencePlan
-    from bayeskit.network.network import BayesianNetwork
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,10 +45,10 @@ class TreeSize(Result):
     stored_bytes: float
 
     @classmethod
-    def of(cls, net: BayesianNetwork, plan: InferencePlan) -> TreeSize:
-        """Return the size of a plan's tables."""
-        names = tuple(net.names[v] for v in plan.largest_vars)
-        return cls(plan.entries, plan.log2_entries, names, plan.largest, plan.log2_largest, 8.0 * plan.stored)
+    def of(cls, names: Sequence[str], plan: InferencePlan) -> TreeSize:
+        """Return the size of a plan's tables, over variables of these names."""
+        largest = tuple(names[v] for v in plan.largest_vars)
+        return cls(plan.entries, plan.log2_entries, largest, plan.largest, plan.log2_largest, 8.0 * plan.stored)
 
     @property
     def n_bytes(self) -> float:
@@ -93,13 +92,13 @@ def fits(plan: InferencePlan, limit: float, n_bytes: int = 8) -> bool:
     return n_bytes * plan.stored <= limit  # infinite for a tree that is too large to plan
 
 
-def refuse_large(net: BayesianNetwork, plan: InferencePlan, limit: float, n_bytes: int = 8) -> None:
+def refuse_large(names: Sequence[str], plan: InferencePlan, limit: float, n_bytes: int = 8) -> None:
     """Refuse a plan whose tables do not fit, before any of them is made."""
     if fits(plan, limit, n_bytes):
         return
-    size = TreeSize.of(net, plan)
-    names = size.largest_clique
-    shown = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    size = TreeSize.of(names, plan)
+    members = size.largest_clique
+    shown = ", ".join(members[:SHOWN]) + (f" and {len(members) - SHOWN} more" if len(members) > SHOWN else "")
     stored = n_bytes * plan.stored
     if isfinite(stored):
         needs = f"needs {_bytes(stored, log2(stored))} of memory, over the limit of {_bytes(limit, 0.0)}"
@@ -112,7 +111,7 @@ def refuse_large(net: BayesianNetwork, plan: InferencePlan, limit: float, n_byte
     # More memory helps only where there can be enough of it.
     advice = " Pass a larger max_memory." if isfinite(stored) else ""
     raise LargeTablesError(
-        f"the exact answer {needs}; the largest clique has {largest} cells over {len(names)} variables: {shown}."
+        f"the exact answer {needs}; the largest clique has {largest} cells over {len(members)} variables: {shown}."
         f"{advice}"
     )
 

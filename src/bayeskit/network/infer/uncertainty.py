@@ -61,7 +61,7 @@ class UncertaintyMeasures:
         total = 0.0
         for i, above in enumerate(net.parents):
             weights = net.joint([net.names[p] for p in above], max_memory=max_memory).array if above else np.ones(())
-            table = net.tables[i] / net.tables[i].sum(axis=-1, keepdims=True)
+            table = net.cpds[i].values / net.cpds[i].values.sum(axis=-1, keepdims=True)
             total += float((weights * -_x_log_x(table).sum(axis=-1)).sum())
         return max(total, 0.0) / unit
 
@@ -124,7 +124,7 @@ class UncertaintyMeasures:
         total = -net.entropy(max_memory=max_memory)
         for i, above in enumerate(other.parents):
             weights = net.joint([other.names[v] for v in (*above, i)], max_memory=max_memory).array
-            table = other.tables[i] / other.tables[i].sum(axis=-1, keepdims=True)
+            table = other.cpds[i].values / other.cpds[i].values.sum(axis=-1, keepdims=True)
             if (weights[table == 0] > 0).any():
                 return inf
             total -= float((weights * np.log(np.where(table > 0, table, 1.0))).sum())
@@ -137,7 +137,7 @@ def _refuse_large_tables(net: BayesianNetwork, groups: Sequence[Sequence[int]], 
     place = {v: k for k, v in enumerate(dag.topological_order(net.parents))}
     # Those that stand below the most variables come first: what is to be refused is refused soon.
     for group in sorted((set(group) for group in groups if group), key=lambda group: -max(place[v] for v in group)):
-        refuse_large(net, engine.native.joint(list(group), [], [], False), limit)
+        refuse_large(engine.factored.names, engine.native.joint(list(group), [], [], False), limit)
 
 
 def _unit(base: float | None) -> float:

@@ -20,6 +20,7 @@ from bayeskit.errors import MergeError, NetworkError, TableError
 from bayeskit.estimate.history import History
 from bayeskit.network.cases import read_cases
 from bayeskit.network.learn.flat_tables import FlatTables
+from bayeskit.network.learn.form_fitting import count_forms, fit_by_em, has_forms
 from bayeskit.network.learn.hidden_rows import HiddenRows
 from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 from bayeskit.network.learn.table_em import learn_by_em
@@ -84,6 +85,10 @@ class LearnsTables:
 
         .. math:: P(k \mid j) = \frac{n_{ijk} + α_{ijk}}{\sum_k (n_{ijk} + α_{ijk})}
 
+        A noisy-OR or another form stays one: links and leaks are found by EM over the hidden effects (pseudo-counts
+        are those of each effect), tree tables by their leaves, logistic weights with λ as the precision of a normal
+        prior. Such a network keeps no counts.
+
         Parameters
         ----------
         table : any table
@@ -128,11 +133,16 @@ class LearnsTables:
         if missing not in _WAYS:
             raise NetworkError(f"missing must be one of {', '.join(map(repr, _WAYS))}; got {missing!r}.")
         net, limit = cast("BayesianNetwork", self), read_memory(max_memory)
+        if has_forms(net):
+            options = {"tol": tol, "max_iter": max_iter, "progress": progress, "record": record}
+            return self._fitted_forms(
+                table, sample_weight, smoothing, missing, unseen, limit, start=start, n_init=n_init,
+                random_state=random_state, options=options,
+            )  # fmt: skip
         if missing == "available-case":
             counts = count_families_of(net, table, sample_weight, unseen, limit)
             return from_counts(net, counts, smoothing)
-        if start not in ("data", "tables") or n_init < 1:
-            raise NetworkError(f"start must be 'data' or 'tables' and n_init at least 1; got {start!r}, {n_init}.")
+        _check_starts(start, n_init)
         rows = hidden_rows(net, table, sample_weight, smoothing, unseen, limit)
         first = rows.flat.join(net.tables) if start == "tables" else None
         starts = rows.starts(n_init, first, np.random.default_rng(random_state))
@@ -141,6 +151,39 @@ class LearnsTables:
         kept = tuple(rows.flat.split(each) for each in history.parameters)
         history = replace(history, parameters=kept)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
+
+    def _fitted_forms(
+        self,
+        table: Any,
+        sample_weight: Any,
+        smoothing: Any,
+        missing: Missing,
+        unseen: str,
+        limit: float,
+        *,
+        start: str,
+        n_init: int,
+        random_state: int,
+        options: dict[str, Any],
+    ) -> BayesianNetwork:
+        """Return the network with its forms kept: a noisy-OR stays one, with other numbers."""
+        net, history = cast("BayesianNetwork", self), None
+        if missing == "gradient":
+            raise NetworkError("gradient ascent learns full tables; with a noisy-OR or its like pass missing='em'.")
+        if isinstance(table, Scan):
+            raise TableError("a noisy-OR or its like is learned from rows in memory, not from a scan.")
+        columns, weight = read_codes(net, table, sample_weight, unseen, hidden=missing == "em")
+        if missing == "available-case":
+            cpds = count_forms(net, columns, weight, smoothing, limit)
+        else:
+            _check_starts(start, n_init)
+            cpds, history = fit_by_em(
+                net, columns, weight, smoothing, limit, starts=n_init, first=start == "tables",
+                random_state=random_state, options=options,
+            )  # fmt: skip
+        new = net._like(net.names, net.states, net.parents, cpds, net.schema, net.target)
+        new._learned = Learned(None, smoothing, history)
+        return new
 
     def updated(
         self, table: Any, sample_weight: Any = None, *, unseen: Literal["error", "ignore"] = NETWORK_UNSEEN
@@ -183,6 +226,11 @@ class LearnsTables:
         return from_counts(cast("BayesianNetwork", self), counts, cast(Learned, self._learned).smoothing)
 
 
+def _check_starts(start: str, n_init: int) -> None:
+    if start not in ("data", "tables") or n_init < 1:
+        raise NetworkError(f"start must be 'data' or 'tables' and n_init at least 1; got {start!r}, {n_init}.")
+
+
 def families_of(parents: tuple[tuple[int, ...], ...]) -> Families:
     """Return the families with parents, the variable last; a variable alone is counted anyway."""
     return tuple((*above, i) for i, above in enumerate(parents) if above)
@@ -192,7 +240,7 @@ def counting_schema(net: BayesianNetwork) -> Schema:
     """Return the schema that rows are counted under: all states are declared, so none is dropped."""
     if any(variable.n_values != card for variable, card in zip(net.schema, net.cards, strict=True)):
         return schema_of(net.names, net.states)  # one state more than values, for those that training did not show
-    return Schema(tuple(replace(variable, declared=True) for variable in net.schema), net.schema.named)
+    return net.schema.with_variables(replace(variable, declared=True) for variable in net.schema)
 
 
 def read_codes(
