@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayeskit.network.cpd.function_table import Table as Table
+    from bayeskit.network.cpd.gaussian import ConditionalGaussian as ConditionalGaussian
+    from bayeskit.network.cpd.gaussian import LinearGaussian as LinearGaussian
     from bayeskit.network.cpd.logistic import Logistic as Logistic
     from bayeskit.network.cpd.noisy import NoisyAdder as NoisyAdder
     from bayeskit.network.cpd.noisy import NoisyAnd as NoisyAnd
@@ -37,6 +39,8 @@ _PUBLIC = {
     "K2": "bayeskit.network.learn.methods.k2",
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
+    "ConditionalGaussian": "bayeskit.network.cpd.gaussian",
+    "LinearGaussian": "bayeskit.network.cpd.gaussian",
     "Logistic": "bayeskit.network.cpd.logistic",
     "NoisyAdder": "bayeskit.network.cpd.noisy",
     "NoisyAnd": "bayeskit.network.cpd.noisy",

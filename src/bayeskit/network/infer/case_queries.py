@@ -26,6 +26,7 @@ from bayeskit.network.infer.sample_output import Output, cases_as, check_random_
 from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
 from bayeskit.network.infer.tree_size import LargeTablesError, TreeSize, advise
+from bayeskit.network.infer.two_layers import TwoLayers
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -144,8 +145,15 @@ class CaseQueries(RowQueries):
     def _exact_posterior(
         self, variables: Any, wanted: list[int] | None, evidence: Evidence, limit: float
     ) -> Posterior | Posteriors:
-        net, engine = cast("BayesianNetwork", self), self._engine
-        soft = bool(evidence.marginals)
+        net = cast("BayesianNetwork", self)
+        layers = self._two_layers
+        if layers is not None and wanted is not None and layers.answers(wanted, evidence):
+            parts, log_seen = layers.posteriors(wanted, evidence, limit)
+            if isinstance(variables, str):
+                return Posterior(variables, net.states[wanted[0]], parts[0], log_evidence=log_seen)
+            names, states = tuple(net.names[v] for v in wanted), tuple(net.states[v] for v in wanted)
+            return Posteriors(names, states, np.concatenate(parts), [0, *accumulate(map(len, parts))], log_seen)
+        engine, soft = self._engine, bool(evidence.marginals)
         if soft:
             evidence = apply_soft_evidence(engine, evidence, limit)
         if isinstance(variables, str):
@@ -307,6 +315,10 @@ class CaseQueries(RowQueries):
             return condition(net, evidence, limit).sample(rows, random_state=seed, output=output)
         columns = self._sampler.forward(rows, seed, n_threads(rows * len(net.names)))
         return cases_as(net, columns[: len(net.names)], output)
+
+    @cached_property
+    def _two_layers(self) -> TwoLayers | None:
+        return TwoLayers.of(cast("BayesianNetwork", self))
 
     @cached_property
     def _sampler(self) -> Sampler:
