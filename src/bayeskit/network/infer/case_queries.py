@@ -20,6 +20,7 @@ from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Poste
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.infer.exact import memory_in_bytes
+from bayeskit.network.infer.factored import MOST_LINKS_COMPARED
 from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
 from bayeskit.network.infer.row_queries import RowQueries
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
@@ -153,6 +154,11 @@ class CaseQueries(RowQueries):
                 return Posterior(variables, net.states[wanted[0]], parts[0], log_evidence=log_seen)
             names, states = tuple(net.names[v] for v in wanted), tuple(net.states[v] for v in wanted)
             return Posteriors(names, states, np.concatenate(parts), [0, *accumulate(map(len, parts))], log_seen)
+        if layers is not None and wanted is None and layers.n_links > MOST_LINKS_COMPARED:
+            raise LargeTablesError(
+                f"the posteriors of all {len(net)} variables at once need a tree over {layers.n_links} noisy-OR links, "
+                "which is not searched. Name the causes that you ask about: posterior(['flu', …], given=…)."
+            )
         engine, soft = self._engine, bool(evidence.marginals)
         if soft:
             evidence = apply_soft_evidence(engine, evidence, limit)

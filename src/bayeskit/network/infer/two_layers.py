@@ -7,6 +7,7 @@ Findings that are absent make no causes depend on each other, and causes with on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, inf, log
 from typing import TYPE_CHECKING
 
@@ -73,13 +74,21 @@ class TwoLayers:
             findings[i] = _Finding(np.array(above, dtype=np.int64), chance, no_leak, cpd.order[0])
         return cls(net, present, findings) if any(len(f.causes) > 1 for f in findings.values()) else None
 
+    @cached_property
+    def n_links(self) -> int:
+        """The links of all findings."""
+        return sum(len(finding.causes) for finding in self.findings.values())
+
     def answers(self, wanted: list[int], evidence: Evidence) -> bool:
         """Return whether the question is about these two layers only."""
         known = not evidence.likelihoods and not evidence.marginals
-        inside = all(v in self.present or v in self.findings for v in evidence.states)
+        inside = all(self._is_root(v) or v in self.findings for v in evidence.states)
         # One finding takes two runs; many of them are left to the general engine.
-        asked = [v for v in wanted if v not in evidence.states and v not in self.present]
+        asked = [v for v in wanted if v not in evidence.states and not self._is_root(v)]
         return known and inside and (not asked or (len(wanted) == 1 and asked[0] in self.findings))
+
+    def _is_root(self, v: int) -> bool:
+        return not self.net.parents[v]
 
     def posteriors(self, wanted: list[int], evidence: Evidence, limit: float) -> tuple[list[Floats], float]:
         """Return P(variable | evidence) of each, and log P(evidence)."""
@@ -92,6 +101,8 @@ class TwoLayers:
                 p = np.empty(2)
                 p[self.present[v]], p[1 - self.present[v]] = by_cause[v]
                 out.append(p)
+            elif self._is_root(v):  # no cause of any finding: nothing was learned of it
+                out.append(net.cpds[v].values / net.cpds[v].values.sum())
             else:
                 logs = [self._run(Evidence({**evidence.states, v: state}), limit, refuse=False)[1] for state in (0, 1)]
                 values = np.array([exp(each - log_z) for each in logs])
@@ -104,6 +115,10 @@ class TwoLayers:
         """Return the pair P(cause is there), P(it is not) of each cause, and log P(evidence)."""
         case = _Case(self, evidence)
         answer, log_z = case.solve(limit)
+        for v, state in evidence.states.items():
+            if v not in self.present and v not in self.findings:
+                p = self.net.cpds[v].values
+                log_z += log(p[state] / p.sum()) if p[state] > 0 else -inf
         if log_z == -inf and refuse:
             raise ImpossibleEvidenceError("the findings cannot occur together under this network.")
         return answer, log_z
