@@ -175,7 +175,7 @@ def network_score(
         The structure.
     table : any table
         With one column per variable; the states are those that it shows.
-    score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"} or StructureScore
+    score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or StructureScore
         Higher is better.
     sample_weight, kinds, numeric, bins
         As for `learn_structure`.
