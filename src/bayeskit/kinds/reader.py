@@ -37,6 +37,7 @@ def read_written_table(
     date_order: str | None = None,
     missing: Sequence[str] = (),
     n_rows: int | None = None,
+    ask: bool = False,
     place: Callable[[int], str] = "row {}".format,
 ) -> ReadTable:
     """Convert the cells of a table, read its labels and infer the kinds of its columns.
@@ -53,6 +54,8 @@ def read_written_table(
         As in :func:`bayeskit.read`.
     n_rows : int, optional
         The rows of the whole table, of which ``raw`` is a sample.
+    ask : bool
+        Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     place : callable
         Returns the location of a row, for messages; the first row is 0.
 
@@ -64,7 +67,9 @@ def read_written_table(
     ([2.5, 13.75], {'price': 'numeric'})
     """
     given = dict(kinds or {})
-    written = read_columns(raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place)
+    written = read_columns(
+        raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place, ask=ask
+    )
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)

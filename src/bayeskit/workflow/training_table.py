@@ -137,6 +137,7 @@ def read_training_table(
         date_order=date_order,
         missing=missing,
         n_rows=n_rows,
+        ask=isinstance(file, TableFile) and file.may_use_commas,
         place=place,
     )
     labels, n_class = _labels(read, sample)
