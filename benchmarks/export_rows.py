@@ -185,7 +185,7 @@ def models() -> Iterator[tuple[str, Any, pa.Table, tuple[str, ...]]]:
     for model in (LogisticRegression(l2=0.1), MDLTree(), TAN(), AODE()):
         yield type(model).__name__, model.fit(fitted, label), asked, tuple(ENGINES)
     yield "AutoBayes, fast", AutoBayes(effort="fast").fit(fitted, label), asked, tuple(ENGINES)
-    # A query of ten thousand nodes takes a database minutes to plan, whatever the rows; tests run it on hundreds of rows.
+    # A query of ten thousand nodes takes a database minutes to plan, whatever the rows; tests run it on hundreds.
     yield "AutoBayes", auto, asked, ("C",)
     many, many_label = table(20 * N_FIT, 2, asked=False, many_values=True)
     rare = AutoBayes(effort="fast").fit(many, many_label)
