@@ -326,6 +326,18 @@ class Sampler:
 def triangulate(
     cards: list[int], scopes: list[list[int]], stage: list[int], tries: int, work: int, seed: int
 ) -> tuple[list[int], list[list[int]], list[int], float, float]: ...
+def plan_two_layers(
+    n_diseases: int, n_findings: int, disease: list[int], finding: list[int], tries: int, seed: int
+) -> tuple[list[int], float, int]: ...
+def posterior_two_layers(
+    prior: list[float],
+    leak: list[float],
+    disease: list[int],
+    finding: list[int],
+    chance: list[float],
+    order: list[int],
+    budget: float,
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
 
 class TextReader:
     def __init__(
@@ -457,6 +469,7 @@ class FamilyScores:
     def any_missing(self) -> bool: ...
     def local(self, child: int, parents: Sequence[int]) -> float: ...
     def toggles(self, child: int, parents: Sequence[int], wanted: Sequence[int]) -> NDArray[np.float64]: ...
+    def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]: ...
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...

@@ -163,19 +163,22 @@ def train(
     from bayeskit.table.spellings import split_words
     from bayeskit.workflow import training
 
-    for_tables = {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
-    for_tables |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
+    of_tables: dict[str, Any] = {"--test": test, "--loss": loss, "--reject": reject is not None}
+    of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
+    of_tables |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
+    of_tables |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
-        texts.refuse_options_of_tables(for_tables)
+        others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
+        others |= {"--ignore": ignore, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
+        options.refuse_unused(of_tables | others | {"--random-state": random_state}, "texts")
         texts.train(
             data, text, target, output, models, encoding, BY[by or "log-loss"], report=report, force=force, as_json=json
         )
         return
     form, kinds, words = (encoding, delimiter), options.read_kinds(kind), tuple(missing or ())
     if group is not None or time is not None:
-        unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
-        unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
-        sequences.refuse_unused(data, {**unused, **for_tables}, "--group or --time, which learn a chain")
+        unused = of_tables | {"--model": models, "--by": by}
+        sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
         file = TableFile.open(data[0], *form, missing=words, keep=True)
         if split_words(words, file.names)[1]:
