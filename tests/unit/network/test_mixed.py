@@ -241,6 +241,11 @@ LINE, HALF = LinearGaussian(), [0.5, 0.5]
             "has nothing for d=yes",
         ),
         (lambda: BayesianNetwork("x->y", tables={"x": LINE, "y": LINE}), "nothing for the parent 'x'"),
+        (
+            lambda: BayesianNetwork("x->y; d", states={"d": []}, tables={"x": LINE, "y": LINE, "d": []}),
+            "'d' has no states",
+        ),
+        (lambda: ConditionalGaussian({"no": 3}), "maps states to LinearGaussian; got 3"),
         (lambda: LinearGaussian(sd=0), "sd must be above 0"),
         (lambda: LinearGaussian(mean=float("nan")), "mean must be a number"),
     ],
