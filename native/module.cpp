@@ -3,6 +3,7 @@
 #include "auto/kernels.hpp"
 #include "base/score.hpp"
 #include "mixture/bind.hpp"
+#include "select/bind.hpp"
 #include "sequence/bind.hpp"
 
 NB_MODULE(_native, m) {
@@ -40,6 +41,8 @@ NB_MODULE(_native, m) {
     bayeskit::select::bind_prefix_losses(m);
     bayeskit::select::bind_family_scores(m);
     bayeskit::select::bind_independence_tests(m);
+    bayeskit::select::bind_equivalence_search(m);
+    bayeskit::select::bind_order_search(m);
     bayeskit::decide::bind_least_risk(m);
     bayeskit::network::bind_parse_bif(m);
     bayeskit::network::bind_triangulate(m);
@@ -64,6 +67,7 @@ NB_MODULE(_native, m) {
     bayeskit::automatic::bind_evidence_networks(m);
     bayeskit::automatic::bind_grow_context_trees(m);
     bayeskit::automatic::bind_context_trees(m);
+    bayeskit::automatic::bind_boosted_trees(m);
     bayeskit::automatic::bind_gaussian_rows(m);
     bayeskit::automatic::bind_gaussians(m);
     bayeskit::automatic::bind_pool_loss(m);

@@ -45,6 +45,25 @@ def asked_rows(table, seed=5):
     return pa.table(columns)
 
 
+def more_columns_than_rows(n=50, p=60, seed=8):
+    """More columns than rows: AutoBayes has a linear member."""
+    rng = np.random.default_rng(seed)
+    k = rng.integers(0, 2, n)
+    numbers = {f"x{j}": pa.array(rng.normal(k * (j % 5 == 0), 1.0), mask=rng.random(n) < 0.1) for j in range(p)}
+    return pa.table({**numbers, "site": np.array(["n", "s", "w"])[k + rng.integers(0, 2, n)]}), k
+
+
+def many_values(n=1200, seed=9):
+    """Two columns with more values than AutoBayes has levels: twenty frequent ones, and hundreds with two rows each."""
+    rng = np.random.default_rng(seed)
+    number = np.concatenate([np.repeat(np.arange(100, 400), 2), rng.integers(0, 20, n - 600)])
+    city, shop = number, rng.permutation(number)
+    likes = rng.random(400) < 0.5
+    label = np.where(likes[city] ^ (rng.random(n) < 0.1), "yes", "no")
+    cities = pa.array([f"city {v}" for v in city], mask=rng.random(n) < 0.05)
+    return pa.table({"city": cities, "shop": shop * 3, "x": rng.normal(likes[shop], 1.0)}), label
+
+
 @cache
 def export_cases():
     """Return fitted model and rows to score, by the name of the case."""
@@ -74,6 +93,8 @@ def export_cases():
         "auto of text": (AutoBayes(), text, text_label),
         "auto of two classes, fast": (AutoBayes(effort="fast", prior={"yes": 0.1, "no": 0.9}), mixed, two),
         "auto of codes": (AutoBayes(class_weight="balanced"), codes, code_label),
+        "auto, more columns than rows": (AutoBayes(), *more_columns_than_rows()),
+        "auto, many values, fast": (AutoBayes(kinds={"shop": "categorical"}, effort="fast"), *many_values()),
     }
     return {name: (model.fit(rows, y), _asked(rows)) for name, (model, rows, y) in cases.items()}
 

@@ -104,6 +104,12 @@ def assert_scores(answers, model, rows):
     assert [row[1] for row in answers] == model.predict(rows).tolist()
 
 
+def tempered(model, rows, temperature):
+    """Return P(c | x) to the power of 1 / temperature, over their sum."""
+    powers = model.predict_proba(rows) ** (1.0 / temperature)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
 CASES = {name: (model, rows) for name, model, rows in cases()}
 
 

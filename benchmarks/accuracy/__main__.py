@@ -1,9 +1,10 @@
 """How well the classifiers do on public tables, beside scikit-learn, Khiops and the published numbers.
 
 `python -m benchmarks.accuracy run SIDE` works through the tables, smallest first, and keeps each fold in
-build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), peers, more (other
-ensembles, and calibrated peers), catboost, khiops, weka, or defaults; they can run side by side.
-`… run SIDE fresh` does the same on folds that nothing was ever chosen on.
+build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), thorough (with that
+effort), peers, more (other ensembles, and calibrated peers), catboost, stopped and catboost-stopped (with early
+stopping), ebm, khiops, weka, or defaults; they can run side by side.
+`… run SIDE fresh` does the same on folds that nothing was ever chosen on; `… run SIDE fresh 3` on the first three.
 `python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md,
 and `… since BEFORE.jsonl` says what a change of AutoBayes did to each fold.
 """
@@ -27,12 +28,12 @@ from benchmarks.accuracy.tables import FRESH_SEED, REPEATS, STOPPED, keep, resul
 from benchmarks.accuracy.weka import run_weka
 
 # A fold of these sides may take so many CPU seconds; then it is ended, and the table's other folds are not tried.
-MOST_SECONDS = {"catboost": 600}
+MOST_SECONDS = {"catboost": 600, "catboost-stopped": 200, "stopped": 200, "ebm": 120}
 # These fit four models for one, so that they are run on tables of so many rows at the most.
 MOST_ROWS = {"sk RandomForest calibrated": 15_000, "sk HistGradientBoosting calibrated": 15_000}
 
 
-def run(side: str, fresh: bool = False) -> None:
+def run(side: str, fresh: bool = False, n_folds: int = 3 * REPEATS) -> None:
     """Work through the first repeat of all tables, then the second, and so on, smallest tables first."""
     makers: dict[str, Any] = SIDES[side]()
     kept = f"{side}-fresh" if fresh else side
@@ -44,7 +45,7 @@ def run(side: str, fresh: bool = False) -> None:
             for model, maker in makers.items():
                 if len(X) > MOST_ROWS.get(model, len(X)):
                     continue
-                folds = range(3 * repeat, min(3 * repeat + 3, len(splits)))
+                folds = range(3 * repeat, min(3 * repeat + 3, len(splits), n_folds))
                 waiting = [fold for fold in folds if (table, model, fold) not in done]
                 for fold in waiting:
                     if (table, model) in stopped:
@@ -102,8 +103,11 @@ def main(arguments: list[str]) -> None:
         run_weka()
     elif arguments == ["run", "defaults"]:
         run_defaults()
-    elif arguments[:2] in [["run", side] for side in SIDES] and arguments[2:] in ([], ["fresh"]):
-        run(arguments[1], fresh=arguments[2:] == ["fresh"])
+    elif arguments[:2] in [["run", side] for side in SIDES]:
+        rest = [argument for argument in arguments[2:] if argument != "fresh"]
+        if len(rest) > 1 or not all(argument.isdigit() for argument in rest):
+            sys.exit(__doc__)
+        run(arguments[1], fresh="fresh" in arguments, n_folds=int(rest[0]) if rest else 3 * REPEATS)
     else:
         sys.exit(__doc__)
 

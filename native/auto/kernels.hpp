@@ -15,6 +15,7 @@ void bind_grow_contexts(nanobind::module_& m);
 void bind_evidence_networks(nanobind::module_& m);
 void bind_grow_context_trees(nanobind::module_& m);
 void bind_context_trees(nanobind::module_& m);
+void bind_boosted_trees(nanobind::module_& m);
 void bind_gaussian_rows(nanobind::module_& m);
 void bind_gaussians(nanobind::module_& m);
 void bind_pool_loss(nanobind::module_& m);

@@ -2,10 +2,12 @@
 
 import json
 import pickle
+import warnings
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +20,7 @@ from bayeskit import (
     ODE,
     SPODE,
     TAN,
+    AutoBayes,
     BayesianNetwork,
     CategoricalNB,
     GaussianBayes,
@@ -26,10 +29,12 @@ from bayeskit import (
     NaiveBayes,
     NetworkClassifier,
     TextClassifier,
+    compare,
+    drop_unlabeled,
     load,
     scan,
 )
-from bayeskit.errors import BayeskitError, TableError
+from bayeskit.errors import BayeskitError, BayeskitWarning, TableError
 from bayeskit.io.model_files import save
 from bayeskit.learn.plan import Plan
 from bayeskit.table.scan import sample as sampling
@@ -142,13 +147,58 @@ def test_ten_thousand_parts_are_merged_fourteen_deep():
     assert merge_tree(((0, 1) for _ in range(10_000)), deeper) == (14, 10_000)
 
 
-def test_rows_without_a_label_are_left_out_and_said():
+@pytest.mark.parametrize("as_category", [False, True])
+@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), AODE(), AutoBayes("fast")], ids=lambda m: type(m).__name__)
+def test_rows_without_a_label_are_refused_by_number_and_dropped_when_asked(model, as_category):
+    rng = np.random.default_rng(0)
+    play = pa.array(["yes", None, "no", "no", "yes", "no", None, "yes", "no", "no", "yes", "no"])
+    table = pa.table(
+        {
+            "heat": rng.normal(size=12),
+            "wind": rng.choice(["weak", "strong"], 12),
+            "play": play.dictionary_encode() if as_category else play,
+        }
+    )
+    with pytest.raises(TableError, match=r"the table, rows 1, 6 \(2 of 12\) have no label\.") as refused:
+        model.fit(scan(table), target="play")
+    assert "bayeskit.drop_unlabeled(scan, target='play') returns the rows that have one" in str(refused.value)
+    labelled = drop_unlabeled(scan(table), target="play")
+    assert labelled.n_rows is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BayeskitWarning)  # that so few rows say nothing
+        found = model.fit(labelled, target="play").predict_proba(table.drop(["play"]))
+        rest = table.filter(pa.array([label is not None for label in play.to_pylist()]))
+        assert_array_equal(found, model.fit(rest, target="play").predict_proba(table.drop(["play"])))
+    assert sum(batch.num_rows for batch in labelled.select(["heat"]).batches()) == 10
+
+
+def test_a_row_without_a_label_is_named_by_its_place(tmp_path):
     table = pa.table({"wind": ["weak", "calm", "strong"], "play": ["yes", None, "no"]})
-    with pytest.warns(UserWarning, match="1 row has no value in the target 'play'"):
-        model = NaiveBayes().fit(scan(table), target="play")
-    assert model.schema_["wind"].values == ("strong", "weak")
+    pq.write_table(table.slice(0, 1), tmp_path / "a.parquet")
+    pq.write_table(table, tmp_path / "b.parquet")
+    with pytest.raises(TableError, match=r"b\.parquet', row group 0, row 1 has no label"):
+        NaiveBayes().fit(scan(tmp_path), target="play")
+    with pytest.raises(TableError, match=r"Input y contains NaN: row 2 has no label"):
+        compare(scan(tmp_path), target="play")
+    with pytest.raises(TableError, match=r"Input y contains NaN: row 1 has no label"):
+        NaiveBayes().plan(scan(table), target="play").count(table.to_batches())
+    texts = TextClassifier(model="complement")
+    with pytest.raises(TableError, match=r"row 1 has no label.*drop_unlabeled\(scan, target='play'\)"):
+        texts.fit(scan(table), target="play")
+    assert texts.fit(drop_unlabeled(scan(table), target="play"), target="play").counts_.n_words == 2
+    numbers = pa.table({"wind": ["weak", "calm", "strong"], "play": [1.0, float("nan"), 0.0]})
+    with pytest.raises(TableError, match=r"row 1 has no label"):
+        texts.fit(scan(numbers), target="play")
+
+
+def test_a_scan_without_any_label_or_row_is_refused():
+    table = pa.table({"wind": ["weak", "calm", "strong"], "play": ["yes", None, "no"]})
     with pytest.raises(TableError, match="the target 'play' has no value in any row"):
-        NaiveBayes().fit(scan(table.slice(1, 1)), target="play")
+        NaiveBayes().fit(drop_unlabeled(scan(table.slice(1, 1)), target="play"), target="play")
+    with pytest.raises(TableError, match=r"did you mean 'play'"):
+        drop_unlabeled(scan(table), target="plya")
+    with pytest.raises(TableError, match="of a scan, drop_unlabeled takes target="):
+        drop_unlabeled(scan(table), table["play"])
     with pytest.raises(TableError, match="the target 'play' has no value in any row"):
         NaiveBayes().fit(scan(table.slice(0, 0)), target="play")
 

@@ -473,6 +473,29 @@ class FamilyScores:
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
 
+class BestMoves:
+    order: list[int]
+    def __init__(
+        self, scores: Any, candidates: Sequence[Sequence[int]], required: Sequence[Sequence[int]], max_parents: int
+    ) -> None: ...
+    def sweep(self, variables: Sequence[int], seconds: float) -> int: ...
+    def score(self) -> float: ...
+    def parents(self) -> list[list[int]]: ...
+
+class EquivalenceMoves:
+    def __init__(
+        self,
+        scores: Any,
+        start: Sequence[Sequence[int]],
+        allowed: Sequence[Sequence[int]],
+        required: Sequence[Sequence[int]],
+        max_parents: int,
+    ) -> None: ...
+    def step(self) -> tuple[Literal["delete", "turn", "insert", ""], float]: ...
+    def score(self) -> float: ...
+    def parents(self) -> list[list[int]]: ...
+    def marks(self) -> list[list[int]]: ...
+
 def best_sinks(best: list[NDArray[np.float64]], n: int) -> NDArray[np.uint8]: ...
 
 class IndependenceTests:
@@ -711,6 +734,39 @@ class ContextTrees:
     def leaf_tables(self, cells: NDArray[Any], m: float, n_threads: int) -> NDArray[np.float32]: ...
     def node_weights(self, cells: NDArray[Any], n_threads: int) -> Doubles: ...
     def score(self, tables: NDArray[np.float32], node_weight: Doubles, codes: Bytes, n_threads: int) -> Doubles: ...
+
+class BoostedTrees:
+    def __init__(
+        self,
+        codes: Bytes,
+        y: NDArray[np.uint32],
+        weight: Doubles,
+        scores: Doubles,
+        part: Bytes,
+        n_parts: int,
+        level_at: NDArray[np.int64],
+        ordered: Bytes,
+        seed: int,
+        rate: float,
+        most_leaves: int,
+        ridge: float,
+        least_curve: float,
+        row_share: float,
+        n_columns: int,
+    ) -> None: ...
+    def grow(self, n_rounds: int, n_threads: int) -> Doubles: ...
+    def left_out(self, n_rounds: int, n_threads: int) -> Doubles: ...
+    def trees(
+        self, n_rounds: int, n_threads: int
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.int32],
+        Bytes,
+        NDArray[np.uint32],
+        NDArray[np.int32],
+        NDArray[np.float32],
+        Doubles,
+    ]: ...
 
 def gaussian_rows(
     numbers: list[NDArray[Any]] | NDArray[Any],

@@ -22,9 +22,9 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.averaged import AverageBeliefs, parent_joint
 from bayeskit.estimate.averaged_back_off import BackOffAverage
-from bayeskit.estimate.draw import draw_averaged, draw_members
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.named_table import NamedTable
+from bayeskit.estimate.sample_codes import sample_averaged, sample_members
 from bayeskit.estimate.smoothing import BackOff, as_smoothing
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, at_least
@@ -205,11 +205,11 @@ class AODE(SemiNaive):
         learned = isinstance(prior, str) and prior != "uniform"
         return (n_classes - 1 if learned else 0) + n_classes * sum(map(prod, subsets))
 
-    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    def _sample_codes(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         if isinstance(self._beliefs, BackOffAverage):
-            return draw_members(list(self._beliefs.members.values()), n_rows, rng)
+            return sample_members(list(self._beliefs.members.values()), n_rows, rng)
         believed = self._believed_with
-        return draw_averaged(self._beliefs.counts, believed["smoothing"], believed["prior"], n_rows, rng)
+        return sample_averaged(self._beliefs.counts, believed["smoothing"], believed["prior"], n_rows, rng)
 
     def _columns_used(self) -> list[int]:
         return list(range(len(self.schema_)))

@@ -71,12 +71,8 @@ class BernoulliNB(MatrixClassifier):
             )
 
     def _features(self, matrix: Matrix) -> Matrix:
-        threshold = self._state.settings._threshold
-        if matrix.is_sparse:
-            ones = matrix.data.copy()
-            ones.data = (ones.data > threshold).astype(np.float64)
-            return Matrix(ones, matrix.names)
-        return Matrix((matrix.data > threshold).astype(np.float64), matrix.names)
+        ones = matrix.data > self._state.settings._threshold
+        return Matrix(ones.astype(np.float64), matrix.names)
 
     def _score(self, X: Any, result: Any) -> Any:
         ones = self._features(self._read(X, self.counts_.schema))

@@ -18,6 +18,7 @@ from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.naive_beliefs import NaiveBeliefs
 from bayeskit.learn.parameters import at_least
 from bayeskit.table.column import Coded, Column
+from bayeskit.table.matrix import Matrix, refuse_negative
 from bayeskit.table.read import Source
 from bayeskit.table.schema import Schema, Variable
 
@@ -87,7 +88,7 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
                     "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
                 )
             variables.append(Variable(known.name, "categorical", tuple(range(size)), declared=True))
-        return counts.widen(Schema(tuple(variables), source.named), counts.classes)
+        return counts.widen(counts.schema.with_variables(variables), counts.classes)
 
     @property
     def _settings(self) -> Estimation:
@@ -99,7 +100,7 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
     def _reads_in_place(self, X: Any, beliefs: Any) -> bool:
         if not super()._reads_in_place(X, beliefs) or X.dtype.kind == "f":
             return False
-        _refuse_negative(X)
+        refuse_negative(Matrix(X, None), type(self).__name__)
         return True
 
     def _read_features(self, X: Any) -> Source:
@@ -130,7 +131,7 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
 def _whole(source: Source) -> Source:
     # Fractions are cut off, as scikit-learn does when it reads the table as integers.
     if source.array is not None:
-        _refuse_negative(source.array)
+        refuse_negative(Matrix(source.array, None), "CategoricalNB")
         if source.array.dtype.kind == "f":
             return replace(source, array=np.trunc(source.array))
         return source
@@ -145,14 +146,6 @@ def _whole(source: Source) -> Source:
                 f"column '{name}' holds {column.levels[0]!r}; CategoricalNB takes whole numbers, "
                 "NaiveBayes takes any table."
             )
-        _refuse_negative(column.values, name)
+        refuse_negative(Matrix(column.values[:, None], (name,)), "CategoricalNB")
         columns.append(replace(column, values=np.trunc(column.values)) if column.values.dtype.kind == "f" else column)
     return replace(source, columns=tuple(columns))
-
-
-def _refuse_negative(values: NDArray[Any], name: str = "") -> None:
-    """Refuse a number below zero in a column, or in an array of columns without names."""
-    if values.size and values.dtype.kind in "if" and np.nanmin(values) < 0:
-        row, *column = (int(i) for i in np.unravel_index(int(np.nanargmin(values)), values.shape))
-        where = f"column '{name or f'x{column[0]}'}', row {row} holds {np.nanmin(values):g}"
-        raise TableError(f"Negative values in data passed to CategoricalNB (input X): {where}.")

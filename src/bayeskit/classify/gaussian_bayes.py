@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.sampling import SamplesRows
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.gaussian import GaussianCounts
 from bayeskit.counts.left_out import LeftOut
@@ -34,7 +34,7 @@ from bayeskit.table.schema import Schema
 
 
 @dataclass(eq=False, repr=False)
-class GaussianBayes(LeavesOneOut, Draws):
+class GaussianBayes(LeavesOneOut, SamplesRows):
     r"""Classify by Bayes' rule with a normal distribution of all columns in each class.
 
     .. math:: P(c \mid x) \propto P(c) \, N(x; \mu_c, \Sigma_c), \qquad

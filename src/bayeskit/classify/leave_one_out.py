@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayeskit.counts.left_out import LeftOut
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.prior import log_prior_left_out
-from bayeskit.learn.checks import check_columns, in_order, split_target
+from bayeskit.learn.checks import check_columns, in_order, rows_and_labels, split_target, target_of
 from bayeskit.learn.learner import Learner
 from bayeskit.result import Result
 from bayeskit.table.encode import encode
@@ -36,6 +37,9 @@ class LeaveOneOut(Result):
 
     def __repr__(self) -> str:
         return f"LeaveOneOut(error={self.error:.6g}, log_loss={self.log_loss:.6g}, rmse={self.rmse:.6g})"
+
+
+NEEDS_LABELS = "leave_one_out of {} needs the labels of the rows"
 
 
 class LeavesOneOut(Learner):
@@ -80,14 +84,14 @@ class LeavesOneOut(Learner):
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
         """Return the encoded columns of a table and its labels."""
-        if target is not None:
-            source, y = split_target(X, target)
-            source = in_order(X, source, self.schema_.names)
-            check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
-        elif y is None:
-            raise no_labels()
-        else:
+        target = target_of(X, y, target)
+        split = partial(split_target, schema=self.schema_)
+        rows, y = rows_and_labels(X, y, target, type(self).__name__, split, NEEDS_LABELS)
+        if target is None:
             source = self._read_features(X)
+        else:
+            source = in_order(X, rows, self.schema_.names)
+            check_columns(source, self.schema_.names, self.schema_.named, type(self).__name__)
         return encode(source, self.schema_), y
 
     def _log_posterior_left_out(self, rows: Any, left: LeftOut) -> NDArray[np.float64]:
@@ -109,11 +113,6 @@ class LeavesOneOut(Learner):
     def _log_joint_left_out(self, rows: Any, left: LeftOut, log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log P(x, c), of shape (n_rows, n_classes), each row by the counts without it; P(c) is given."""
         raise NotImplementedError
-
-
-def no_labels() -> TableError:
-    """Return the error that labels are missing."""
-    return TableError("leave_one_out needs the labels of the rows: pass y, or target='column'.")
 
 
 def codes_under(classes: NDArray[Any], y: Any, weight: NDArray[np.float64] | None, n_rows: int) -> NDArray[np.int64]:

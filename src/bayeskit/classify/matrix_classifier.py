@@ -14,7 +14,7 @@ from scipy import sparse
 
 from bayeskit._kernels import LinearScorer, Score, count_classes, count_dense, count_sparse, n_threads
 from bayeskit.classify.alpha_parameters import AlphaParameters
-from bayeskit.classify.leave_one_out import LeavesOneOut, no_labels
+from bayeskit.classify.leave_one_out import NEEDS_LABELS, LeavesOneOut
 from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.questions import Explains
 from bayeskit.counts.features import FeatureCounts, FeatureNames
@@ -25,10 +25,10 @@ from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.estimate.event_models import EventModel, FeatureRows, FeatureSums
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.model_summary import ModelSummary, listed
-from bayeskit.learn.checks import check_columns, keep_weighted, split_target
+from bayeskit.learn.checks import check_columns, keep_weighted, rows_and_labels, split_target, target_of
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.matrix import Matrix, largest, read_matrix, refuse_negative
+from bayeskit.table.matrix import Matrix, columns_of_numbers, largest, read_matrix, refuse_negative
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,8 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
     # -- reading and counting ---------------------------------------------------------------------------------------
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
-        if target is not None:
-            if y is not None:
-                raise TableError(f"give the labels once: either y or target='{target}'.")
-            X, y = split_matrix(X, target)
-        elif y is None:
-            raise TableError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        target = target_of(X, y, target)
+        X, y = rows_and_labels(X, y, target, type(self).__name__, split_matrix)
         matrix = self._read(X, schema)
         weight = read_weight(sample_weight, matrix.shape[0])
         classes, codes = read_labels(y, matrix.shape[0])
@@ -111,7 +107,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
         return SimpleNamespace(matrix=matrix, y=codes, classes=classes, weight=weight, target=target)
 
     def _scanned_rows(self, rows: Labelled, schema: Any) -> Any:
-        matrix = self._read(_numbers_of(rows.source), None)
+        matrix = self._read(columns_of_numbers(rows.source), None)
         return SimpleNamespace(matrix=matrix, y=rows.y, classes=rows.classes, weight=rows.weight, target=rows.target)
 
     def _count(self, rows: Any, schema: Any, before: Any = None) -> FeatureCounts:
@@ -149,9 +145,6 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
         """Return what is summed and scored of a matrix."""
         return matrix
 
-    def _frozen_by(self, schema: Any) -> frozenset[str]:
-        return frozenset()
-
     # -- estimating and predicting ----------------------------------------------------------------------------------
 
     def _sums(self, counts: FeatureCounts) -> FeatureSums:
@@ -161,7 +154,11 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
 
     def _check(self, counts: FeatureCounts) -> None:
         super()._check(counts)
-        _refuse_large_sums(counts)
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(counts.n_feature.sum())
+        if not finite:
+            column = counts.schema.names[int(np.abs(counts.n_feature).max(axis=0).argmax())]
+            raise TableError(f"column '{column}' holds numbers so large that their sum overflows; use a larger unit.")
 
     def _believe(self, counts: FeatureCounts) -> FeatureBeliefs:
         with np.errstate(divide="ignore"):
@@ -183,10 +180,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
         return np.asarray(matrix.data.toarray() if matrix.is_sparse else matrix.data, dtype=np.float64)
 
     def _parts_left_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> Iterator[tuple[Any, ...]]:
-        if target is not None:
-            X, y = split_matrix(X, target)
-        elif y is None:
-            raise no_labels()
+        X, y = rows_and_labels(X, y, target, type(self).__name__, split_matrix, NEEDS_LABELS)
         matrix = self._features(self._read(X, self.counts_.schema))
         yield matrix, y, read_weight(sample_weight, matrix.shape[0]), matrix.shape[0]
 
@@ -228,27 +222,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
         tags.classifier_tags.poor_score = True
 
 
-def _refuse_large_sums(counts: FeatureCounts) -> None:
-    if counts.n_feature.dtype.kind != "f":
-        return
-    with np.errstate(over="ignore"):
-        if np.isfinite(counts.n_feature.sum()):
-            return
-    column = counts.schema.names[int(np.abs(counts.n_feature).max(axis=0).argmax())]
-    raise TableError(f"column '{column}' holds numbers so large that their sum overflows; use a larger unit.")
-
-
 def split_matrix(X: Any, target: str) -> tuple[dict[str, NDArray[Any]], Any]:
     """Return the columns of a table besides one, as numbers, and that one as labels."""
     source, y = split_target(X, target)
-    return _numbers_of(source), y
-
-
-def _numbers_of(source: Any) -> dict[str, NDArray[Any]]:
-    columns = {}
-    for j, name in enumerate(source.names):
-        column = source.column(j)
-        if not hasattr(column, "values"):
-            raise TableError(f"column {name!r} holds {column.levels[0]!r}; a matrix of counts takes numbers.")
-        columns[name] = np.asarray(column.values)
-    return columns
+    return columns_of_numbers(source), y

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import naive_network
-from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.sampling import SamplesRows
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.table import TableCounts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
 
 
-class NaiveClassifier(LeavesOneOut, Draws):
+class NaiveClassifier(LeavesOneOut, SamplesRows):
     """A classifier over :class:`TableCounts`: subclasses say how to count and how to estimate."""
 
     # Whether P(c) is learned from the rows, and so counts as parameters.

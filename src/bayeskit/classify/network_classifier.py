@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.as_network import as_network
 from bayeskit.classify.base import BayesClassifier
 from bayeskit.classify.graph_beliefs import GraphBeliefs, log_joint_left_out
-from bayeskit.classify.leave_one_out import LeavesOneOut, no_labels
+from bayeskit.classify.leave_one_out import NEEDS_LABELS, LeavesOneOut
 from bayeskit.classify.network_terms import NetworkTerms
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import sizes_of
@@ -27,7 +28,7 @@ from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.explain.summary import Summary
 from bayeskit.io.expect import expect_field
-from bayeskit.learn.checks import split_target, warn_of_empty_columns
+from bayeskit.learn.checks import rows_and_labels, split_target, warn_of_empty_columns
 from bayeskit.learn.counting import learn_coded_counts
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.parameters import (
@@ -176,7 +177,9 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         terms = self._terms
         if y is None and target is None:
             target = self.target if terms is None else terms.target
-        return read_labelled(X, y, sample_weight, target, None if terms else schema, type(self).__name__)
+        return read_labelled(
+            X, y, sample_weight, target, None if terms else schema, type(self).__name__, None if terms else self.kinds
+        )
 
     def _count(self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None) -> GraphCounts:
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
@@ -253,10 +256,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             raise BayeskitError("the tables were given with the network, so there is no row to leave out; call fit.")
         if y is None and target is None:
             target = self.target_
-        if target is not None:
-            y = split_target(X, target)[1]
-        elif y is None:
-            raise no_labels()
+        split = partial(split_target, schema=self.schema_)
+        _, y = rows_and_labels(X, y, target, type(self).__name__, split, NEEDS_LABELS)
         return self._encode(X), y
 
     def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.as_network import family_network
-from bayeskit.classify.draws import Draws
 from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.sampling import SamplesRows
 from bayeskit.classify.structure import Structure
 from bayeskit.classify.summaries import summarise
 from bayeskit.counts.families import Families, FamilyCounts, FamilyKind, sizes_of
@@ -26,10 +26,10 @@ from bayeskit.decide.protocol import as_column
 from bayeskit.defaults import BINS, FAMILY_SMOOTHING, MAX_MEMORY, PRIOR, UNSEEN
 from bayeskit.errors import TableError
 from bayeskit.estimate.class_weight import class_factors
-from bayeskit.estimate.draw import draw_families
 from bayeskit.estimate.families import FamilyBeliefs
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.sample_codes import sample_families
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
 from bayeskit.learn.checks import warn_of_empty_columns
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class SemiNaive(LeavesOneOut, Draws):
+class SemiNaive(LeavesOneOut, SamplesRows):
     """A classifier over :class:`FamilyCounts`: subclasses choose the families to count and the structure."""
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
@@ -264,7 +264,7 @@ class SemiNaive(LeavesOneOut, Draws):
         A numeric column gives one number of a bin. A feature that is not used, or never had a value, is None.
         """
         model = self._now()
-        codes = model._draw(n_rows, rng)
+        codes = model._sample_codes(n_rows, rng)
         columns = []
         for domain, drawn in zip(model.domains(), codes, strict=True):
             column = np.full(n_rows, None, dtype=object)
@@ -273,8 +273,8 @@ class SemiNaive(LeavesOneOut, Draws):
             columns.append(column)
         return columns
 
-    def _draw(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
-        return draw_families(self._beliefs, n_rows, rng)
+    def _sample_codes(self, n_rows: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+        return sample_families(self._beliefs, n_rows, rng)
 
     def _columns_used(self) -> list[int]:
         return [members[-1] for members in self._beliefs.families]

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.estimate.em import expectation_maximisation
 from bayeskit.estimate.history import History
-from bayeskit.learn.checks import split_target
+from bayeskit.learn.checks import rows_and_labels, split_target
 from bayeskit.learn.model import not_fitted
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
@@ -132,10 +132,7 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         refuse_parameters(self, self._rules)
         self._refuse_estimator()
-        if target is not None:
-            X, y = split_target(X, target)
-        elif y is None:
-            raise TableError("This SemiSupervised estimator requires y to be passed, but the target y is None.")
+        X, y = rows_and_labels(X, y, target, type(self).__name__, split_target)
         rows = _Rows.read(self.estimator, X, y, sample_weight)
         labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
         history = History("em", (0.0,), "every row has a label", True)

@@ -222,7 +222,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         transform = None if plain else Transform(bool(self.tf), bool(self.length), frozen)
         texts = TextBatches(readers, plan.schema.names[0], plan.target, plan.weight)
         counts = TokenCounts.of_batches(texts, self._tokenizer(), transform, weighted=plan.weight is not None)
-        return Part(counts if texts.n_labelled else None, texts.n_unlabelled)
+        return Part(counts if texts.n_rows else None)
 
     def _refuse_odd_choices(self) -> None:
         if self.model == "bernoulli" and (self.tf or self.idf or self.length):

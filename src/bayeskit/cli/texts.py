@@ -58,6 +58,8 @@ def train(
         raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
     source = read_texts(data, text=text, target=target, encoding=encoding)
     place, page = places_of_model(output or model_name(data, source.target), report, (source.path, *source.more), force)
+    if source.target is not None:
+        source = source.labeled()
     with screen.progress(not as_json) as progress:
         result = train_text(source.following(progress), models or None, by)
     result.model.save(place, force=force)
@@ -68,11 +70,13 @@ def train(
     if as_json:
         facts: dict[str, Any] = {"model": str(place), "report": None if page is None else str(page)}
         facts |= {"documents": result.n_documents, "held_out": result.n_held_out}
-        facts |= {"repeated": int(result.held_out.repeated.sum())}
+        facts |= {"unlabelled_documents": result.n_unlabelled, "repeated": int(result.held_out.repeated.sum())}
         screen.say_json({**facts, "scores": [vars(s) for s in result.scores], "classes": classes, "words": n_words})
         return
     name = source.path.name if not source.more else source.shown
     screen.say(f"{name}: {result.n_documents:,} documents, {len(classes)} classes, {n_words:,} different words")
+    if result.n_unlabelled:
+        screen.say(f"{count(result.n_unlabelled, 'document')} without a value of {source.target!r} left out.")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
     rows = [
         (s.model, f"{s.accuracy:.4f}", f"{s.macro_f1:.4f}", f"{s.log_loss:.3f}", f"{s.calibration_error:.3f}")
@@ -152,6 +156,11 @@ class TextPredictions:
             columns |= {f"P({name})": rounded(proba[:, c], self._digits) for c, name in enumerate(names)}
             writer.write(pa.table(columns))
             n += len(texts)
+        if not n:  # no rows, but the names of the columns
+            names = [f"P({name})" for name in self._model.classes_.tolist()]
+            writer.write(
+                pa.table({"class": pa.array([], pa.string()), **{name: pa.array([], pa.float64()) for name in names}})
+            )
         return n
 
 

@@ -15,30 +15,35 @@ if TYPE_CHECKING:
     from bayeskit.workflow.prediction import Predictions
 
 
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Output file: .csv, .jsonl, .parquet or .xlsx, or .csv.gz; - is standard output, the default.",
+        show_default=False,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", help="Copy this column of the data to the output; may be repeated.", show_default=False),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(help="Decimal places of the probabilities (default: all).", min=1, max=17, show_default=False),
+]
+
+
 def predict(
     model: options.Model,
     data: options.Tables,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Output file: .csv, .jsonl, .parquet or .xlsx, or .csv.gz; - is standard output, the default.",
-            show_default=False,
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", help="Copy this column of the data to the output; may be repeated.", show_default=False),
-    ] = None,
+    output: Output = None,
+    keep: Keep = None,
     loss: options.LossFile = None,
     reject: options.Reject = None,
     target: options.Predicted = None,
     text: options.TextColumn = None,
-    digits: Annotated[
-        int | None,
-        typer.Option(help="Decimal places of the probabilities (default: all).", min=1, max=17, show_default=False),
-    ] = None,
+    digits: Digits = None,
     strict: options.Strict = False,
     decimal: options.Decimal = None,
     missing: options.Missing = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, log, log2
 from typing import Any
@@ -19,11 +19,13 @@ from bayeskit.classify.text import TextClassifier
 from bayeskit.concept.brute_force import BruteForceMAP
 from bayeskit.concept.mdl_tree import MDLTree
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TableError
-from bayeskit.learn.checks import split_target
+from bayeskit.learn.checks import rows_and_labels, split_target
 from bayeskit.learn.labelled_texts import split_text
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.result import Result
 from bayeskit.table.labels import read_labels
+
+_NEEDS_LABELS = "the description of rows by {} needs their labels"
 
 
 @dataclass(frozen=True)
@@ -127,20 +129,12 @@ def _of_linear_model(model: Any, X: Any, y: Any, target: str | None, labels_only
             "multinomial model."
         )
     split = split_text if isinstance(model, TextClassifier) else split_matrix
-    log_p = _log_p(model, *_labelled(X, y, target, split), labels_only)
+    log_p = _log_p(model, *rows_and_labels(X, y, target, type(model).__name__, split, _NEEDS_LABELS), labels_only)
     n_classes, n_features = model.feature_log_prob_.shape
     bernoulli = isinstance(model, BernoulliNB) or getattr(model, "model", "") == "bernoulli"
     k = n_classes - 1 + n_classes * (n_features if bernoulli else n_features - 1)
     structure = structure_bits([0] + [1] * n_features, n_features + 1) if bernoulli else 0.0
     return DescriptionLength(structure, 0.5 * log2(len(log_p)) * k, _data_bits(log_p, "pass smoothing (alpha) above 0"))
-
-
-def _labelled(X: Any, y: Any, target: str | None, split: Callable[[Any, str], tuple[Any, Any]]) -> tuple[Any, Any]:
-    if target is not None:
-        X, y = split(X, target)
-    if y is None:
-        raise TableError("the description of rows needs their labels: pass y, or target='column'.")
-    return X, y
 
 
 def _log_p(model: Any, X: Any, y: Any, labels_only: bool) -> NDArray[np.float64]:
@@ -188,7 +182,9 @@ def _of_classifier(model: Any, X: Any, y: Any, target: str | None, labels_only: 
             f"column '{numeric[0].name}' is {numeric[0].kind}, and a number from a density has no length in "
             "bits: fit with bins (numeric='mdl'), or without the column."
         )
-    log_p = _log_p(model, *_labelled(X, y, target, split_target), labels_only)
+    log_p = _log_p(
+        model, *rows_and_labels(X, y, target, type(model).__name__, split_target, _NEEDS_LABELS), labels_only
+    )
     parameters = 0.5 * log2(len(log_p)) * float(model.n_parameters_)
     return DescriptionLength(_classifier_structure(model), parameters, _data_bits(log_p, "pass smoothing above 0"))
 

@@ -27,7 +27,7 @@ class GibbsClassifier(PosteriorClassifier):
 
     Attributes
     ----------
-    drawn_ : int
+    sampled_ : int
         The number of the hypothesis that was drawn.
     posterior_, hypothesis_names_, log_likelihood_, classes_, n_features_in_, feature_names_in_
         As in :class:`~bayeskit.BayesOptimalClassifier`.
@@ -40,13 +40,13 @@ class GibbsClassifier(PosteriorClassifier):
     --------
     >>> from bayeskit import AODE, TAN, datasets
     >>> model = GibbsClassifier([AODE(), TAN()], random_state=0).fit(datasets.load_tennis(), target="play")
-    >>> model.hypothesis_names_[model.drawn_] in ("AODE", "TAN")
+    >>> model.hypothesis_names_[model.sampled_] in ("AODE", "TAN")
     True
     """
 
-    drawn_ = learned("drawn", "The number of the hypothesis that was drawn.")
+    sampled_ = learned("sampled", "The number of the hypothesis that was sampled.")
 
-    def _drawn(self, hypotheses: HypothesisSet) -> int:
+    def _sampled(self, hypotheses: HypothesisSet) -> int:
         from sklearn.utils import check_random_state
 
         rng = check_random_state(self.random_state)
@@ -55,4 +55,4 @@ class GibbsClassifier(PosteriorClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(v | h, x) of the drawn hypothesis h, of shape (n_rows, n_classes)."""
         model = self._now()
-        return model._state.set.proba_of(model.drawn_, model._read(X))
+        return model._state.set.proba_of(model.sampled_, model._read(X))

@@ -42,7 +42,7 @@ class HypothesesState(State):
 
     set: HypothesisSet
     log_likelihood: NDArray[np.float64]  # (n_hypotheses,)
-    drawn: int | None = None
+    sampled: int | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -112,7 +112,7 @@ class PosteriorClassifier(SavedModel):
         source, y = rows.source, rows.classes[rows.y]
         hypotheses, log_likelihood = self._fit_hypotheses(X if target is None else without_column(X, target), y)
         names = FeatureNames(len(source.names), source.names if source.named else None)
-        self._state = HypothesesState(settings, names, target, hypotheses, log_likelihood, self._drawn(hypotheses))
+        self._state = HypothesesState(settings, names, target, hypotheses, log_likelihood, self._sampled(hypotheses))
         return self
 
     def _as_settings(self) -> Self:
@@ -144,7 +144,7 @@ class PosteriorClassifier(SavedModel):
             rng=rng,
         )
 
-    def _drawn(self, hypotheses: HypothesisSet) -> int | None:
+    def _sampled(self, hypotheses: HypothesisSet) -> int | None:
         """Return the number of a hypothesis, where the model draws one from the posterior."""
         return None
 
@@ -272,7 +272,7 @@ class PosteriorClassifier(SavedModel):
             "names": list(state.schema.names),
             "named": state.schema.named,
             "target": state.target,
-            "drawn": state.drawn,
+            "sampled": state.sampled,
         }
         return {**meta, **fields}, arrays
 
@@ -306,10 +306,13 @@ class PosteriorClassifier(SavedModel):
             raise ModelFileError("the target is not a column name.")
         hypotheses = ClassifierSet(names, members, posterior, classes, noise)
         log_likelihood = expect_array(arrays, "log_likelihood", np.float64, (len(members),))
-        drawn = meta["drawn"]
-        if (drawn is None) != (cls._drawn is PosteriorClassifier._drawn) or drawn not in (None, *range(len(members))):
-            raise ModelFileError(f"the drawn hypothesis must have a number below {len(members)}; got {drawn!r}.")
-        model._state = HypothesesState(model._as_settings(), _columns(meta), target, hypotheses, log_likelihood, drawn)
+        sampled = meta["sampled"]
+        samples = cls._sampled is not PosteriorClassifier._sampled
+        if samples != (sampled is not None) or sampled not in (None, *range(len(members))):
+            raise ModelFileError(f"the sampled hypothesis must have a number below {len(members)}; got {sampled!r}.")
+        model._state = HypothesesState(
+            model._as_settings(), _columns(meta), target, hypotheses, log_likelihood, sampled
+        )
         return model
 
 

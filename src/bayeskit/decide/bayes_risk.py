@@ -13,6 +13,7 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, JointModel, SamplingModel, as_column, as_joint_model
 from bayeskit.decide.risk import expected_loss
 from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit.learn.parameters import require_whole
 from bayeskit.result import Result
 
 MOST_CELLS = 10_000_000
@@ -81,9 +82,7 @@ def bayes_risk(
         raise BayeskitError(f"bayes_risk needs a classifier with predict_proba; {type(model).__name__} has none.")
     if method not in ("auto", "exact", "monte carlo"):
         raise BayeskitError(f"method must be 'auto', 'exact' or 'monte carlo'; got {method!r}.")
-    rows: Any = n_samples
-    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
-        raise BayeskitError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
+    require_whole("n_samples", n_samples)
     if X is not None:
         return _mean(np.asarray(model.predict_proba(X)), read_loss(loss, model.classes_), "data")
     source = as_joint_model(model, "bayes_risk without X")
@@ -93,20 +92,26 @@ def bayes_risk(
         domain if domain.values else Domain(domain.name, (None,), np.ones(1), True) for domain in source.domains()
     ]
     n_cells = math.prod(len(domain.values) for domain in domains)
-    inexact = [domain.name for domain in domains if not domain.exact]
-    possible = not inexact and n_cells <= MOST_CELLS
-    if method == "exact" and not possible:
-        reason = f"feature {inexact[0]!r} is continuous" if inexact else f"x takes {n_cells} values"
-        raise TooLargeError(
-            f"the exact sum needs discrete features with at most {MOST_CELLS} values of x together; {reason}. "
-            "method='monte carlo' draws rows instead."
-        )
-    if method == "exact" or (method == "auto" and possible):
+    if method != "monte carlo" and _can_be_summed(domains, n_cells, must=method == "exact"):
         return _sum(source, read, domains, n_cells)
     if not isinstance(source, SamplingModel):
         raise BayeskitError(f"{type(model).__name__} cannot draw random rows; pass rows as X.")
     log_joint = source.log_joint(source.sample_columns(n_samples, np.random.default_rng(random_state)))
     return _mean(_posterior(log_joint), read, "monte carlo")
+
+
+def _can_be_summed(domains: list[Domain], n_cells: int, *, must: bool) -> bool:
+    """Return whether all x can be gone through; where they ``must`` be, say why they cannot."""
+    inexact = [domain.name for domain in domains if not domain.exact]
+    if not inexact and n_cells <= MOST_CELLS:
+        return True
+    if must:
+        reason = f"feature {inexact[0]!r} is continuous" if inexact else f"x takes {n_cells} values"
+        raise TooLargeError(
+            f"the exact sum needs discrete features with at most {MOST_CELLS} values of x together; {reason}. "
+            "method='monte carlo' draws rows instead."
+        )
+    return False
 
 
 def _sum(model: JointModel, loss: Loss, domains: list[Domain], n_cells: int) -> BayesRisk:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.table.conversions import Conversions
+from bayeskit.table.read import raw_columns
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ def read_row(model: Any, row: Any) -> Row:
     """
     names, named = feature_names(model)
     frame = None
+    conversions = getattr(getattr(model, "schema_", None), "conversions", None)
+    if conversions is not None and (raw := raw_columns(row)) is not None:
+        row = _converted(model, conversions, raw)
     if isinstance(row, Mapping):
         cells = {str(name): _only(value, str(name)) for name, value in row.items()}
         target = getattr(model, "target_", None)
@@ -71,6 +76,20 @@ def read_row(model: Any, row: Any) -> Row:
     return Row(names, tuple(plain_cell(value) for value in array), named)
 
 
+def _converted(model: Any, conversions: Conversions, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cells of a raw row in terms of the model; a column that was left out in training is left out."""
+    schema = model.schema_
+    known = {*schema.names, *conversions.source_of.values(), *conversions.left_out}
+    cells: dict[str, Any] = {name: _cells(column) for name, column in conversions.apply(raw, schema.variables).items()}
+    return cells | {name: _cells(column) for name, column in raw.items() if name not in known}
+
+
+def _cells(column: Any) -> Any:
+    if hasattr(column, "to_pylist"):
+        return column.to_pylist()
+    return column.to_list() if hasattr(column, "to_list") else column
+
+
 def feature_names(model: Any) -> tuple[tuple[str, ...], bool]:
     """Return the names of the features, and whether the model was fitted with them."""
     given = getattr(model, "feature_names_in_", None)
@@ -87,7 +106,7 @@ def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
     Where it came as a dict or a list, it is a dict of lists for our models, which read one, and a pandas frame for
     others that were fitted with names; without names it is an array.
     """
-    if row.frame is not None:
+    if row.frame is not None and (hasattr(model, "schema_") or _shows_its_names(row.frame)):
         return _like_frame(row, columns)
     if not row.named:
         return _as_array(columns)
@@ -97,6 +116,17 @@ def as_table(model: Any, row: Row, columns: Sequence[NDArray[Any]]) -> Any:
     import pandas as pd
 
     return pd.DataFrame({name: _plain_column(column) for name, column in zip(row.names, columns, strict=True)})
+
+
+def _shows_its_names(frame: Any) -> bool:
+    """Return whether scikit-learn sees the names of a frame's columns.
+
+    Before 1.9 it sees those of pandas and of the interchange protocol, which newer releases of polars do not have.
+    """
+    import sklearn
+
+    release = tuple(map(int, sklearn.__version__.split(".")[:2]))
+    return release >= (1, 9) or hasattr(frame, "__dataframe__") or type(frame).__module__.startswith("pandas.")
 
 
 def hidden_copies(row: Row, hidden: NDArray[np.bool_]) -> list[NDArray[Any]]:

@@ -16,6 +16,7 @@ from bayeskit.decide.protocol import Domain, FineModel, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.explain.row_cells import Row, as_table, plain_cell, read_row
+from bayeskit.learn.parameters import require_whole
 from bayeskit.result import Result, short
 
 MOST_TRIALS = 1_000_000
@@ -93,8 +94,7 @@ def what_if(
     """
     if not hasattr(model, "predict_proba"):
         raise BayeskitError(f"what_if needs a classifier with predict_proba; {type(model).__name__} has none.")
-    if type(max_changes) is not int or max_changes < 1:
-        raise BayeskitError(f"max_changes must be a whole number of at least 1; got {max_changes!r}.")
+    require_whole("max_changes", max_changes)
     read = read_row(model, row)
     rule = read_loss(loss, model.classes_)
     asked = _Asked(model, read, rule)

@@ -12,10 +12,11 @@ from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import GaussianPlan, MemberGaussians
 from bayeskit.classify.auto.levels import MISSING_LEVEL, OTHER_LEVEL
+from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.pool import LEAST_LOG
 from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.errors import BayeskitError
-from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Networks, Pool, factors
+from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Linear, Networks, Pool, RareTerms, factors
 from bayeskit.table.schema import Variable
 
 # Numbers on the scale of the Gaussians are cut off here, as the kernel `gaussian_rows` does.
@@ -41,24 +42,18 @@ def auto_columns(beliefs: AutoBeliefs) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def auto_pool(beliefs: AutoBeliefs, engine: str) -> Pool:
+def auto_pool(beliefs: AutoBeliefs) -> Pool:
     """Return the members of an AutoBayes and their pool."""
     plan = beliefs.plan
-    if plan.linear:
+    if plan.boosting:
         raise BayeskitError(
-            f"this AutoBayes has a linear member, since its table has more columns than rows; it cannot be written as "
-            f"{engine}. Fit it with fewer columns, or with more rows than columns."
-        )
-    if len(plan.rare.features):
-        name = plan.schema.names[int(plan.rare.features[0])]
-        raise BayeskitError(
-            f"column {name!r} has more values than levels, and what its rare values say cannot be written as {engine}. "
-            "Group them, or leave the column out."
+            "this AutoBayes has boosted trees, which cannot be exported yet. Fit it with effort='balanced'."
         )
     matrix = beliefs._class_matrix.copy()
     matrix[:, -1] += beliefs._other_prior
     return Pool(
         networks=_networks(beliefs),
+        rare=_rare(beliefs),
         gaussians=tuple(
             _gaussians(part, member, beliefs._shares)
             for part, member in zip(plan.gaussians, beliefs._gaussians, strict=True)
@@ -68,6 +63,7 @@ def auto_pool(beliefs: AutoBeliefs, engine: str) -> Pool:
             _forest(trees, leaves, weights)
             for trees, leaves, weights in zip(plan.trees, beliefs._leaves, beliefs._node_weights, strict=True)
         ),
+        linear=tuple(_linear(each) for each in beliefs._linear),
         varies=beliefs._varies,
         least_log=LEAST_LOG,
         weight=plan.member_weight,
@@ -101,6 +97,27 @@ def _networks(beliefs: AutoBeliefs) -> Networks:
     )
 
 
+def _rare(beliefs: AutoBeliefs) -> tuple[RareTerms, ...]:
+    rare, columns, terms = beliefs.plan.rare, auto_columns(beliefs), []
+    for line, (j, places) in enumerate(zip(rare.features.tolist(), rare.places, strict=True)):
+        # The value of each code, as `RareValues.find` numbers them: a missing and an unseen one are never rare.
+        is_rare = (places == OTHER_LEVEL) & (columns[j].levels[1:-1] != HIDDEN)
+        place = np.full((len(rare.features), len(places) + 2), -1)
+        place[line, 1:-1] = np.where(is_rare, rare.value_at[line] + np.cumsum(places == OTHER_LEVEL) - 1, -1)
+        lines = rare.evidence(beliefs.counts.rare, place)[line]
+        terms.append(RareTerms(j, float(rare.weight[line]), lines))
+    return tuple(terms)
+
+
+def _scales(plan: GaussianPlan) -> dict[str, Any]:
+    names = "level", "median", "unit", "center", "scale", "curve_at", "curve_x", "curve_z"
+    return {"feature": plan.features, "farthest": FARTHEST, **{name: getattr(plan, name) for name in names}}
+
+
+def _linear(plan: LinearPlan) -> Linear:
+    return Linear(**_scales(plan.scales), mean=plan.center, coefficients=plan.coefficients, start=plan.intercept)
+
+
 def _gaussians(plan: GaussianPlan, member: MemberGaussians, shares: Floats) -> Gaussians:
     deviation, lower = factors(member.scale)
     p = len(plan.features)
@@ -110,16 +127,7 @@ def _gaussians(plan: GaussianPlan, member: MemberGaussians, shares: Floats) -> G
         for df, kappa in pairs
     ]
     return Gaussians(
-        feature=plan.features,
-        level=plan.level,
-        median=plan.median,
-        unit=plan.unit,
-        center=plan.center,
-        scale=plan.scale,
-        farthest=FARTHEST,
-        curve_at=plan.curve_at,
-        curve_x=plan.curve_x,
-        curve_z=plan.curve_z,
+        **_scales(plan),
         mean=member.mean,
         mean_rest=np.zeros_like(member.mean),
         deviation=deviation,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from bayeskit.table.schema import Variable
 
 # The level of a cell that is not known, and of one that the model refuses.
 HIDDEN, REFUSED = -1, -2
+# A column with more indicators than these is hidden whole, and so many columns at the most: see `columns_hidden_whole`.
+MANY_INDICATORS, MOST_HIDDEN_WHOLE = 8, 4
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -71,24 +75,29 @@ class Average:
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussians:
+class Scales:
+    """Numbers z of a row: a number is x / unit less center, over scale, or a point of its curve; others indicate."""
+
+    feature: Integers  # (p,): the column of each z
+    level: Integers  # (p,): z indicates this level of the column; -1 for a number
+    median: Floats  # (p,): stands for a missing cell that is not hidden
+    unit: Floats
+    center: Floats
+    scale: Floats
+    farthest: float  # a number without a curve is at most this from 0
+    curve_at: Integers  # (n_numbers + 1,): where the points of each curve begin; empty curves are none
+    curve_x: Floats
+    curve_z: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussians(Scales):
     r"""A normal or a t distribution of some numbers z in each class; those that are hidden are integrated out.
 
     With q the squared distance of the known z by Σ and p their number, log p(z | c) is :math:`-(q + \log|\Sigma|) / 2`,
     or for a t distribution :math:`shape_p - \log|\Sigma| / 2 - (df + p) / 2 \log(1 + spread\,q)`.
     """
 
-    feature: Integers  # (p,): the column of each z
-    level: Integers  # (p,): z indicates this level of the column; -1 for a number
-    # A number is x / unit less center, over scale, and at most `farthest` from 0; or a point of its curve.
-    median: Floats  # (p,): stands for a missing cell that is not hidden
-    unit: Floats
-    center: Floats
-    scale: Floats
-    farthest: float
-    curve_at: Integers  # (n_numbers + 1,): where the points of each curve begin; empty curves are none
-    curve_x: Floats
-    curve_z: Floats
     mean: Floats  # (n_classes, p)
     mean_rest: Floats  # (n_classes, p): the digits of the mean that a double does not hold
     deviation: Floats  # (n_classes, p): Σ is `lower` lowerᵀ, times these on both sides
@@ -97,6 +106,37 @@ class Gaussians:
     df: Floats | None  # (n_classes,); None for a normal distribution
     spread: Floats  # (n_classes,)
     start: Floats  # (n_classes,): is added
+
+
+def columns_hidden_whole(part: Gaussians) -> list[tuple[int, ...]]:
+    """Return each set of the columns with many indicators that may be hidden together, the empty one first.
+
+    Engines without matrices sweep hidden z out one by one. Of a column with hundreds of them that would take for ever,
+    so that there is a distribution without these instead: for each set of such columns, up to four.
+    """
+    feature, n = np.unique(part.feature, return_counts=True)
+    many = sorted(zip(n.tolist(), feature.tolist(), strict=True), reverse=True)[:MOST_HIDDEN_WHOLE]
+    columns = [j for size, j in many if size > MANY_INDICATORS]
+    return [some for size in range(len(columns) + 1) for some in combinations(columns, size)]
+
+
+def without_columns(part: Gaussians, columns: Sequence[int]) -> Gaussians:
+    """Return the distribution of the z of other columns; those that are left out are indicators, which stand last."""
+    keep = ~np.isin(part.feature, columns)
+    correlation = (part.lower @ np.swapaxes(part.lower, 1, 2))[:, keep][:, :, keep]
+    lower = np.asarray(np.linalg.cholesky(correlation) if correlation.size else correlation, dtype=np.float64)
+    of_z = {name: getattr(part, name)[keep] for name in ("feature", "level", "median", "unit", "center", "scale")}
+    of_class = {name: getattr(part, name)[:, keep] for name in ("mean", "mean_rest", "deviation")}
+    return replace(part, **of_z, **of_class, lower=lower, shape=part.shape[:, : int(keep.sum()) + 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Scales):
+    """A score that is linear in z: start + (z − mean) · coefficients; a hidden cell stands at the mean."""
+
+    mean: Floats  # (p,)
+    coefficients: Floats  # (p, n_classes)
+    start: Floats  # (n_classes,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,16 +184,27 @@ class Networks:
 
 
 @dataclass(frozen=True, eq=False)
+class RareTerms:
+    """What the values of a column without a level of their own add to the networks."""
+
+    column: int
+    weight: float  # where cells are hidden too, it is 1
+    lines: Floats  # (n_codes, n_classes): by the code of a cell; zeros for other values, and where it is hidden
+
+
+@dataclass(frozen=True, eq=False)
 class Pool:
     """AutoBayes: members whose log P(c | x) are pooled, for full rows and for rows of which little is known."""
 
     networks: Networks
+    rare: tuple[RareTerms, ...]
     gaussians: tuple[Gaussians, ...]
     beside: tuple[dict[int, Floats], ...]  # of each of the Gaussians: tables of other columns, as in a sum
     forests: tuple[Forest, ...]
+    linear: tuple[Linear, ...]
     varies: NDArray[np.bool_]  # (n_columns,): the columns whose hidden cells count
     least_log: float  # a member's log P(c | x) is at least this
-    weight: Floats  # (n_members,): networks, Gaussians, forests
+    weight: Floats  # (n_members,): networks, Gaussians, forests, linear
     bias: Floats  # (n_classes,)
     matrix: Floats  # (n_classes, n_classes + 1)
     centre: NDArray[np.bool_]  # (n_classes,): classes whose mean score is taken off

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
-from bayeskit.kinds.written import WrittenColumns, described
+from bayeskit.kinds.written import WrittenColumns
 from bayeskit.table.frames import as_frame, read_frame_column
 from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
@@ -75,7 +75,7 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
     said, settled_by = written.said.get(note.name, ("", ""))
     convention = written.conventions.get(note.name)
     if convention is not None and convention.what == "date" and note.kind != "left out":
-        note = replace(note, kind="date", why=described(convention))
+        note = replace(note, kind="date", why=convention.described)
     why = f"{note.why}; {said}" if said else note.why
     return replace(note, why=why, settled_by=settled_by, convention=convention)
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
 from bayeskit.table.conventions import Convention, Reading, numbers_of, read_written
-from bayeskit.table.dates import CATEGORIES, ORDERS, parts_of_dates
+from bayeskit.table.dates import CATEGORIES, part_name, parts_of_dates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,15 +42,6 @@ class WrittenColumns:
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     # Columns made of dates.
     parts: dict[str, DatePart] = field(default_factory=dict)
-
-
-def part_name(column: str, part: str) -> str:
-    """Return the name of the column that holds one part of a date.
-
-    >>> part_name("sold", "month")
-    'sold (month)'
-    """
-    return f"{column} ({part})"
 
 
 def read_columns(
@@ -244,12 +235,3 @@ def _refuse_infinite(column: Any, written: Any, name: str, place: Callable[[int]
             f"{place(row)}: column {name!r} holds {written[row].as_py()}, which is infinite or beyond the largest "
             "number of a computer (1.8e308); leave the cell empty or put a finite number there."
         )
-
-
-def described(convention: Convention) -> str:
-    """Return the convention of a column of dates as text.
-
-    >>> described(Convention("date", order="dmy", parts=("year", "month")))
-    'dates (day.month.year) as year, month'
-    """
-    return f"dates ({ORDERS[convention.order]}) as {', '.join(convention.parts)}"

@@ -157,18 +157,14 @@ class _Look:
         columns = [_Growing() for _ in self.places]
         for reader in readers:
             row = 0
-            for rows, n_unlabelled in self.plan.rows([reader]):
-                if rows is None:
-                    row += n_unlabelled
-                    continue
-                n = rows.source.n_rows
+            for rows in self.plan.rows([reader]):
                 known = rows.classes if classes is None else union_classes(classes, rows.classes)
                 if classes is not None and known is not classes:
                     for column in columns:
                         column.move(np.searchsorted(known, classes))
                 classes = known
                 self._add(rows, np.searchsorted(known, rows.classes), columns, reader.number, row)
-                row += n + n_unlabelled
+                row += rows.source.n_rows
         if classes is None:
             return SeenNumbers(None, (), ())
         tallies, samples = zip(*(column.seen for column in columns), strict=True)

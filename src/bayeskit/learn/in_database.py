@@ -16,9 +16,10 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import TableError
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.plan import Part, Plan, counting
+from bayeskit.learn.plan import Part, Plan, counting, dropping
 from bayeskit.progress import Progress, report_step
 from bayeskit.table.arrow import BatchReader
+from bayeskit.table.labels import without_unlabeled
 from bayeskit.table.scan.pieces import Scan, sort_of
 from bayeskit.table.schema import Schema, Variable
 
@@ -45,28 +46,29 @@ def count_in_database(plan: Plan, scan: Scan, progress: Progress | None) -> Part
     by_kind = hasattr(model, "kinds")  # others have columns of one kind, and refuse the rest by name as they read it
     if not hasattr(piece, "group_counts") or not by_kind or scan.conversion is not None or plan.weight is not None:
         return None
+    if scan.labeled_by not in (None, plan.target):
+        return None
     names = plan.schema.names
     asked = [name for j, name in enumerate(names) if word_of(model, scan, j, name) == "categorical"]
     groups: dict[str, pa.Table] = piece.group_counts(asked, plan.target) if asked else {}  # type: ignore[union-attr]
     if not groups:
         return None
-    parts = {name: _count_groups(plan, name, table) for name, table in groups.items()}
+    parts = {name: _count_groups(plan, scan, name, table) for name, table in groups.items()}
     streamed = tuple(name for name in names if name not in groups)
-    rest = _stream(plan, scan, streamed, progress) if streamed else None
-    _refuse_other_rows([*parts.values(), *([] if rest is None else [rest])], scan)
-    n_unlabelled = next(iter(parts.values())).n_unlabelled
+    rest = [_stream(plan, scan, streamed, progress)] if streamed else []
+    _refuse_other_rows([*parts.values(), *rest], scan)
     grouped = {name: part.counts for name, part in parts.items() if part.counts is not None}
     if not grouped:
-        return Part(None, n_unlabelled)
-    counts = _joined(plan, grouped, None if rest is None else rest.counts)
+        return Part(None)
+    counts = _joined(plan, grouped, rest[0].counts if rest else None)
     refuse_too_wide(counts.schema, counts.n_classes, read_memory(model.max_memory))
     if progress is not None:
-        n_rows = int(counts.n_rows) + n_unlabelled
+        n_rows = int(counts.n_rows)
         report_step(progress, scan.shown, n_rows, n_rows)
-    return Part(counts.narrow(), n_unlabelled)
+    return Part(counts.narrow())
 
 
-def _count_groups(plan: Plan, name: str, table: pa.Table) -> Part:
+def _count_groups(plan: Plan, scan: Scan, name: str, table: pa.Table) -> Part:
     """Return the counts of one column from its groups, read as rows whose weight is their number."""
     import pyarrow as pa
 
@@ -75,10 +77,14 @@ def _count_groups(plan: Plan, name: str, table: pa.Table) -> Part:
     alone = replace(plan, schema=Schema((Variable(name, "unknown"),)), weight=weight)
     batch = pa.record_batch([c.combine_chunks() for c in table.columns], names=[name, plan.target, weight])
     rows = alone.labelled(batch, BatchReader())[0] if n_rows else None
-    if rows is None:
-        return Part(None, n_rows)
-    counts = learn_counts(rows.source, rows.y, rows.classes, rows.weight, "categorical")
-    return Part(counts, n_rows - int(counts.n_rows))
+    counts = None if rows is None else learn_counts(rows.source, rows.y, rows.classes, rows.weight, "categorical")
+    n_missing = n_rows - (0 if counts is None else int(counts.n_rows))
+    if n_missing and scan.labeled_by is None:
+        raise TableError(
+            f"Input y contains NaN: {n_missing:,} of {n_rows:,} rows of {scan.shown} have no value in the target "
+            f"{plan.target!r}. {without_unlabeled(dropping(plan.target))}"
+        )
+    return Part(counts)
 
 
 def _stream(plan: Plan, scan: Scan, names: Sequence[str], progress: Progress | None) -> Part:
@@ -116,7 +122,7 @@ def _joined(plan: Plan, grouped: dict[str, TableCounts], rest: TableCounts | Non
     if rest is not None:
         owner |= {name: (rest, j) for j, name in enumerate(rest.schema.names)}
     counted = [owner[name] for name in plan.schema.names]
-    schema = Schema(tuple(counts.schema[j] for counts, j in counted), plan.schema.named)
+    schema = plan.schema.with_variables(counts.schema[j] for counts, j in counted)
     tables = [counts.by_class(j).astype(np.int64) for counts, j in counted if counts.schema[j].is_discrete]
     n_value = np.concatenate([np.empty((0, len(n_class)), dtype=np.int64), *tables])
     values = ValueCounts(n_class, n_value, ragged([len(table) for table in tables]))

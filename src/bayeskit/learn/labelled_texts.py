@@ -10,6 +10,8 @@ import numpy as np
 
 from bayeskit.counts.tokens import Batch
 from bayeskit.errors import TableError
+from bayeskit.learn.checks import rows_and_labels
+from bayeskit.learn.plan import labelled_batches
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.tokenizer import read_documents
@@ -30,12 +32,7 @@ class LabelledTexts:
                     f"{str(self._source.path)!r} has no labels; say which column holds them: read_texts(…, target=…)."
                 )
             return
-        if target is not None:
-            if y is not None:
-                raise TableError(f"give the labels once: either y or target='{target}'.")
-            X, y = split_text(X, target)
-        elif y is None:
-            raise TableError(f"This {who} estimator requires y to be passed, but the target y is None.")
+        X, y = rows_and_labels(X, y, target, who, split_text)
         texts = read_documents(X)
         if not texts:
             raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
@@ -69,22 +66,19 @@ class TextBatches:
     text: str
     target: str
     weight: str | None
-    n_labelled: int = 0
-    n_unlabelled: int = 0
+    n_rows: int = 0  # that were read
 
     def __iter__(self) -> Iterator[Batch]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         for batches in self.readers:
-            for batch in batches:
+            for batch in labelled_batches(batches, self.target):
                 table = pa.Table.from_batches([batch])
-                known = table.filter(pc.is_valid(table[self.target]))
-                self.n_unlabelled += table.num_rows - known.num_rows
                 if self.weight is not None:
-                    known = known.filter(pc.not_equal(known[self.weight], 0))
-                if known.num_rows:
-                    yield from self._strings(known)
+                    table = table.filter(pc.not_equal(table[self.weight], 0))
+                if table.num_rows:
+                    yield from self._strings(table)
 
     def _strings(self, table: Any) -> Iterator[Batch]:
         import pyarrow as pa
@@ -104,7 +98,7 @@ class TextBatches:
             some = slice(first, last)
             weight = None if self.weight is None else np.asarray(table[self.weight][some], dtype=np.float64)
             classes, codes = read_labels(table[self.target][some])
-            self.n_labelled += last - first
+            self.n_rows += last - first
             yield texts[some].to_pylist(), codes, classes, read_weight(weight, last - first)
             first = last
 

@@ -107,14 +107,14 @@ class NaiveBeliefs:
             return scorer.score(table, False, result, fallback, None, n_threads(table.size))
         table = self.read(table)
         threads = n_threads(len(table[0]) * len(table))
-        return scorer.score(table, True, result, fallback, self._own_terms(table), threads)
+        return scorer.score(table, True, result, fallback, self._terms_of_kinds(table), threads)
 
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Return encoded columns as their kinds read them; a number that does not fit its kind is an error."""
         read = zip(columns, self.schema, kinds_of(self.schema), strict=True)
         return [column if kind.any_number else kind.read(variable, column) for column, variable, kind in read]
 
-    def _own_terms(self, columns: list[NDArray[Any]]) -> NDArray[np.float64] | None:
+    def _terms_of_kinds(self, columns: list[NDArray[Any]]) -> NDArray[np.float64] | None:
         # The sum of the log-densities that kinds compute themselves, of shape (n_rows, n_classes).
         total = None
         for j, kind in self._by_kind:  # type: ignore[attr-defined]

@@ -37,6 +37,13 @@ def one_of(*options: str) -> tuple[str, Callable[[Any], bool]]:
     return f"one of {words}", lambda value: isinstance(value, str) and value in options
 
 
+def require_whole(name: str, value: Any) -> None:
+    """Refuse an argument that is no whole number of at least 1."""
+    words, holds = at_least(1, whole=True)
+    if not holds(value):
+        raise BayeskitError(f"{name} must be {words}; got {value!r}.")
+
+
 def at_least(least: float, *, whole: bool = False, most: float = np.inf) -> tuple[str, Callable[[Any], bool]]:
     """Return the rule that a parameter is a finite number, not below the least one nor above the most."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)

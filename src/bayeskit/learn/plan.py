@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.io.registry import model_class
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
-from bayeskit.table.arrow import BatchReader
+from bayeskit.table.arrow import BatchReader, missing_cells
 from bayeskit.table.column import Numbers
-from bayeskit.table.labels import labels_of, read_weight
+from bayeskit.table.labels import labels_of, read_weight, refuse_missing_labels
 from bayeskit.table.read import Source
-from bayeskit.table.scan.pieces import PieceReader, merge_tree
+from bayeskit.table.scan.pieces import PieceReader, merge_tree, place_of
 from bayeskit.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -39,17 +39,16 @@ class Families:
 
 @dataclass(frozen=True)
 class Part:
-    """The counts of some rows, None where none had a label, and how many had no label."""
+    """The counts of some rows, None where there were none."""
 
     counts: Any = None
-    n_unlabelled: int = 0
 
     def plus(self, other: Part) -> Part:
         """Return the counts of both."""
         counts = (
             self.counts if other.counts is None else other.counts if self.counts is None else self.counts + other.counts
         )
-        return Part(counts, self.n_unlabelled + other.n_unlabelled)
+        return Part(counts)
 
 
 @dataclass(frozen=True)
@@ -79,15 +78,11 @@ class Plan:
     families: Any = None  # Families, or what else an earlier pass of the model found
 
     def count(self, batches: Iterable[Any]) -> Statistic | None:
-        """Count Arrow batches, one after the other, into one statistic; None where no row has a label.
+        """Count Arrow batches, one after the other, into one statistic; None where there is no row.
 
-        A level or class that the plan does not know is added, never dropped. Rows without a label are left out, with
-        a warning.
+        A level or class that the plan does not know is added, never dropped. A row without a label is an error.
         """
-        part = self.count_part([batches])
-        if part.n_unlabelled:
-            warn_of_unlabelled(part.n_unlabelled, self.target)
-        return part.counts  # type: ignore[no-any-return]
+        return self.count_part([batches]).counts  # type: ignore[no-any-return]
 
     def merge(self, parts: Iterable[Statistic | None]) -> Statistic:
         """Add the counts of parts, pairwise and in order."""
@@ -102,12 +97,10 @@ class Plan:
 
     def count_rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Part:
         """Count batch after batch, as models of tables do."""
-        counted, n_unlabelled = None, 0
-        for rows, left_out in self.rows(readers):
-            n_unlabelled += left_out
-            if rows is not None:
-                counted = self.add(counted, rows)
-        return Part(total(counted), n_unlabelled)
+        counted = None
+        for rows in self.rows(readers):
+            counted = self.add(counted, rows)
+        return Part(total(counted))
 
     def add(self, counted: Any, rows: Any) -> Any:
         """Return the earlier counts (None at first) plus the counts of more rows; :func:`total` ends the sum."""
@@ -119,14 +112,13 @@ class Plan:
     def _settings(self) -> Learner:
         return self.model._as_settings()
 
-    def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[tuple[Any, int]]:
-        """Read batch after batch: the rows that have a label, as the model counts them, and how many have none."""
+    def rows(self, readers: Iterable[Iterable[pa.RecordBatch]]) -> Iterator[Any]:
+        """Read batch after batch: the rows that count, as the model counts them; a row without a label is an error."""
         reader = BatchReader()
-        for batch in reader.joined(chain.from_iterable(readers)):
-            if batch.num_rows:
-                rows, known = self.labelled(batch, reader)
-                n_unlabelled = int(len(known) - known.sum())
-                yield None if rows is None else self.model._scanned_rows(rows, self.schema), n_unlabelled
+        for batch in reader.joined(chain.from_iterable(labelled_batches(each, self.target) for each in readers)):
+            rows = self.labelled(batch, reader)[0] if batch.num_rows else None
+            if rows is not None:
+                yield self.model._scanned_rows(rows, self.schema)
 
     def labelled(self, batch: pa.RecordBatch, reader: BatchReader) -> tuple[Labelled | None, NDArray[np.bool_]]:
         """Return the rows of a batch that count, None where there are none, and which rows have a label."""
@@ -212,7 +204,7 @@ class _Sum:
     function: Callable[[Labelled], Any]
 
     def __call__(self, readers: Iterable[PieceReader]) -> Any:
-        return sum((self.function(rows) for rows, _ in self.plan.rows(readers) if rows is not None), start=0.0)
+        return sum((self.function(rows) for rows in self.plan.rows(readers)), start=0.0)
 
 
 def total(counted: Any) -> Any:
@@ -220,9 +212,20 @@ def total(counted: Any) -> Any:
     return counted.total if hasattr(type(counted), "total") else counted
 
 
-def warn_of_unlabelled(n: int, target: str) -> None:
-    """Warn that rows were left out."""
-    warn_caller(f"{n:,} row{'s have' if n > 1 else ' has'} no value in the target {target!r} and were left out.")
+def labelled_batches(reader: Iterable[pa.RecordBatch], target: str) -> Iterator[pa.RecordBatch]:
+    """Read batches; a row without a label is an error that names it."""
+    row = 0
+    for batch in reader:
+        _column(batch, target)  # refuses a batch without it
+        place = place_of(reader)
+        refuse_missing_labels(missing_cells(batch, target), dropping(target), f"{place}, " if place else "", row)
+        row += batch.num_rows
+        yield batch
+
+
+def dropping(target: str) -> str:
+    """Return the call that leaves out the rows of a scan without a label."""
+    return f"drop_unlabeled(scan, target={target!r})"
 
 
 def _column(batch: Any, name: str) -> Any:

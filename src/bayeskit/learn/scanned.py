@@ -9,7 +9,7 @@ from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
-from bayeskit.learn.plan import Part, Plan, warn_of_unlabelled
+from bayeskit.learn.plan import Part, Plan
 from bayeskit.table.discretize import METHODS
 from bayeskit.table.names import not_found
 from bayeskit.table.scan.pieces import Scan
@@ -26,7 +26,10 @@ _MOST_PASSES = 10
 def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
     """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
     target, features = _target_and_features(scan, target, weight)
-    plan = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in features)), weight)
+    # What the reader did to raw columns becomes part of the model.
+    conversions = getattr(scan.conversion, "conversions", None)
+    schema = Schema(tuple(Variable(name, "unknown") for name in features), conversions=conversions)
+    plan = Plan(model, target, schema, weight)
     places, asked = _binned(model, scan, features)
     if not places:
         return plan
@@ -44,7 +47,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     variables = list(plan.schema.variables)
     for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", BINS)), strict=True):
         variables[j] = variable
-    return Plan(model, target, Schema(tuple(variables)), weight)
+    return Plan(model, target, schema.with_variables(variables), weight)
 
 
 def _target_and_features(scan: Scan, target: str | None, weight: Any) -> tuple[str, list[str]]:
@@ -73,18 +76,15 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
     if model._statistic is TableCounts and (in_database := count_in_database(plan, scan, progress)) is not None:
         if in_database.counts is None:
             raise _no_label(str(target))
-        if in_database.n_unlabelled:
-            warn_of_unlabelled(in_database.n_unlabelled, str(target))
         return in_database.counts
     passes = model._passes(plan)
-    asked, unlabelled = next(passes), 0
+    asked = next(passes)
     for _ in range(_MOST_PASSES):
         answer = scan.run(*asked, progress)
         if isinstance(answer, Part):
             if answer.counts is None:
                 raise _no_label(str(target))
-            answer = Part(answer.counts.narrow(), answer.n_unlabelled)
-            unlabelled = answer.n_unlabelled
+            answer = Part(answer.counts.narrow())
         try:
             asked = passes.send(answer)
         except StopIteration as end:
@@ -94,8 +94,6 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
             raise TableError(
                 f"{scan.shown} can be read only once, and {type(model).__name__} needs more than one pass."
             )
-    if unlabelled:
-        warn_of_unlabelled(unlabelled, str(target))
     return counts
 
 

@@ -170,19 +170,11 @@ class GaussianMixture(MixtureModel):
     means_ = learned("means", "μ_c, of shape (k, n_features).")
     covariances_ = learned("covariances", "Σ_c, in scikit-learn's shapes for each kind of covariance.")
 
-    n_components: int | Literal["auto"] = "auto"
     _: KW_ONLY
     covariance: Shape = "full"
     hard: bool = False
     sigma: float | None = None
-    criterion: Literal["bic", "aic"] = "bic"
-    max_components: int = 10
     init: Literal["k-means++"] | ArrayLike | Mapping[str, ArrayLike] = "k-means++"
-    n_init: int = 3
-    tol: float = 1e-6
-    max_iter: int = 500
-    regularization: float = 1e-6
-    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -387,7 +379,7 @@ class GaussianMixture(MixtureModel):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Draw rows, of shape (n_samples, n_features), and their components; an all-missing column stays NaN."""
         model = self._now()
-        labels, rng = model._draw_labels(n_samples, random_state)
+        labels, rng = model._sample_labels(n_samples, random_state)
         components, used = model._state.components, model._state.used
         rows = model.means_[labels]
         for c in range(len(components.weight)):

@@ -44,7 +44,7 @@ def k_means_plus_plus(
     Arthur & Vassilvitskii (2007), k-means++: the advantages of careful seeding, SODA, section 2 and 7.
     """
     tries = 2 + int(np.log(k))
-    seeds = [_draw(weight, rng)]
+    seeds = [_sample_row(weight, rng)]
     nearest = distances(seeds[0])
     for _ in range(1, k):
         if not (weight * nearest).any():
@@ -53,7 +53,7 @@ def k_means_plus_plus(
             )
         best: tuple[float, int, NDArray[np.float64]] | None = None
         for _ in range(tries):
-            row = _draw(weight * nearest, rng)
+            row = _sample_row(weight * nearest, rng)
             now = np.minimum(nearest, distances(row))
             total = float(weight @ now)
             if best is None or total < best[0]:
@@ -64,7 +64,7 @@ def k_means_plus_plus(
     return seeds
 
 
-def _draw(mass: NDArray[np.float64], rng: np.random.Generator) -> int:
+def _sample_row(mass: NDArray[np.float64], rng: np.random.Generator) -> int:
     # By the inverse of the distribution: rows of one value, however they are split up, cover the same stretch of it.
     ends = np.cumsum(mass)
     return int(min(np.searchsorted(ends, rng.random() * ends[-1], side="right"), len(mass) - 1))

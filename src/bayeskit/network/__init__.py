@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from bayeskit.network.cpd.ranked import Ranked as Ranked
     from bayeskit.network.cpd.tree_table import TreeTable as TreeTable
     from bayeskit.network.infer.evidence import Marginal as Marginal
+    from bayeskit.network.learn.methods.best import Best as Best
     from bayeskit.network.learn.methods.chow_liu import ChowLiu as ChowLiu
     from bayeskit.network.learn.methods.exact import Exact as Exact
     from bayeskit.network.learn.methods.ges import GES as GES
     from bayeskit.network.learn.methods.hill_climb import HillClimb as HillClimb
     from bayeskit.network.learn.methods.k2 import K2 as K2
     from bayeskit.network.learn.methods.mmhc import MMHC as MMHC
+    from bayeskit.network.learn.methods.order import OrderSearch as OrderSearch
     from bayeskit.network.learn.methods.pc import PC as PC
     from bayeskit.network.learn.methods.tabu import Tabu as Tabu
     from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BDeuScore": "bayeskit.network.learn.scores.bdeu",
     "BayesianNetwork": "bayeskit.network.network",
+    "Best": "bayeskit.network.learn.methods.best",
     "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
     "Exact": "bayeskit.network.learn.methods.exact",
     "GES": "bayeskit.network.learn.methods.ges",
@@ -41,6 +44,7 @@ _PUBLIC = {
     "Marginal": "bayeskit.network.infer.evidence",
     "ConditionalGaussian": "bayeskit.network.cpd.gaussian",
     "LinearGaussian": "bayeskit.network.cpd.gaussian",
+    "OrderSearch": "bayeskit.network.learn.methods.order",
     "Logistic": "bayeskit.network.cpd.logistic",
     "NoisyAdder": "bayeskit.network.cpd.noisy",
     "NoisyAnd": "bayeskit.network.cpd.noisy",

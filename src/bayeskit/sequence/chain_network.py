@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import BayeskitError, NetworkError
-from bayeskit.learn.parameters import at_least
+from bayeskit.errors import NetworkError
+from bayeskit.learn.parameters import require_whole
 from bayeskit.network.states import UNSEEN_STATE, state_names
 from bayeskit.sequence.beliefs import ChainBeliefs
 from bayeskit.table.schema import Schema, Variable
@@ -21,8 +21,7 @@ def chain_network(chain: ChainBeliefs, states: NDArray[Any], target: str, length
     """Return the network with ``target[t]`` and ``column[t]`` for each of ``length`` rows."""
     from bayeskit.network import BayesianNetwork
 
-    if not at_least(1, whole=True)[1](length):
-        raise BayeskitError(f"length must be a whole number of at least 1; got {length!r}.")
+    require_whole("length", length)
     numeric = [variable.name for variable in chain.schema if variable.is_numeric]
     if numeric:
         raise NetworkError(f"column {numeric[0]!r} has a density; a network has tables; fit with numeric='frequency'.")

@@ -16,12 +16,12 @@ from bayeskit.estimate.named_table import NamedTable
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.learn.model import Model
 from bayeskit.learn.naive_beliefs import kinds_of
-from bayeskit.learn.parameters import at_least
+from bayeskit.learn.parameters import require_whole
 from bayeskit.mixture.start import as_generator
 from bayeskit.sequence.alarm import Alarm, reach_probability
 from bayeskit.sequence.beliefs import ChainBeliefs
-from bayeskit.sequence.chain_draws import draw_chain
 from bayeskit.sequence.chain_network import chain_network
+from bayeskit.sequence.chain_samples import sample_chain
 from bayeskit.sequence.forecast import Forecast, forecast_columns
 from bayeskit.sequence.passes import ImpossibleRow, Passes
 from bayeskit.sequence.rows import Layout, Sequences, matched, read_sequences
@@ -229,8 +229,7 @@ class ChainQuestions(Model):
         >>> model.forecast({"x": ["a"]}, steps=2).states.shape
         (1, 2, 2)
         """
-        if not at_least(1, whole=True)[1](steps):
-            raise BayeskitError(f"steps must be a whole number of at least 1; got {steps!r}.")
+        require_whole("steps", steps)
         model = self._now()
         read, passes = model._asked(X, group, time, lengths)
         now = _guarded(read, lambda: _last_states(passes))
@@ -268,8 +267,7 @@ class ChainQuestions(Model):
         group, time, lengths
             As in :meth:`fit`.
         """
-        if not at_least(1, whole=True)[1](within):
-            raise BayeskitError(f"within must be a whole number of at least 1; got {within!r}.")
+        require_whole("within", within)
         model = self._now()
         names = model.states_.tolist()
         wanted = list(states) if isinstance(states, list | tuple | set | np.ndarray) else [states]
@@ -290,10 +288,9 @@ class ChainQuestions(Model):
     ) -> tuple[list[dict[str, Any]], list[NDArray[Any]]]:
         """Draw sequences: one dict of columns per sequence, and the states of each."""
         for name, value in (("n_rows", n_rows), ("n_sequences", n_sequences)):
-            if not at_least(1, whole=True)[1](value):
-                raise BayeskitError(f"{name} must be a whole number of at least 1; got {value!r}.")
+            require_whole(name, value)
         model, rng = self._now(), as_generator(random_state)
-        drawn = [draw_chain(model._chain, int(n_rows), rng) for _ in range(n_sequences)]
+        drawn = [sample_chain(model._chain, int(n_rows), rng) for _ in range(n_sequences)]
         return [table for table, _ in drawn], [model.states_[states] for _, states in drawn]
 
     def to_network(self, length: int) -> BayesianNetwork:

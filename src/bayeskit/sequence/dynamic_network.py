@@ -17,7 +17,7 @@ from bayeskit.estimate.history import History
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.io.model_files import save
-from bayeskit.learn.parameters import at_least
+from bayeskit.learn.parameters import at_least, require_whole
 from bayeskit.network.cases import read_cases
 from bayeskit.network.learn.pseudo_counts import as_prior, estimate
 from bayeskit.network.network import BayesianNetwork
@@ -180,8 +180,7 @@ class DynamicNetwork(Result):
 
     def unrolled(self, n: int) -> BayesianNetwork:
         """Return the Bayesian network of n slices; its variables are ``weather[0]``, ``weather[1]`` and so on."""
-        if not at_least(1, whole=True)[1](n):
-            raise BayeskitError(f"n must be a whole number of at least 1; got {n!r}.")
+        require_whole("n", n)
         return self._template.unrolled(n)
 
     # -- questions --------------------------------------------------------------------------------------------------
@@ -222,8 +221,7 @@ class DynamicNetwork(Result):
 
     def forecast(self, X: Any, steps: int = 1, *, do: Any = None, time: Any = None) -> SlicePosteriors:
         """Return P(x) of the next slices after the rows of one sequence; ``do`` may set variables in them."""
-        if not at_least(1, whole=True)[1](steps):
-            raise BayeskitError(f"steps must be a whole number of at least 1; got {steps!r}.")
+        require_whole("steps", steps)
         read, codes = self._read(X, None, time, None)
         if read.n_sequences != 1:
             raise TableError(f"forecast takes one sequence; X has {read.n_sequences}.")

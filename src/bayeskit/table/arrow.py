@@ -98,6 +98,17 @@ class BatchReader:
         return known[1], known[2]
 
 
+def missing_cells(batch: Any, name: str) -> NDArray[np.bool_]:
+    """Return which cells of one column of a batch are missing, of shape (n_rows,)."""
+    import pyarrow as pa
+
+    array = batch.column(batch.schema.get_field_index(name))
+    coded = pa.types.is_dictionary(array.type)
+    if not array.null_count and not pa.types.is_floating(array.type) and not (coded and array.dictionary.null_count):
+        return np.zeros(len(array), dtype=bool)
+    return BatchReader().column(array, name).missing()
+
+
 def _join(batches: list[Any]) -> Iterator[Any]:
     import pyarrow as pa
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order
+from bayeskit.table.dates import ORDERS, dates_of, find_order, part_name, parts_of_dates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,6 +89,39 @@ class Convention:
         odd = pc.and_(pc.is_valid(column), pc.is_null(parsed))
         return parsed, np.flatnonzero(np.asarray(odd))
 
+    @property
+    def holds(self) -> str:
+        """What the cells must be, for messages."""
+        return "a date" if self.what == "date" else "a number"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are written as programs write them, besides cells that are missing."""
+        return self.what == "number" and self.decimal == "."
+
+    @property
+    def described(self) -> str:
+        """The convention in words.
+
+        >>> Convention("date", order="dmy", parts=("year", "month")).described
+        'dates (day.month.year) as year, month'
+        """
+        if self.what == "date":
+            return f"dates ({ORDERS[self.order]}) as {', '.join(self.parts)}"
+        return "decimal comma" if self.decimal == "," else "numbers"
+
+    def outputs(self, name: str) -> tuple[str, ...]:
+        """Return the names of the columns that are made of a column."""
+        return tuple(part_name(name, part) for part in self.parts) if self.what == "date" else (name,)
+
+    def convert(self, column: Any, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
+        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be."""
+        parsed, odd = self.parse(column)
+        if self.what != "date":
+            return {name: parsed}, odd
+        made = parts_of_dates(parsed, self.origin, self.parts)
+        return {part_name(name, part): cells for part, cells in made.items()}, odd
+
     def to_json(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         return asdict(self)
@@ -160,7 +193,7 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
     if cells.all(f"{_PLAIN}|{_INFINITE}") and (decimal != "," or cells.share(cells.match(_COMMA)) < ENOUGH):
         return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
     if cells.all("^(?i:true|false)$"):
-        return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
+        return Reading(truths_of(column))
     reading = _number(column, cells, decimal, number) or _date(column, cells, order)
     return reading or Reading(column)
 
@@ -183,6 +216,21 @@ def numbers_of(texts: Any, decimal: str) -> pa.Array:
     plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
     plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
     return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
+
+
+def truths_of(texts: Any) -> Any:
+    """Return texts as booleans, null where one is neither true nor false.
+
+    >>> import pyarrow as pa
+    >>> truths_of(pa.array(["TRUE", "false", "x"])).to_pylist()
+    [True, False, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    small = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+    known = pc.is_in(small, value_set=pa.array(["true", "false"], small.type))
+    return pc.if_else(known, pc.equal(small, "true"), pa.scalar(None, pa.bool_()))
 
 
 def argument_for(cell: str, decimal: str = ".") -> str:

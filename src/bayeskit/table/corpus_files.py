@@ -16,6 +16,7 @@ from bayeskit.table.files import TableFile
 from bayeskit.table.formats.csv import CsvReader
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.jsonl import JsonRows
+from bayeskit.table.labels import without_unlabeled
 from bayeskit.table.mail import COLUMNS as MAIL
 from bayeskit.table.mail import is_mailbox, messages
 from bayeskit.table.names import not_found
@@ -55,6 +56,7 @@ class TextSource:
     # Called after each batch with how much has been read: bytes of JSON Lines, files of a folder, else characters.
     progress: Progress | None = None
     more: tuple[Path, ...] = ()  # further files, which are read after the first
+    labeled_only: bool = False  # whether documents without a label are left out; otherwise they are an error
 
     @property
     def size(self) -> int | None:
@@ -70,22 +72,43 @@ class TextSource:
         """Return the same source with a progress callback."""
         return replace(self, progress=progress)
 
+    def labeled(self) -> TextSource:
+        """Return the same source without the documents that have no label."""
+        if self.target is None:
+            raise TableError(f"{self.shown} has no labels; say which column holds them: read_texts(…, target=…).")
+        return replace(self, labeled_only=True)
+
     def __iter__(self) -> Iterator[Batch]:
         """Yield (texts, labels), a batch at a time; the labels are None where there is no target."""
+        for texts, labels, _ in self.batches():
+            if texts:
+                yield texts, labels if self.target is not None else None
+
+    def batches(self) -> Iterator[tuple[list[str], list[Any], int]]:
+        """Yield texts, labels, and how many documents between them were left out."""
         texts: list[str] = []
         labels: list[Any] = []
-        size = done = 0
+        size = left_out = done = 0
         for text, label, done in self._rows():
+            if label is None and self.target is not None:
+                left_out += 1
+                continue
             texts.append(text)
             labels.append(label)
             size += len(text)
             if size >= _BATCH:
-                yield texts, labels if self.target is not None else None
+                yield texts, labels, left_out
                 report_step(self.progress, self.shown, done, self.size)
-                texts, labels, size = [], [], 0
-        if texts:
-            yield texts, labels if self.target is not None else None
+                texts, labels, size, left_out = [], [], 0, 0
+        if texts or left_out:
+            yield texts, labels, left_out
             report_step(self.progress, self.shown, done, self.size)
+
+    def _refuse_unlabeled(self, where: str) -> None:
+        if not self.labeled_only:
+            raise TableError(
+                f"{where}: a label is missing in {self.target!r}. {without_unlabeled('drop_unlabeled(read_texts(…))')}"
+            )
 
     def _rows(self) -> Iterator[tuple[str, Any, int]]:
         before = 0
@@ -116,8 +139,10 @@ class TextSource:
             label = None
             if self.target is not None:
                 label = row.get(self.target)
-                if label is None or isinstance(label, list | dict):
-                    raise TableError(f"{where}: a label is missing: the key {self.target!r} must hold one.")
+                if isinstance(label, list | dict):
+                    raise TableError(f"{where}: the key {self.target!r} must hold a label; got {label!r:.60}.")
+                if label is None:
+                    self._refuse_unlabeled(where)
             yield text, label, done
 
     def _table(self) -> Iterator[tuple[str, Any, int]]:
@@ -136,7 +161,7 @@ class TextSource:
             for text, label in zip(texts, labels, strict=True):
                 row += 1
                 if self.target is not None and label is None:
-                    raise TableError(f"{self.path.name!r}, row {row}: a label is missing in column {self.target!r}.")
+                    self._refuse_unlabeled(f"{self.path.name!r}, row {row}")
                 done += len(text or "")
                 yield text or "", label, done  # an empty cell is an empty document
 

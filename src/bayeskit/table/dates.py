@@ -21,6 +21,15 @@ _YEAR_FIRST = r"^(?P<a>\d{4})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{1,2})" + _T
 _YEAR_LAST = r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{4})" + _TIME
 
 
+def part_name(column: str, part: str) -> str:
+    """Return the name of the column that holds one part of a date.
+
+    >>> part_name("sold", "month")
+    'sold (month)'
+    """
+    return f"{column} ({part})"
+
+
 def find_order(
     texts: Any, counts: NDArray[Any], order: str | None, enough: float
 ) -> tuple[str | None, NDArray[np.bool_]]:

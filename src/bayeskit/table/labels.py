@@ -37,15 +37,31 @@ def read_labels(y: Any, n_rows: int | None = None) -> tuple[NDArray[Any], NDArra
     return classes, codes
 
 
-def refuse_missing_labels(missing: NDArray[np.bool_]) -> None:
-    """Raise an error that names the rows without a label."""
+def refuse_missing_labels(
+    missing: NDArray[np.bool_],
+    call: str = "drop_unlabeled(X, y)",
+    place: str = "",
+    first: int = 0,
+    *,
+    left_out_by_the_command: bool = True,
+) -> None:
+    """Raise an error that names the rows without a label, the place that holds them, and the call that drops them.
+
+    ``first`` is the number of the first row.
+    """
     rows = np.flatnonzero(missing)
     if len(rows):
-        names = ", ".join(map(str, rows[:5].tolist())) + (", …" if len(rows) > 5 else "")
+        names = ", ".join(map(str, (rows[:5] + first).tolist())) + (", …" if len(rows) > 5 else "")
         which = f"row {names} has" if len(rows) == 1 else f"rows {names} ({len(rows)} of {len(missing)}) have"
         raise TableError(
-            f"Input y contains NaN: {which} no label. bayeskit.drop_unlabeled(X, y) returns the rows that have one."
+            f"Input y contains NaN: {place}{which} no label. {without_unlabeled(call, left_out_by_the_command)}"
         )
+
+
+def without_unlabeled(call: str, left_out_by_the_command: bool = True) -> str:
+    """Return the sentence of what drops the rows without a label."""
+    command = "; the command leaves the others out and says how many" if left_out_by_the_command else ""
+    return f"bayeskit.{call} returns the rows that have one{command}."
 
 
 def looks_like_amounts(n_values: int, n_rows: int) -> bool:

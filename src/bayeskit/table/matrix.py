@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayeskit.errors import TableError
+from bayeskit.table.column import Coded
 from bayeskit.table.frames import as_frame, frame_names
+from bayeskit.table.read import Source
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,17 @@ def read_matrix(X: Any, who: str, *, finite: bool = True) -> Matrix:
     return Matrix(data, names if named else None)
 
 
+def columns_of_numbers(source: Source) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table for :func:`read_matrix`; a column of values is an error."""
+    columns = {}
+    for j, name in enumerate(source.names):
+        column = source.column(j)
+        if isinstance(column, Coded):
+            raise TableError(f"column {name!r} holds {column.levels[0]!r}; a matrix of counts takes numbers.")
+        columns[name] = np.asarray(column.values)
+    return columns
+
+
 def _numbers(column: Any, name: str) -> NDArray[Any]:
     values = np.array([np.nan if cell is None else cell for cell in column])
     if values.dtype.kind not in "iufb":
@@ -97,7 +110,7 @@ def _not_finite(X: Any, names: tuple[str, ...], *, finite: bool) -> str:
 
 def largest(matrix: Matrix, sign: int = 1) -> tuple[int, int, float]:
     """Return row, column and value of the largest cell, or with ``sign=-1`` of the least."""
-    place = int((sign * matrix.values).argmax())
+    place = int(np.nanargmax(sign * matrix.values))
     if matrix.is_sparse:
         row = int(np.searchsorted(matrix.data.indptr, place, side="right")) - 1
         return row, int(matrix.data.indices[place]), float(matrix.data.data[place])
@@ -108,7 +121,7 @@ def largest(matrix: Matrix, sign: int = 1) -> tuple[int, int, float]:
 def refuse_negative(matrix: Matrix, who: str) -> None:
     """Refuse counts below zero."""
     values = matrix.values
-    if values.size and values.dtype.kind in "if" and values.min() < 0:
+    if values.size and values.dtype.kind in "if" and np.fmin.reduce(values, axis=None) < 0:  # NaN is none
         row, j, value = largest(matrix, -1)
         raise TableError(
             f"Negative values in data passed to {who} (input X): column '{matrix.name(j)}', row {row} holds {value:g}."

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.frames import given_names
 from bayeskit.table.labels import read_label_column
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source, is_records, is_sparse
+from bayeskit.table.scan.pieces import Scan
 
 
 def drop_unlabeled(X: Any, y: Any = None, *more: Any, target: str | None = None) -> Any:
@@ -21,7 +23,8 @@ def drop_unlabeled(X: Any, y: Any = None, *more: Any, target: str | None = None)
     Parameters
     ----------
     X : table
-        A frame, array, sparse matrix, dict of columns, list of rows or list of texts.
+        A frame, array, sparse matrix, dict of columns, list of rows or list of texts. Or a scan, with ``target``, or
+        what :func:`bayeskit.read_texts` gave: rows are then left out as they are read.
     y : array of shape (n_rows,), optional
         The labels; left out when ``target`` names the column of ``X`` that holds them.
     *more : arrays of shape (n_rows,)
@@ -42,8 +45,18 @@ def drop_unlabeled(X: Any, y: Any = None, *more: Any, target: str | None = None)
     >>> drop_unlabeled({"wind": ["weak", "strong"], "play": [None, "no"]}, target="play")
     {'wind': ['strong'], 'play': ['no']}
     """
+    if isinstance(X, TextSource):
+        if y is not None or more or target is not None:
+            raise TableError("what read_texts gave holds its labels; drop_unlabeled takes nothing beside it.")
+        return X.labeled()
     if (y is None) == (target is None):
         raise TableError("drop_unlabeled takes the labels once: either y or target=, the name of their column.")
+    if isinstance(X, Scan):
+        if target is None or more:
+            raise TableError(
+                "of a scan, drop_unlabeled takes target=, the name of the column of labels, and no arrays."
+            )
+        return X.labeled(target)
     if target is None:
         labels = y
     elif is_records(X):

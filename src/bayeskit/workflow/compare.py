@@ -110,7 +110,7 @@ class Comparison:
             return type(model).from_counts(self.counts[trial.name], target=rows.target, **settings)
         if rows.scan is not None:
             if isinstance(model, Learner) and type(model)._passes is not Learner._passes:
-                scan = replace(rows.scan, progress=renamed(progress, trial.name))
+                scan = replace(rows.scan, labeled_by=rows.target, progress=renamed(progress, trial.name))
                 return type(model)(**settings).fit(scan, target=rows.target)
             warn_caller(f"{trial.name} needs the rows themselves: it is fitted on the sample of {len(rows.y):,} rows.")
         return fit_candidate(model, rows.labelled)

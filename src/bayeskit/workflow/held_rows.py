@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.learn.labelled import Labelled, read_labelled
+from bayeskit.learn.plan import labelled_batches
 from bayeskit.progress import Progress, renamed
 from bayeskit.table.labels import read_labels
 from bayeskit.table.names import not_found
@@ -46,11 +47,14 @@ def hold_rows(
     """Read the arguments of :func:`bayeskit.compare`; of a scan with many rows, a sample is held."""
     if not isinstance(X, Scan):
         rows = read_labelled(X, y, None, target, None, "comparison")
-        return HeldRows(rows.source, rows.y, rows.classes, target)
+        return HeldRows(rows.source, rows.y, rows.classes, rows.target)
     if y is not None or target is None:
         raise TableError("a scan needs target=, the name of the column that holds the labels.")
     refuse_unreadable(X, target)
     sample = draw_sample(X, target, random_state, progress=renamed(progress, "sampling rows"))
+    if sample.n_unlabelled:
+        for _ in labelled_batches(X.select([target]).batches(), target):
+            pass  # until the first row without a label, which it names
     rows = read_labelled(sample.table, None, None, target, None, "comparison")
     if sample.is_all:  # a small table, whatever it came as
         return HeldRows(rows.source, rows.y, rows.classes, target)

@@ -47,6 +47,7 @@ class TextTraining(Result):
     n_documents: int
     held_out: HeldOut  # what the best one, learned from the other documents, said of these
     source: TextSource
+    n_unlabelled: int = 0  # documents without a label, which were left out
 
     @property
     def target(self) -> str:
@@ -90,7 +91,7 @@ def train_text(
     if by not in ROW_MEASURES:
         raise TableError(f"texts are compared by {', '.join(ROW_MEASURES)}; got {by!r}.", "by")
     template = TextClassifier(**parameters)
-    learned, held_out, repeated = _count(source, template)
+    learned, held_out, repeated, n_unlabelled = _count(source, template)
     if len(learned.classes) < 2:
         raise TableError(
             f"{source.shown} has one class among the documents to learn from, {learned.classes.tolist()[0]!r}; a "
@@ -117,7 +118,7 @@ def train_text(
     else:
         best = TextClassifier.from_counts(learned + held_out, model=scores[0].model, **parameters)
     total = int(learned.n_class.sum()) + int(held_out.n_class.sum())
-    return TextTraining(best, scores, by, total, judges[names[0]].held_out(repeated), source)
+    return TextTraining(best, scores, by, total, judges[names[0]].held_out(repeated), source, n_unlabelled)
 
 
 def _score(name: str, scores: Scores) -> TextScore:
@@ -142,8 +143,10 @@ class _NotHeldOut:
                 yield [texts[i] for i in rows], codes, classes, None
 
 
-def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, TokenCounts, NDArray[np.bool_]]:
-    """Return the counts of documents to learn from and of those held out, and which of these stand among the former."""
+def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, TokenCounts, NDArray[np.bool_], int]:
+    """Return the counts of the documents to learn from and of those held out; which of these stand among the former,
+    and how many were left out.
+    """
     if source.target is None:
         if source.path.is_dir():
             raise TableError(
@@ -151,9 +154,10 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
             )
         raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
     tokenizer = template._tokenizer()
-    tallies = (TokenTally(tokenizer), TokenTally(tokenizer))
+    tallies, n_unlabelled = (TokenTally(tokenizer), TokenTally(tokenizer)), 0
     written: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
-    for texts, labels, held in _parts(source):
+    for texts, labels, held, left_out in _counted_parts(source):
+        n_unlabelled += left_out
         digest = digests([" ".join(text.casefold().split()) for text in texts])
         written[0].append(digest[~held])
         written[1].append(digest[held])
@@ -164,12 +168,18 @@ def _count(source: TextSource, template: TextClassifier) -> tuple[TokenCounts, T
     learned, held_out = (tally.counts() for tally in tallies)
     if not held_out.n_class.sum():
         raise TableError(f"{source.shown} has fewer than {HELD_OUT} documents, too few to hold some out.")
-    return learned, held_out, np.isin(np.concatenate(written[1]), np.concatenate(written[0]))
+    return learned, held_out, np.isin(np.concatenate(written[1]), np.concatenate(written[0])), n_unlabelled
 
 
 def _parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[np.bool_]]]:
+    for texts, labels, held, _ in _counted_parts(source):
+        if texts:
+            yield texts, labels, held
+
+
+def _counted_parts(source: TextSource) -> Iterator[tuple[list[str], list[Any], NDArray[np.bool_], int]]:
     seen = 0
-    for texts, labels in source:
+    for texts, labels, left_out in source.batches():
         held = (np.arange(seen, seen + len(texts)) + 1) % HELD_OUT == 0
         seen += len(texts)
-        yield texts, labels or [None] * len(texts), held
+        yield texts, labels, held, left_out

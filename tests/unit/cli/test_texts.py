@@ -217,3 +217,47 @@ def test_two_text_models_are_compared_document_by_document(model, news, tmp_path
     assert said["log_loss"]["difference"][0] == pytest.approx(losses[1] - losses[0], abs=1e-9)
     assert run(["compare", str(model), str(second), str(news)]) == 0
     assert "20 documents" in capsys.readouterr().out
+
+
+def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_by_the_command(news, tmp_path, capsys):
+    import bayeskit
+
+    gaps = tmp_path / "gaps.jsonl"
+    gaps.write_text(news.read_text() + '{"text": "who knows", "label": null}\n{"text": "nobody"}\n')
+    with pytest.raises(bayeskit.errors.TableError, match=r"line 21: .*bayeskit\.drop_unlabeled\(read_texts\(…\)\)"):
+        bayeskit.TextClassifier().fit(bayeskit.read_texts(gaps))
+    source = bayeskit.drop_unlabeled(bayeskit.read_texts(gaps))
+    assert bayeskit.TextClassifier().fit(source).counts_.n_class.sum() == 20
+    assert run(["train", str(gaps), *EVENT_MODELS, "--text", "text", "-o", str(tmp_path / "gaps.bayes")]) == 0
+    said = capsys.readouterr().out
+    assert "20 documents" in said
+    assert "2 documents without a value of 'label' left out." in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(["--group", "g"], ["--kind", "text=numeric"], ["--ignore", "label"], ["--calibrate"], ["--reject", "0.1"]),
+        *(["--time", "t"], ["--folds", "3"], ["--test", "more.csv"], ["--missing", "x"], ["--delimiter", ";"]),
+        *(["--states", "3"], ["--decimal", ","], ["--loss", "costs.csv"]),
+    ],
+    ids=" ".join,
+)
+def test_an_option_that_texts_do_not_take_is_refused_by_name(news, tmp_path, capsys, option):
+    place = tmp_path / "news.bayes"
+    assert run(["train", str(news), "--text", "text", "--target", "label", *option, "-o", str(place)]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert option[0] in said
+    assert "it is not used with texts" in said
+    assert not place.exists()
+
+
+def test_predictions_of_no_document_are_a_header_as_those_of_no_row_are(model, tmp_path, capsys):
+    (tmp_path / "none.csv").write_text("text\n")
+    place = tmp_path / "out.csv"
+    assert run(["predict", str(model), str(tmp_path / "none.csv"), "--text", "text", "-o", str(place)]) == 0
+    header = place.read_text()
+    assert len(header.splitlines()) == 1
+    (tmp_path / "some.csv").write_text("text\nhello\n")
+    assert run(["predict", str(model), str(tmp_path / "some.csv"), "--text", "text", "-o", str(place), "--force"]) == 0
+    assert place.read_text().splitlines()[0] == header.splitlines()[0]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayeskit import AODE, NaiveBayes, scan
+from bayeskit import AODE, NaiveBayes, drop_unlabeled, scan
 from bayeskit.errors import TableError, TooLargeError
 from bayeskit.table.scan.database import QueryPiece
 
@@ -52,7 +52,7 @@ def store(connection, table, name="stored"):
 def by_stream(model, connection, what="stored", target="y"):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(QueryPiece, "group_counts", lambda *_: {})
-        return model.fit(scan(connection, what), target=target)
+        return model.fit(drop_unlabeled(scan(connection, what), target=target), target=target)
 
 
 def assert_equal_to_the_bit(found, expected):
@@ -82,12 +82,11 @@ def tables(draw):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), as_category=st.booleans())
-@pytest.mark.filterwarnings("ignore:.*no value in the target")
 def test_counts_made_by_the_database_are_those_of_the_stream(table, as_category, connection):
     store(connection, table)
     target, number = table.column_names[4], table.column_names[3]
     model = NaiveBayes(kinds={number: "categorical"} if as_category else None)
-    found = model.fit(scan(connection, "stored"), target=target)
+    found = model.fit(drop_unlabeled(scan(connection, "stored"), target=target), target=target)
     assert_equal_to_the_bit(found, by_stream(NaiveBayes(kinds=model.kinds), connection, target=target))
 
 
@@ -147,9 +146,11 @@ def test_a_collation_that_ignores_case_and_types_of_their_own_make_no_difference
 def test_what_is_refused_of_a_stream_is_refused_of_groups(connection):
     store(connection, pa.table({"a": ["u", "v"], "y": pa.array([None, None], pa.string())}))
     with pytest.raises(TableError, match="the target 'y' has no value in any row"):
-        NaiveBayes().fit(scan(connection, "stored"), target="y")
+        NaiveBayes().fit(drop_unlabeled(scan(connection, "stored"), target="y"), target="y")
     store(connection, pa.table({"a": ["u", "v"], "y": ["no", None]}))
-    with pytest.warns(UserWarning, match="1 row has no value in the target 'y'"):
+    with pytest.raises(
+        TableError, match=r"1 of 2 rows of .* have no value in the target 'y'\. bayeskit\.drop_unlabeled"
+    ):
         NaiveBayes().fit(scan(connection, "stored"), target="y")
     store(connection, pa.table({"a": [str(i) for i in range(500)], "y": ["no", "yes"] * 250}))
     with pytest.raises(TooLargeError, match="'a' with 500"):

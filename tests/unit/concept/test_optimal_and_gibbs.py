@@ -114,8 +114,8 @@ def test_the_gibbs_classifier_answers_as_the_hypothesis_it_drew():
     drawn = []
     for seed in range(200):
         model = GibbsClassifier(models, prefit=True, random_state=seed).fit(X[40:], y[40:])
-        drawn.append(model.drawn_)
-        assert_array_equal(model.predict(X), models[model.drawn_].predict(X))
+        drawn.append(model.sampled_)
+        assert_array_equal(model.predict(X), models[model.sampled_].predict(X))
     p = model.posterior_[1]
     assert abs(np.mean(drawn) - p) <= 4 * np.sqrt(p * (1 - p) / 200)
 
@@ -180,7 +180,7 @@ def test_functions_of_a_row_are_hypotheses_too():
     model = BayesOptimalClassifier(Hypotheses(noisy)).fit(days, target="enjoy")
     assert_allclose(model.posterior_, [0.9, 0.1], rtol=1e-12)
     assert model.predict(days).tolist() == days["enjoy"]
-    assert GibbsClassifier(Hypotheses(noisy), random_state=1).fit(days, target="enjoy").drawn_ in (0, 1)
+    assert GibbsClassifier(Hypotheses(noisy), random_state=1).fit(days, target="enjoy").sampled_ in (0, 1)
 
 
 def test_a_classifier_that_rules_out_a_label_is_ruled_out():
@@ -225,7 +225,7 @@ def test_a_file_of_hypotheses_that_make_no_sense_is_refused(tmp_path):
     X, y = numbers()
     meta, arrays = GibbsClassifier([NaiveBayes(), TAN()], random_state=0).fit(X, y)._to_parts()
     for change, message in [
-        (lambda m, a: m.update(drawn=7), "drawn hypothesis must have a number below 2"),
+        (lambda m, a: m.update(sampled=7), "sampled hypothesis must have a number below 2"),
         (lambda m, a: a.update(posterior=np.array([0.5, 0.6])), "the posterior is not a distribution"),
         (lambda m, a: m["members"][0].update(model="os.system"), "is not a model that this bayeskit knows"),
         (lambda m, a: m.update(members=[]), "classifiers with unique names"),

@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bayeskit import KNeighbors, NaiveBayes, load, to_c
 from bayeskit.errors import BayeskitError
+from bayeskit.export.target import targets
 from export_cases import export_cases
-from sql_cases import ATOL, CASES
+from sql_cases import ATOL, CASES, tempered
 
 compiler = shutil.which("cc")
 pytestmark = pytest.mark.skipif(compiler is None, reason="needs a C compiler")
@@ -85,6 +86,15 @@ def test_a_row_that_no_class_can_give_is_refused_or_gets_the_prior(tmp_path):
     rows, asked = {"a": ["x", "x", "y"], "b": ["u", "u", "v"]}, pa.table({"a": ["x", "x"], "b": ["u", "v"]})
     model = NaiveBayes(smoothing=0).fit(rows, [True, True, False])
     assert Program(to_c(model), tmp_path).predict(model, asked)[0] == [1, -1]
+
+
+def test_a_temperature_divides_the_log_posteriors(tmp_path):
+    for k, (model, rows) in enumerate((CASES["tan bins"], export_cases()["mdl tree"], export_cases()["auto of codes"])):
+        (tmp_path / str(k)).mkdir()
+        program = Program(targets()["c"].write(model, temperature=1.7).decode(), tmp_path / str(k))
+        labels, found = program.predict(model, rows)
+        assert_allclose(found, tempered(model, rows, 1.7), rtol=0, atol=ATOL)
+        assert_array_equal(model.classes_[labels], model.predict(rows))
 
 
 def test_the_same_model_gives_the_same_text_after_it_was_saved(tmp_path):

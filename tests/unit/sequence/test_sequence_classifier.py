@@ -137,3 +137,18 @@ def test_the_loss_decides_when_it_is_raised():
         model.alarm(asked, "brokn")
     with pytest.raises(BayeskitError, match="within must be"):
         model.alarm(asked, "broken", within=0)
+
+
+def test_rows_without_a_class_are_named_with_what_drops_them():
+    rows = {
+        "who": ["a", "a", "b", "b", "c", "c"],
+        "x": [0.0, 1.0, 5.0, 6.0, 0.0, 5.0],
+        "y": ["u", None, "v", "v", None, None],
+    }
+    with pytest.raises(
+        TableError, match=r"rows 1, 4, 5 \(3 of 6\) have no label\. bayeskit\.drop_unlabeled"
+    ) as refused:
+        SequenceClassifier(1).fit(rows, group="who", target="y")
+    assert "command" not in str(refused.value)
+    kept = bayeskit.drop_unlabeled(rows, target="y")
+    assert list(SequenceClassifier(1).fit(kept, group="who", target="y").classes_) == ["u", "v"]

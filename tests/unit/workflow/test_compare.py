@@ -167,7 +167,9 @@ def test_classifiers_of_scikit_learn_are_compared_on_frames_and_on_arrays():
     trial = trials[" ".join(repr(pipeline).split())]
     theirs = cross_val_score(clone(pipeline), X, labels, cv=PredefinedSplit(board.part))
     assert_allclose(np.average(theirs, weights=np.bincount(board.part)), 1 - trial.scores.error.value, rtol=1e-12)
-    assert trials["GaussianNB()"].refused.startswith("it cannot be fitted: ValueError: could not convert string")
+    with pytest.raises(ValueError, match=r"could not convert string|contains NaN") as its_reason:  # by release
+        GaussianNB().fit(X, labels)
+    assert trials["GaussianNB()"].refused.startswith(f"it cannot be fitted: ValueError: {str(its_reason.value)[:18]}")
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(100, 3))
     y = np.where(numbers[:, 0] + rng.normal(size=100) > 0, "b", "a")

@@ -73,6 +73,7 @@ class AutoBeliefs:
             )
             for each in plan.linear
         ]
+        self._steps = [np.where(seen, each.steps[:, place], np.float32(0.0)) for each in plan.boosting]
         self._matrix = self._class_matrix.copy()
         self._matrix[:, -1] += self._other_prior
         self._centre = seen if seen.any() else ~seen
@@ -165,6 +166,8 @@ class AutoBeliefs:
         """Return log P(c | x) of the pool, before the floor: of both pools, as far as cells are hidden."""
         members = self.members(codes, columns)
         full = pool_of_members(members, self.plan.member_weight, self._member_bias, self._matrix, self._centre)
+        if self.plan.boosting:
+            full = log_softmax(full + self.boosted(codes))
         if codes.max(initial=0) != HIDDEN:
             return full
         known = self.known(codes)
@@ -176,6 +179,12 @@ class AutoBeliefs:
             few = self.log_prior + self.few_weight * np.sum(told, axis=0)
             full[some] = log_softmax(t * full[some] + (1.0 - t) * few)
         return full
+
+    def boosted(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return what the boosted trees add to the scores of the pool for full rows, of shape (n_rows, n_classes)."""
+        threads = n_threads(codes.size * 8 * len(self._shares))
+        each = [plan.score(codes, steps, threads) for plan, steps in zip(self.plan.boosting, self._steps, strict=True)]
+        return np.asarray(np.sum(each, axis=0))
 
     def known(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the weight t of the pool for full rows, of shape (n_rows,): the square of the share of known cells.

@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import content_hashes, group_rows, n_threads
+from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.rare_values import RareValues
+from bayeskit.classify.auto.trees import TreePlan
 from bayeskit.table.schema import Schema
 
 # Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
 # alike, differ by the classes of their rows in the second round, and by the other cells of these in the third.
 N_ROUNDS = 3
 # Hashes that are compared with their neighbours at once.
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -35,21 +37,26 @@ class CanonicalOrder:
     classes: NDArray[np.int64]  # (n_classes,): the class code at each place
     value_ranks: tuple[NDArray[np.int64], ...]  # by place: the rank of each value; empty for a column of numbers
 
-    def class_codes(self, y: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def class_codes(self, y: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the classes of the distinct rows by their places."""
-        return np.argsort(self.classes).astype(np.uint32)[y[self.rows]]
+        return np.asarray(np.argsort(self.classes).astype(np.uint32)[y[self.rows]])
 
 
 def canonical_order(
-    schema: Schema, columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Any, n_classes: int
+    schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: Any, n_classes: int
 ) -> CanonicalOrder:
-    """Sort a table whose columns were read by the schema; ``y`` are class codes, ``weight`` may be None."""
+    """Sort a table whose columns were read by the schema; ``y`` are class codes, ``weight`` may be None.
+
+    What a row needs at once is kept small here and there: tables may fill the memory.
+    """
     threads = n_threads(len(y) * len(columns))
-    rows, weights, _ = group_rows(columns, y, weight, False, threads)
+    codes = np.ascontiguousarray(y, dtype=np.uint32)
+    rows, weights, _ = group_rows(columns, codes, weight, False, threads)
     n_values = np.array([-1 if variable.is_numeric else variable.n_values for variable in schema])
     of_rows, of_columns, of_values, of_classes = content_hashes(
-        columns, rows, y, weights, n_values, n_classes, N_ROUNDS, threads
+        columns, rows, codes, weights, n_values, n_classes, N_ROUNDS, threads
     )
+    del codes
     order = np.argsort(of_columns, kind="stable")
     by_hash = _sorted_rows(of_rows, rows, [columns[j] for j in order])
     del of_rows
@@ -66,13 +73,11 @@ def _sorted_rows(
 ) -> NDArray[np.uint32]:
     """Return the order of the hashes, in the memory of which it is sorted: 12 bytes per row in all.
 
-    The last digits of a hash give way to the number of its row. Where the digits before them are equal, or the rows
-    differ in digits behind those that are hashed, the cells decide.
+    The last digits of a hash are the number of its row. Where the digits before them are equal, or the rows differ in
+    digits behind those that are hashed, the cells decide.
     """
     bits = np.uint64(len(hashes).bit_length())
     last = (np.uint64(1) << bits) - np.uint64(1)
-    hashes &= ~last
-    hashes |= np.arange(len(hashes), dtype=np.uint32)
     hashes.sort()
     ties = [_ties(hashes, begin, last) for begin in range(0, len(hashes) - 1, _AT_ONCE)]
     equal = np.concatenate([np.empty(0, np.int64), *ties])
@@ -118,14 +123,7 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         networks=networks,
         rare=rare,
         gaussians=tuple(replace(each, features=column[each.features]) for each in plan.gaussians),
-        trees=tuple(
-            replace(
-                each,
-                level_at=ordered_levels.level_at,
-                feature=np.where(each.feature < 0, -1, column[each.feature]).astype(np.int32),
-            )
-            for each in plan.trees
-        ),
+        trees=tuple(replace(each, **_reordered_tests(each, column, ordered_levels)) for each in plan.trees),
         linear=tuple(
             replace(
                 each,
@@ -134,6 +132,14 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
                 intercept=each.intercept[class_place],
             )
             for each in plan.linear
+        ),
+        boosting=tuple(
+            replace(
+                each,
+                steps=np.ascontiguousarray(each.steps[:, class_place]),
+                **_reordered_tests(each, column, ordered_levels),
+            )
+            for each in plan.boosting
         ),
         classes=classes,
         column_weight=plan.column_weight[np.append(place, len(place))],
@@ -151,6 +157,12 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         tuple(cells[:, class_place] for cells in counts.trees),
         tuple(sums[class_place] for sums in counts.sums),
     )
+
+
+def _reordered_tests(trees: TreePlan | BoostPlan, column: NDArray[np.int64], levels: Levels) -> dict[str, Any]:
+    """Return the fields of trees that say which columns are tested, with these at other places."""
+    feature = np.where(trees.feature < 0, -1, column[trees.feature]).astype(np.int32)
+    return {"level_at": levels.level_at, "feature": feature}
 
 
 def _reordered_networks(

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan, plain_network
 from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
@@ -32,6 +33,7 @@ class PoolPlan:
     gaussians: tuple[GaussianPlan, ...]
     trees: tuple[TreePlan, ...]
     linear: tuple[LinearPlan, ...]  # of a wide table one, else none
+    boosting: tuple[BoostPlan, ...]  # one, where rows left out gain by it: it is added to the scores of the pool
     classes: NDArray[Any]  # those of the biases
     column_weight: NDArray[np.float64]  # (n_features + 1,): of each column in the networks, and of the prior
     column_bias: NDArray[np.float64]  # (n_classes,)

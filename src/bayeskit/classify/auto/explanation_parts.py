@@ -63,6 +63,10 @@ def explain_members(
         of_features = t * weight * beliefs.log_odds(weighted, a, b) + few * (terms[:, a] - terms[:, b])
         rest = odds - float(of_features.sum())
         parts.append(MemberPart(name, t * weight + few, odds, plan.schema.names, of_features, rest))
+    if plan.boosting:
+        step = beliefs.boosted(codes)[0]
+        parts.append(MemberPart("boosted trees", t, t * float(step[a] - step[b])))
+        total += parts[-1].log_odds
     prior = float(beliefs.log_prior[a] - beliefs.log_prior[b])
     bias = t * beliefs.bias(a, b) + (1.0 - t) * prior
     floor = float(np.log(posterior[a]) - np.log(posterior[b])) - total - bias
@@ -123,6 +127,7 @@ class AutoSummary(Summary):
 
     members: tuple[tuple[str, float, float], ...] = ()  # name, weight, log-loss on rows left out
     pool_loss: float = 0.0
+    boosting_gain: float | None = None  # nats a row left out, where there are boosted trees
     importance: tuple[tuple[str, float], ...] = ()  # column, and what it adds to the networks on average
     n_nodes: int = 0
 
@@ -130,6 +135,8 @@ class AutoSummary(Summary):
         lines = [*super()._head(), "members: weight in the pool, log-loss on rows left out"]
         lines += [f"  {name:<18} {weight:6.2f}  {loss:.4f}" for name, weight, loss in self.members]
         lines.append(f"  {'pool':<18} {'':6}  {self.pool_loss:.4f}")
+        if self.boosting_gain is not None:
+            lines.append(f"  of which {self.boosting_gain:.4f} less by boosted trees")
         shown = ", ".join(f"{name} {value:.3f}" for name, value in self.importance[:10])
         return [
             *lines,
@@ -165,6 +172,7 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
     importance.sort(key=lambda item: -item[1])
     names = zip(plan.members, plan.member_weight.tolist(), plan.left_out_loss.tolist(), strict=False)
     nodes = len(counts.n_level) + len(counts.networks) + sum(len(leaves) for leaves in counts.trees)
+    nodes += sum(len(each.steps) for each in plan.boosting)
     return AutoSummary(
         "AutoBayes",
         tuple(counts.classes.tolist()),
@@ -174,6 +182,7 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
         tuple(features),
         members=tuple(names),
         pool_loss=float(plan.left_out_loss[-1]),
+        boosting_gain=plan.boosting[0].gain if plan.boosting else None,
         importance=tuple(importance),
         n_nodes=nodes,
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.boosting import FEWEST_ROWS as FEWEST_ROWS_TO_BOOST
+from bayeskit.classify.auto.boosting import MOST_BOOSTED_LEAVES, BoostPlan, learn_boosting
+from bayeskit.classify.auto.boosting import MOST_ROWS as MOST_ROWS_TO_BOOST
 from bayeskit.classify.auto.canonical import CanonicalOrder, canonical_order, in_schema_order
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan, class_counts
 from bayeskit.classify.auto.evidence_networks import (
@@ -19,11 +23,11 @@ from bayeskit.classify.auto.evidence_networks import (
     plain_network,
 )
 from bayeskit.classify.auto.gaussian_columns import columns_beside, learn_gaussian_columns
-from bayeskit.classify.auto.gaussians import GaussianPlan, learn_gaussians
+from bayeskit.classify.auto.gaussians import GaussianPlan, MemberGaussians, learn_gaussians
 from bayeskit.classify.auto.levels import Levels, learn_levels
 from bayeskit.classify.auto.linear import LinearPlan, learn_linear, wide_columns
-from bayeskit.classify.auto.member_weights import weigh_members
-from bayeskit.classify.auto.pool import weigh_columns
+from bayeskit.classify.auto.member_weights import MemberWeights, weigh_members
+from bayeskit.classify.auto.pool import LEAST_LOG, pool_of_members, pooled, weigh_columns
 from bayeskit.classify.auto.rare_values import learn_rare_values
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
@@ -42,19 +46,24 @@ MOST_POSTERIORS = 1 << 20  # rows left out times classes
 MOST_WEIGHTS = 500
 # Of fewer rows there are more trees, which cost little there: so many times as many at the most.
 ROWS_OF_MORE_TREES, MOST_TIMES_TREES = 1000, 4.0
+# Boosted trees are of use where the pool is sure to know something.
+LEAST_BELIEVED_TO_BOOST = 0.999
 # The most counts that all nodes may have together, which bounds the model at some 256 MB, whatever ``max_nodes`` says.
 MOST_CELLS = 1 << 25
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many networks and trees."""
+    """How many networks and trees, and whether boosted trees learn what the pool leaves."""
 
     n_networks: int
     n_trees: int
+    boosts: bool = False
 
 
-EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 28), "thorough": Effort(16, 112)}
+EFFORTS = {"fast": Effort(4, 0), "balanced": Effort(8, 28), "thorough": Effort(8, 28, boosts=True)}
+# log P(c | x) of rows behind the sample, each left out: of the rows, and where the first stands among all.
+LeftOut = Callable[[TrainingRows, int], NDArray[np.float64]]
 
 
 class Clock:
@@ -86,6 +95,7 @@ class _Members:
     linear: list[LinearPlan]
     log_posteriors: list[NDArray[np.float64]]
     by_half: list[NDArray[np.float64]]  # the same by half of the trees
+    left_out: list[LeftOut]
 
 
 def learn_plan(
@@ -104,7 +114,7 @@ def learn_plan(
     order, levels, rows = _in_canonical_order(schema, columns, y, weight, k)
     sample = rows.first(min(MOST_ROWS_LEFT_OUT, max(FEWEST_ROWS_LEFT_OUT, MOST_POSTERIORS // k)))
     rng = np.random.default_rng(seed)
-    most_nodes = max(1, min(max_nodes, MOST_CELLS // k)) // 2
+    most_nodes, most_boosted = _shares_of_nodes(max(1, min(max_nodes, MOST_CELLS // k)), effort)
     plain = plain_network(levels.level_at)
     n_level = plain.kernel.count(rows.codes, rows.y, rows.weight, k, rows.threads)
     smallest = int(np.minimum(np.diff(levels.level_at), 14).sum())  # one network without parents
@@ -113,20 +123,21 @@ def learn_plan(
     n_class = class_counts(levels, n_level)
     spread = _spread(plain, n_level)
     rare, n_rare = learn_rare_values(rows, levels)
-    column_weight, column_bias, by_networks = _weigh_networks(
-        networks, cells, rare.left_out(n_rare, sample), n_class, rows, sample, spread
+    column_weight, column_bias, by_networks, left_out = _weigh_networks(
+        networks, cells, lambda some: rare.left_out(n_rare, some), n_class, rows, sample, spread
     )
     clock.report("networks")
     n = len(levels.ordered)
-    members = _Members([], [], [], [], [], [by_networks], [by_networks])
+    members = _Members([], [], [], [], [], [by_networks], [by_networks], [left_out])
     if k > 1:
         _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
         clock.report("Gaussians")
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
         clock.report("trees")
         _learn_linear(members, rows, sample, levels, n_level, clock)
-    weighed = weigh_members(members.log_posteriors, members.by_half, sample)
+    weighed = weigh_members(members.log_posteriors, members.by_half, sample, n_class)
     clock.report("pool")
+    boosting, weighed = _learn_boosting(members, weighed, rows, sample, levels, most_boosted, seed, clock)
     plan = PoolPlan(
         schema,
         levels,
@@ -135,6 +146,7 @@ def learn_plan(
         tuple(members.gaussians),
         tuple(members.trees),
         tuple(members.linear),
+        tuple(boosting),
         classes,
         np.append(column_weight[:n], column_weight[-1]),
         column_bias,
@@ -149,31 +161,37 @@ def learn_plan(
     return in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
 
 
+def _shares_of_nodes(most: int, effort: Effort) -> tuple[int, int]:
+    """Return how many nodes networks, and as many trees, may have, and how many leaves boosted trees."""
+    boosted = min(most // 3, MOST_BOOSTED_LEAVES) if effort.boosts else 0
+    return (most - boosted) // 2, boosted
+
+
 def _in_canonical_order(
     schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
 ) -> tuple[CanonicalOrder, Levels, TrainingRows]:
     """Return the canonical order of a table, with the levels of its columns and its rows in that order."""
-    codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    order = canonical_order(schema, columns, codes, given, n_classes)
+    order = canonical_order(schema, columns, y, given, n_classes)
     columns = [columns[j] for j in order.columns]
     variables = [schema[int(j)] for j in order.columns]
     levels = learn_levels(variables, columns, order.rows, order.weight, order.value_ranks)
-    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(codes), order.weight, n_classes)
+    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(y), order.weight, n_classes)
 
 
 def _weigh_networks(
     networks: NetworkPlan,
     cells: NDArray[np.float64],
-    by_rare: NDArray[np.float64],
+    rare_evidence: Callable[[TrainingRows], NDArray[np.float64]],
     n_class: NDArray[np.float64],
     rows: TrainingRows,
     sample: TrainingRows,
     spread: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], LeftOut]:
     """Return the weights of columns, rare values and the prior, biases, and log P(c | x) of the held-out rows.
 
-    ``by_rare`` (n_columns, n_rows, n_classes) is what the rare values of some columns say of these.
+    ``rare_evidence`` gives what the rare values of some columns say of rows left out. The last result gives
+    log P(c | x) of rows behind the sample.
     """
     n, k = networks.sizes.shape[1], sample.n_classes
     n_groups = int(min(n, MOST_WEIGHTS, max(1, MOST_SCORES // (sample.n_rows * k))))
@@ -181,18 +199,38 @@ def _weigh_networks(
     group = np.empty(n, dtype=np.int32)
     group[np.argsort(-spread, kind="stable")] = np.minimum(np.arange(n), n_groups - 1)
 
+    by_rare = rare_evidence(sample)  # (n_columns, n_rows, n_classes)
+
     def scores_by(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-        scores = np.empty((n_groups + len(by_rare) + 1, k, sample.n_rows), dtype=np.float32)
+        scores = _room_for_scores(n_groups, by_rare, log_prior_left_out(n_class, sample))
         left_out_scores(networks, counts, rows, sample, group, scores[:n_groups])
-        scores[n_groups:-1] = by_rare.transpose(0, 2, 1)
-        scores[-1] = log_prior_left_out(n_class, sample).T
         return scores
 
     def scores_without(places: NDArray[np.int64]) -> NDArray[np.float32]:
         return scores_by(cells - count_cells(networks, sample.take(places)))
 
     w, b, log_posterior = weigh_columns(scores_by(cells), sample.y, sample.weight, scores_without)
-    return np.append(w[group], w[n_groups:]), b, log_posterior
+
+    def left_out(behind: TrainingRows, _first: int) -> NDArray[np.float64]:
+        parts = []
+        for begin in range(0, behind.n_rows, sample.n_rows):  # a part has as many scores as the sample
+            some = behind.part(begin, min(begin + sample.n_rows, behind.n_rows))
+            scores = _room_for_scores(n_groups, rare_evidence(some), log_prior_left_out(n_class, some))
+            scores[:n_groups] = networks.kernel.leave_one_out(
+                cells, networks.m, some.codes, some.y, some.left_out_weight, group, n_groups, some.threads
+            )
+            parts.append(pooled(scores, np.concatenate([w, b])))
+        return np.concatenate(parts)
+
+    return np.append(w[group], w[n_groups:]), b, log_posterior, left_out
+
+
+def _room_for_scores(n_groups: int, by_rare: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return scores (n_groups + n_columns + 1, n_classes, n_rows), in which those of the groups are still to be set."""
+    scores = np.empty((n_groups + len(by_rare) + 1, *prior.shape[::-1]), dtype=np.float32)
+    scores[n_groups:-1] = by_rare.transpose(0, 2, 1)
+    scores[-1] = prior.T
+    return scores
 
 
 def _learn_gaussians(
@@ -209,18 +247,35 @@ def _learn_gaussians(
     if scaled and clock.is_over():
         clock.left_out.append("Gaussians")
         return
-    prior = log_prior_left_out(n_class, sample)
+
+    def beside(some: TrainingRows, group: NDArray[np.int32]) -> NDArray[np.float64]:
+        scores = plain.kernel.leave_one_out(
+            n_level, plain.m, some.codes, some.y, some.left_out_weight, group, 2, some.threads
+        )
+        return log_softmax(scores[1].T + log_prior_left_out(n_class, some))
+
     for each in scaled:
         group = columns_beside(each, levels).astype(np.int32)
-        beside = plain.kernel.leave_one_out(
-            n_level, plain.m, sample.codes, sample.y, sample.left_out_weight, group, 2, sample.threads
-        )
-        offset = log_softmax(beside[1].T + prior)
+        offset = beside(sample, group)
         plan, sums, left_out = learn_gaussians(rows, each, sample, offset)
+
+        def behind(
+            some: TrainingRows,
+            _first: int,
+            plan: GaussianPlan = plan,
+            sums: NDArray[np.float64] = sums,
+            group: NDArray[np.int32] = group,
+        ) -> NDArray[np.float64]:
+            densities = MemberGaussians.of(sums, plan.shrinkage)
+            return log_softmax(
+                densities.log_densities(plan.of_rows(some), some.threads, rows=some) + beside(some, group)
+            )
+
         members.gaussians.append(plan)
         members.sums.append(sums)
         members.log_posteriors.append(log_softmax(left_out + offset))
         members.by_half.append(members.log_posteriors[-1])
+        members.left_out.append(behind)
 
 
 def _spread(plain: NetworkPlan, n_level: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -253,11 +308,12 @@ def _learn_trees(
     if grown is None or grown[0].n_trees < n_trees:
         clock.left_out.append("trees")
     if grown is not None:
-        plan, cells, log_posterior, by_half = grown
+        plan, cells, log_posterior, by_half, left_out = grown
         members.trees.append(plan)
         members.leaves.append(cells)
         members.log_posteriors.append(log_softmax(log_posterior))
         members.by_half.append(log_softmax(by_half))
+        members.left_out.append(lambda some, first: log_softmax(left_out(some, first)))
 
 
 def _learn_linear(
@@ -278,3 +334,51 @@ def _learn_linear(
     members.linear.append(plan)
     members.log_posteriors.append(log_posterior[: sample.n_rows])
     members.by_half.append(members.log_posteriors[-1])
+    members.left_out.append(lambda some, first: log_posterior[first : first + some.n_rows])
+
+
+def _learn_boosting(
+    members: _Members,
+    weighed: MemberWeights,
+    rows: TrainingRows,
+    sample: TrainingRows,
+    levels: Levels,
+    most_leaves: int,
+    seed: int,
+    clock: Clock,
+) -> tuple[list[BoostPlan], MemberWeights]:
+    """Return the boosted trees where rows left out gain by them, and the weights with the loss of the pool then."""
+    some = rows.first(MOST_ROWS_TO_BOOST)
+    if (
+        not most_leaves
+        or rows.n_classes == 1
+        or some.n_rows < FEWEST_ROWS_TO_BOOST
+        or weighed.believed < LEAST_BELIEVED_TO_BOOST
+    ):
+        return [], weighed
+    if clock.is_over():
+        clock.left_out.append("boosted trees")
+        return [], weighed
+    each = [
+        _with_rows_behind(first, left_out, some, sample.n_rows)
+        for first, left_out in zip(members.log_posteriors, members.left_out, strict=True)
+    ]
+    w, b = np.split(weighed.left_out, [len(each)])
+    log_pool = pool_of_members(each, w, b, weighed.class_matrix, np.ones(rows.n_classes, dtype=np.bool_))
+    learned = learn_boosting(some, log_pool, levels, most_leaves, seed, clock.is_over)
+    if learned is None:
+        return [], weighed
+    plan, steps = learned
+    n = sample.n_rows
+    after = log_softmax(log_pool[:n] + steps[:n])[np.arange(n), sample.y]
+    losses = np.append(weighed.losses[:-1], -np.average(after, weights=sample.weight))
+    return [plan], replace(weighed, losses=losses)
+
+
+def _with_rows_behind(
+    first: NDArray[np.float64], left_out: LeftOut, rows: TrainingRows, n_sample: int
+) -> NDArray[np.float64]:
+    """Return log P(c | x) of rows left out, of which the first are those of the sample."""
+    if rows.n_rows > n_sample:
+        first = np.concatenate([first, left_out(rows.part(n_sample, rows.n_rows), n_sample)])
+    return np.maximum(first, LEAST_LOG)

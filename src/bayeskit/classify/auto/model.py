@@ -82,8 +82,9 @@ class AutoBayes(BayesClassifier):
     Parameters
     ----------
     effort : {"fast", "balanced", "thorough"}, default "balanced"
-        How many networks and trees: "fast" has 4 networks and no trees, "balanced" 8 and 28, "thorough" 16 and 112. Of
-        fewer than 1,000 rows there are more trees, up to four times as many.
+        "fast" has 4 networks and no trees, "balanced" 8 and 28; of fewer than 1,000 rows there are more trees, up to
+        four times as many. "thorough" also has *boosted trees*, which learn what this pool leaves, where at least 400
+        rows left out gain by them.
     max_seconds : float, optional
         The time limit of ``fit``: members that are not learned by then are left out, and a warning names them.
     max_nodes : int, default 1000000
@@ -114,9 +115,9 @@ class AutoBayes(BayesClassifier):
 
     Notes
     -----
-    ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures, weights and the
-    coefficients of the linear member stay those of the first call, and a warning says when there are more than twice
-    the rows of then. Only models with the same plan can be merged: copies of one fitted model.
+    ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures, weights, the
+    coefficients of the linear member and the boosted trees stay those of the first call, and a warning says when there
+    are more than twice the rows of then. Only models with the same plan can be merged: copies of one fitted model.
 
     Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of that many
     rows, and a second pass counts all rows.
@@ -309,7 +310,8 @@ class AutoBayes(BayesClassifier):
     def members_(self) -> dict[str, float]:
         """The weight of each member in the pool."""
         plan = self.counts_.plan
-        return dict(zip(plan.members, plan.member_weight.tolist(), strict=True))
+        weights = dict(zip(plan.members, plan.member_weight.tolist(), strict=True))
+        return weights | ({"boosted trees": 1.0} if plan.boosting else {})
 
     @property
     def left_out_loss_(self) -> dict[str, float]:
@@ -321,7 +323,8 @@ class AutoBayes(BayesClassifier):
     def n_nodes_(self) -> int:
         """Contexts with a value each, levels and leaves: each holds one count per class."""
         counts = self.counts_
-        return int(len(counts.n_level) + len(counts.networks) + sum(len(leaves) for leaves in counts.trees))
+        leaves = *counts.trees, *(each.steps for each in counts.plan.boosting)
+        return int(len(counts.n_level) + len(counts.networks) + sum(len(each) for each in leaves))
 
     @property
     def n_parameters_(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import DEPTHS, NetworkPlan
 from bayeskit.classify.auto.gaussians import GaussianPlan
@@ -30,6 +31,7 @@ _OF_NETWORKS = ("bins", "sizes", "parents", "n_nodes", "child", "child_at", "m")
 _OF_SCALES = ("features", "level", "median", "unit", "center", "scale", "curve_x", "curve_z", "curve_at")
 _OF_TREES = ("tree_at", "feature", "test", "value", "next")
 _OF_LINEAR = ("center", "coefficients", "intercept")
+_OF_BOOSTING = (*_OF_TREES, "steps", "leaf_weight")
 
 
 def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
@@ -42,6 +44,7 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
         "plan_rows": plan.n_rows,
         "shrinkages": [gaussian.shrinkage for gaussian in plan.gaussians],
         "n_linear": len(plan.linear),
+        "boosting_gains": [boosting.gain for boosting in plan.boosting],
     }
     arrays: Arrays = {}
     for name, labels in (("", counts.classes), ("plan_", plan.classes)):
@@ -60,6 +63,8 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
         arrays |= _fields(trees, f"trees{k}_", _OF_TREES) | _folded(f"trees{k}_counts", counts.trees[k])
     for k, linear in enumerate(plan.linear):
         arrays |= _fields(linear, f"linear{k}_", _OF_LINEAR) | _fields(linear.scales, f"linear{k}_scales_", _OF_SCALES)
+    for k, boosting in enumerate(plan.boosting):
+        arrays |= _fields(boosting, f"boosting{k}_", _OF_BOOSTING)
     arrays["n_class"] = counts.n_class
     return meta, arrays | _folded("n_level", counts.n_level) | _folded("networks", counts.networks)
 
@@ -98,6 +103,10 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
         _read_trees(arrays, k, levels, _above_zero(m)) for k, m in enumerate(expect_field(meta, "tree_strengths", list))
     )
     linear = tuple(_read_linear(arrays, k, levels, n_labels) for k in range(_few(meta, "n_linear")))
+    boosting = tuple(
+        _read_boosting(arrays, k, levels, n_labels, _above_zero(gain))
+        for k, gain in enumerate(expect_field(meta, "boosting_gains", list))
+    )
     n_members = 1 + len(gaussians) + len(trees) + len(linear)
     shapes = (n + 1,), (n_labels,), (n_members,), (n_labels,), (n_labels, n_labels + 1), (n_members + 1,)
     pool = [_read_numbers(arrays, name, *shape) for name, shape in zip(_OF_POOL, shapes, strict=True)]
@@ -112,6 +121,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
             gaussians,
             trees,
             linear,
+            boosting,
             plan_classes,
             pool[0],
             pool[1],
@@ -238,15 +248,31 @@ def _read_scales(arrays: Arrays, prefix: str, levels: Levels, shrinkage: float) 
 
 
 def _read_trees(arrays: Arrays, k: int, levels: Levels, m: float) -> TreePlan:
-    return TreePlan(
-        levels.level_at,
-        expect_array(arrays, f"trees{k}_tree_at", np.int64, (None,)),
-        expect_array(arrays, f"trees{k}_feature", np.int32, (None,)),
-        expect_array(arrays, f"trees{k}_test", np.uint8, (None,)),
-        expect_array(arrays, f"trees{k}_value", np.uint32, (None,)),
-        expect_array(arrays, f"trees{k}_next", np.int32, (None,)),
-        m,
+    return TreePlan(levels.level_at, *_read_tests(arrays, f"trees{k}_"), m)
+
+
+def _read_tests(
+    arrays: Arrays, prefix: str
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    types = np.int64, np.int32, np.uint8, np.uint32, np.int32
+    a, b, c, d, e = (
+        expect_array(arrays, prefix + name, kind, (None,)) for name, kind in zip(_OF_TREES, types, strict=True)
     )
+    return a, b, c, d, e
+
+
+def _read_boosting(arrays: Arrays, k: int, levels: Levels, n_classes: int, gain: float) -> BoostPlan:
+    prefix = f"boosting{k}_"
+    steps = expect_array(arrays, f"{prefix}steps", np.float32, (None, n_classes))
+    weight = expect_array(arrays, f"{prefix}leaf_weight", np.float64, (len(steps),))
+    if not np.isfinite(steps).all() or np.abs(steps).max(initial=0.0) > 1e6:
+        raise ModelFileError("a step of the boosted trees was never learned.")
+    if not np.isfinite(weight).all() or (weight < 0).any() or weight.max(initial=0) > 1e15:
+        raise ModelFileError("the weight of a leaf of the boosted trees is one that no rows give.")
+    plan = BoostPlan(levels.level_at, *_read_tests(arrays, prefix), steps, weight, gain)
+    if plan.kernel.n_leaves != len(steps):
+        raise ModelFileError("the steps of the boosted trees do not fit their leaves.")
+    return plan
 
 
 def _read_linear(arrays: Arrays, k: int, levels: Levels, n_classes: int) -> LinearPlan:

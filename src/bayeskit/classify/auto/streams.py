@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.learn.plan import Pass, Plan, counting, warn_of_unlabelled
+from bayeskit.learn.plan import Pass, Plan, counting, labelled_batches
 from bayeskit.table.arrow import BatchReader
 from bayeskit.table.scan.pieces import PieceReader
 from bayeskit.table.scan.row_keys import row_keys
@@ -36,27 +36,19 @@ class Reservoir:
     rows: pa.Table | None = None
     keys: NDArray[np.uint64] | None = None
     n_rows: int = 0
-    n_unlabelled: int = 0
 
     def plus(self, other: Reservoir) -> Reservoir:
         """Return the union of both."""
         if self.rows is None or other.rows is None:
             kept, rest = (other, self) if self.rows is None else (self, other)
-            return replace(kept, n_rows=kept.n_rows + rest.n_rows, n_unlabelled=kept.n_unlabelled + rest.n_unlabelled)
+            return replace(kept, n_rows=kept.n_rows + rest.n_rows)
         import pyarrow as pa
 
         assert self.keys is not None
         assert other.keys is not None
         rows = pa.concat_tables([self.rows, other.rows], promote_options="permissive")
         keys = np.concatenate([self.keys, other.keys])
-        both = replace(
-            self,
-            rows=rows,
-            keys=keys,
-            n_rows=self.n_rows + other.n_rows,
-            n_unlabelled=self.n_unlabelled + other.n_unlabelled,
-        )
-        return both.kept()
+        return replace(self, rows=rows, keys=keys, n_rows=self.n_rows + other.n_rows).kept()
 
     def kept(self) -> Reservoir:
         """Return it cut to its largest size."""
@@ -78,19 +70,15 @@ class _Sample:
         seen, columns = Reservoir(self.most), BatchReader()
         for reader in readers:
             row = 0
-            for batch in reader:
-                rows, known = self.plan.labelled(batch, columns)
+            for batch in labelled_batches(reader, self.plan.target):
+                rows = self.plan.labelled(batch, columns)[0]
                 keys = row_keys(self.seed, reader.number, row, batch.num_rows)
                 row += batch.num_rows
-                left_out = int(len(known) - known.sum())
                 if rows is None:
-                    seen = replace(seen, n_unlabelled=seen.n_unlabelled + left_out)
                     continue
                 names = [*self.plan.schema.names, self.plan.target, *([self.plan.weight] if self.plan.weight else [])]
-                places = np.flatnonzero(known)
-                table = pa.Table.from_batches([batch]).select(names).take(places)
-                part = Reservoir(self.most, table, keys[places], len(places), left_out)
-                seen = seen.plus(part.kept())
+                table = pa.Table.from_batches([batch]).select(names)
+                seen = seen.plus(Reservoir(self.most, table, keys, batch.num_rows).kept())
         return seen
 
 
@@ -107,8 +95,6 @@ def passes(model: Any, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
     rows = seen.rows.select([*plan.schema.names, plan.target])
     counts, _ = model._learn(rows, None, weight, plan.target, None, None)
     if seen.n_rows <= most:
-        if seen.n_unlabelled:
-            warn_of_unlabelled(seen.n_unlabelled, plan.target)
         return counts  # type: ignore[no-any-return]
     # What was counted on the sample says how all rows are counted; the plan is one for all of them.
     total = counts.n_rows * seen.n_rows / len(rows)

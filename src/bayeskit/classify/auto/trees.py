@@ -22,6 +22,10 @@ MOST_TESTS = 100
 TREES_AT_ONCE = 14  # between two looks at the clock
 
 
+# log P(c | x) of rows by the trees that were not grown on them: of the rows, and where the first stands among all.
+LeftOutTrees = Callable[[TrainingRows, int], NDArray[np.float64]]
+
+
 @dataclass(frozen=True)
 class TreePlan:
     """What later rows do not change: the tests of the trees, and the strength of the shrinkage."""
@@ -58,11 +62,11 @@ def learn_trees(
     most_leaves: int,
     seed: int,
     out_of_time: Callable[[], bool],
-) -> tuple[TreePlan, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[TreePlan, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], LeftOutTrees] | None:
     """Grow trees and choose their shrinkage; None if the time limit was reached before the first.
 
     Returns the trees, their counts, and log P(c | x) of the sample's rows by the trees that were not grown on them,
-    without the row itself; and the same by the first half of the trees.
+    without the row itself; the same by the first half of the trees; and what gives it of other rows.
     """
     share = min(0.5, MOST_STRUCTURE_ROWS / rows.n_rows)
     most_each = max(2, most_leaves // n_trees)
@@ -94,8 +98,8 @@ def learn_trees(
     kernel = plan.kernel
     cells = kernel.count(rows.codes, rows.y, rows.weight, rows.n_classes, rows.threads)
 
-    def left_out(of: TrainingRows, m: NDArray[np.float64], *ends: int) -> NDArray[np.float64]:
-        trees, ids = np.array(ends), np.arange(of.n_rows)
+    def left_out(of: TrainingRows, m: NDArray[np.float64], *ends: int, first: int = 0) -> NDArray[np.float64]:
+        trees, ids = np.array(ends), np.arange(first, first + of.n_rows)
         threads = n_threads(of.n_rows * plan.n_trees * len(m) * of.n_classes * 8)
         return kernel.leave_one_out(cells, m, trees, of.codes, of.y, of.left_out_weight, ids, seed, 0, share, threads)
 
@@ -106,7 +110,12 @@ def learn_trees(
     by_half, by_all = np.log(np.maximum(both, 1e-7))
     chosen = replace(plan, m=float(GRID[best]))
     chosen.__dict__["kernel"] = kernel  # it does not depend on m
-    return chosen, cells, by_all, by_half
+
+    def of_others(of: TrainingRows, first: int) -> NDArray[np.float64]:
+        posterior = left_out(of, GRID[best : best + 1], plan.n_trees, first=first)[0, 0]
+        return np.asarray(np.log(np.maximum(posterior, 1e-7)))
+
+    return chosen, cells, by_all, by_half, of_others
 
 
 def _joined(levels: Levels, parts: list[tuple[NDArray[Any], ...]]) -> TreePlan:

@@ -1,4 +1,4 @@
-/* The pool of AutoBayes: evidence networks, Gaussians and trees. */
+/* The pool of AutoBayes: evidence networks, Gaussians, trees and a linear member. */
 struct networks {
     int n_networks, depths;
     const int *level_at;       /* (columns + 1) */
@@ -12,12 +12,21 @@ struct networks {
     const double *weight, *plain_weight, *start;
 };
 
+/* What the values of a column without a level of their own add to the networks. */
+struct rare {
+    int column;
+    double weight;
+    const double *lines; /* a line of classes per code */
+};
+
 struct pool {
     const struct networks *networks;
-    int n_gaussians, n_forests;
+    int n_rare, n_gaussians, n_forests, n_linear;
+    const struct rare *rare;
     const struct gaussians *gaussians;
     const double *const *const *beside; /* tables of columns beside each of the Gaussians */
     const struct forest *forests;
+    const struct linear *linear;
     const unsigned char *varies, *centre;
     double least_log, few_weight, n_rows;
     const double *weight, *bias, *matrix, *nothing_known, *log_prior;
@@ -61,6 +70,19 @@ static void score_networks(const struct networks *n, const struct row *row, doub
         }
 }
 
+static void add_rare(const struct pool *pool, const struct row *row, double *score, double *plain)
+{
+    int i, c;
+    for (i = 0; i < pool->n_rare; ++i) {
+        const struct rare *rare = pool->rare + i;
+        const double *line = rare->lines + (long)row->code[rare->column] * N_CLASSES;
+        for (c = 0; c < N_CLASSES; ++c) {
+            score[c] += rare->weight * line[c];
+            plain[c] += line[c];
+        }
+    }
+}
+
 /* A member takes part: its log P(c | x) in the pool of full rows, and what it was told in the other one. */
 static void add_member(const struct pool *pool, int m, double *score, const double *plain, double *full, double *few)
 {
@@ -92,6 +114,7 @@ static int score_pool(const struct pool *pool, const struct row *row, double *p)
     memcpy(full, pool->bias, sizeof full);
     memcpy(few, pool->log_prior, sizeof few);
     score_networks(pool->networks, row, score, plain);
+    add_rare(pool, row, score, plain);
     add_member(pool, m++, score, plain, full, few);
     for (i = 0; i < pool->n_gaussians; ++i) {
         memcpy(score, pool->gaussians[i].start, sizeof score);
@@ -102,6 +125,10 @@ static int score_pool(const struct pool *pool, const struct row *row, double *p)
     for (i = 0; i < pool->n_forests; ++i) {
         average_trees(pool->forests + i, row, score);
         for (c = 0; c < N_CLASSES; ++c) score[c] = log(score[c] > 1e-300 ? score[c] : 1e-300);
+        add_member(pool, m++, score, NULL, full, few);
+    }
+    for (i = 0; i < pool->n_linear; ++i) {
+        score_linear(pool->linear + i, row, score);
         add_member(pool, m++, score, NULL, full, few);
     }
     for (c = 0; c < N_CLASSES; ++c)

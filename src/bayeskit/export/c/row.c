@@ -14,6 +14,7 @@ struct column {
 struct row {
     double number[N_COLUMNS];
     int level[N_COLUMNS];
+    int code[N_COLUMNS];
 };
 
 /* How many of the numbers are at most x. */
@@ -59,14 +60,16 @@ static int read_row(const struct column *columns, const bayeskit_cell *cells, st
         double x = cells[j].number;
         row->number[j] = NAN;
         row->level[j] = HIDDEN;
+        row->code[j] = 0;
         if (column->kind == NOT_READ) continue;
         if (column->kind == TEXT) {
-            row->level[j] = column->levels[code_of_text(column, cells[j].text)];
+            row->code[j] = code_of_text(column, cells[j].text);
+            row->level[j] = column->levels[row->code[j]];
         } else {
             if (isinf(x)) return 0;
             row->number[j] = x;
-            if (column->kind == NUMBER) row->level[j] = x != x ? HIDDEN : 0;
-            else row->level[j] = column->levels[code_of_number(column, x)];
+            row->code[j] = column->kind == NUMBER ? 0 : code_of_number(column, x);
+            row->level[j] = column->kind != NUMBER ? column->levels[row->code[j]] : x != x ? HIDDEN : 0;
         }
         if (row->level[j] == REFUSED) return 0;
     }

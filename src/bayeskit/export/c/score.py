@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,21 @@ from bayeskit.errors import TooLargeError
 from bayeskit.export.c.source import Source, number, text
 from bayeskit.export.elimination import plan_elimination
 from bayeskit.export.models import scorer_of
-from bayeskit.export.scorer import Average, Column, Floats, Forest, Gaussians, Networks, Pool, Scorer, Structure, Sum
+from bayeskit.export.scorer import (
+    Average,
+    Column,
+    Floats,
+    Forest,
+    Gaussians,
+    Linear,
+    Networks,
+    Pool,
+    RareTerms,
+    Scales,
+    Scorer,
+    Structure,
+    Sum,
+)
 from bayeskit.export.target import Target
 from bayeskit.kinds.closed_form import ClosedForm
 
@@ -21,9 +36,9 @@ _MOST_WORK = 10_000_000
 _FILES = {
     Sum: ("softmax", "posterior", "tables", "sum"),
     Average: ("softmax", "posterior", "average"),
-    Gaussians: ("softmax", "posterior", "gaussians", "score_gaussians"),
+    Gaussians: ("softmax", "posterior", "scales", "gaussians", "score_gaussians"),
     Forest: ("forest", "score_forest"),
-    Pool: ("softmax", "tables", "gaussians", "forest", "pool"),
+    Pool: ("softmax", "tables", "scales", "gaussians", "forest", "linear", "pool"),
 }
 
 
@@ -236,10 +251,18 @@ def _ragged(at: str, name: str, lists: Any) -> dict[str, Any]:
 
 
 def _gaussians(source: Source, part: Gaussians) -> str:
-    names = ("feature", "level", "median", "unit", "center", "scale", "farthest", "curve_at", "curve_x", "curve_z")
-    more = ("mean", "mean_rest", "deviation", "lower", "shape", "df", "spread", "start")
-    members = {name: getattr(part, name) for name in (*names, *more)}
+    names = ("mean", "mean_rest", "deviation", "lower", "shape", "df", "spread", "start")
+    return source.record(scales=_scales(source, part), **{name: getattr(part, name) for name in names})
+
+
+def _scales(source: Source, part: Scales) -> str:
+    members = {field.name: getattr(part, field.name) for field in fields(Scales)}
     return source.record(p=len(part.feature), n_numbers=len(part.curve_at) - 1, **members)
+
+
+def _linear(source: Source, part: Linear) -> str:
+    members = {"mean": part.mean, "coefficients": part.coefficients, "start": part.start}
+    return source.record(scales=_scales(source, part), **members)
 
 
 def _forest(source: Source, part: Forest) -> str:
@@ -256,16 +279,24 @@ def _networks(source: Source, part: Networks) -> str:
     return source.record(n_networks=len(part.sizes), depths=part.parents.shape[2], bins=bins, **members)
 
 
+def _rare(source: Source, part: RareTerms) -> str:
+    return source.record(column=part.column, weight=part.weight, lines=part.lines)
+
+
 def _pool(source: Source, part: Pool, n: int) -> str:
     beside = [_tables(source, tables, n) for tables in part.beside]
     names = ("varies", "centre", "least_log", "few_weight", "n_rows", "weight", "bias", "matrix", "nothing_known")
     members = {name: getattr(part, name) for name in (*names, "log_prior")}
     return source.record(
         networks=source.items("struct networks", [_networks(source, part.networks)]),
+        n_rare=len(part.rare),
         n_gaussians=len(part.gaussians),
         n_forests=len(part.forests),
+        n_linear=len(part.linear),
+        rare=source.items("struct rare", [_rare(source, each) for each in part.rare]),
         gaussians=source.items("struct gaussians", [_gaussians(source, each) for each in part.gaussians]),
         beside=source.items("double *const *const", beside),
         forests=source.items("struct forest", [_forest(source, each) for each in part.forests]),
+        linear=source.items("struct linear", [_linear(source, each) for each in part.linear]),
         **members,
     )

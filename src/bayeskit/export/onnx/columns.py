@@ -18,6 +18,7 @@ class Inputs:
     def __init__(self, graph: Graph, columns: Sequence[Column]) -> None:
         self.graph, self.columns = graph, columns
         self.refused: list[str] = []  # names of truth values of shape (rows, 1)
+        self._codes: dict[int, str] = {}
         self._levels: dict[int, str] = {}
         self._checked: set[int] = set()
 
@@ -42,9 +43,16 @@ class Inputs:
         if j not in self._levels:
             levels = self.columns[j].levels
             assert levels is not None
-            code = self._text_code(j) if self.columns[j].is_text else self._number_code(j)
-            self._levels[j] = self.graph.add("Gather", self.graph.constant(levels.astype(np.int64)), code, axis=0)
+            self._levels[j] = self.graph.add(
+                "Gather", self.graph.constant(levels.astype(np.int64)), self.code(j), axis=0
+            )
         return self._levels[j]
+
+    def code(self, j: int) -> str:
+        """Return the codes of a column."""
+        if j not in self._codes:
+            self._codes[j] = self._text_code(j) if self.columns[j].is_text else self._number_code(j)
+        return self._codes[j]
 
     def _text_code(self, j: int) -> str:
         column = self.columns[j]

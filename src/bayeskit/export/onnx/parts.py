@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
-from bayeskit.errors import BayeskitError, TooLargeError
+from bayeskit.errors import TooLargeError
 from bayeskit.export.onnx.columns import Inputs
 from bayeskit.export.onnx.graph import Graph
-from bayeskit.export.scorer import Average, Floats, Forest, Gaussians, Structure, Sum
+from bayeskit.export.scorer import (
+    Floats,
+    Forest,
+    Gaussians,
+    Linear,
+    Scales,
+    Sum,
+    columns_hidden_whole,
+    without_columns,
+)
 from bayeskit.export.sql.tables import LOG_ZERO, log_numbers
 from bayeskit.kinds.closed_form import ClosedForm
 
@@ -64,98 +75,50 @@ def _density(graph: Graph, inputs: Inputs, j: int, form: ClosedForm) -> str:
     return graph.add("Where", inputs.is_missing(j), graph.constant(0.0), total)
 
 
-def write_average(graph: Graph, inputs: Inputs, part: Average, engine: str = "ONNX") -> str:
-    """The mean over structures with one parent at the most, which is summed out where it is hidden."""
-    for member in part.members:
-        parents = {j for members in member.families for j in members[:-1]}
-        if not parents <= {member.families[0][-1]} or any(len(members) > 2 for members in member.families):
-            raise BayeskitError(
-                "a structure in which parents have parents (TAN, KDB, ODE) cannot be written as ONNX: summing out "
-                "missing parents has no short form there; SPODE, AODE and naive Bayes can, and SQL and C take all."
-            )
-    scores = [_log_joint(graph, inputs, member) for member in part.members]
-    nothing, joints = graph.constant(LOG_ZERO), list[str]()
-    takes_part: list[str | None] = []
-    for member, score in zip(part.members, scores, strict=True):
-        if member.takes_part is None or member.takes_part.all():
-            takes_part.append(None)
-            joints.append(score)
-            continue
-        level = inputs.level(member.families[0][-1])
-        here = graph.add("Gather", graph.constant(np.append(member.takes_part, True)), level, axis=0)
-        condition = graph.upright(here, 1)
-        takes_part.append(condition)
-        joints.append(graph.add("Where", condition, score, nothing))
-    if len(joints) == 1 and part.otherwise is None:
-        return joints[0]
-    stacked = graph.add("Concat", *(graph.upright(joint, 1) for joint in joints), axis=1)
-    mean = graph.add("Squeeze", graph.log_sum(stacked, 1), graph.constant(np.array([1])))
-    if part.otherwise is None or None in takes_part:
-        return mean
-    any_part = takes_part[0]
-    for other in takes_part[1:]:
-        any_part = graph.add("Or", str(any_part), str(other))
-    return graph.add("Where", str(any_part), mean, _log_joint(graph, inputs, part.otherwise))
-
-
-def _log_joint(graph: Graph, inputs: Inputs, part: Structure) -> str:
-    tables = {members: log_numbers(table) for members, table in zip(part.families, part.tables, strict=True)}
-    prior = graph.constant(log_numbers(part.log_prior)[None])
-    if all(len(members) == 1 for members in part.families):
-        terms = [graph.lines(table, inputs.level(members[0])) for members, table in tables.items()]
-        return graph.total([prior, *terms])
-    parent = part.families[0][-1]
-    n = len(tables[part.families[0]])
-    total = graph.constant((log_numbers(part.log_prior) + tables[part.families[0]])[None])  # (1, n, classes)
-    for members, table in tables.items():
-        if len(members) == 2:
-            total = graph.add("Add", total, graph.lines(np.swapaxes(table, 0, 1), inputs.level(members[1])))
-        elif members[0] != parent:
-            total = graph.add("Add", total, graph.upright(graph.lines(table, inputs.level(members[0])), 1))
-    # Of a known parent one value is left; a hidden one has them all.
-    left = np.where(np.vstack([np.eye(n), np.ones((1, n))]) > 0, 0.0, LOG_ZERO)
-    mask = graph.add("Gather", graph.constant(left), inputs.level(parent), axis=0)
-    total = graph.add("Max", graph.add("Add", total, graph.upright(mask, 2)), graph.constant(LOG_ZERO))
-    return graph.add("Squeeze", graph.log_sum(total, 1), graph.constant(np.array([1])))
-
-
 def write_gaussians(graph: Graph, inputs: Inputs, part: Gaussians, *, of_levels: bool = False) -> str:
-    """Normal or t distributions; hidden columns are swept out of the matrix of q, b and P as in `sql.gaussians`.
+    """Normal or t distributions: for each set of columns that is hidden whole one without them.
 
     ``of_levels`` says that a column is hidden by its level, and not by a missing number.
     """
-    k, p = part.mean.shape
-    if not p:
+    if not len(part.feature):
         return graph.constant(part.start[None])
-    if k * p * p > _MOST_CELLS:
+    hidden: dict[int, str] = {}
+    for j in dict.fromkeys(part.feature.tolist()):
+        below = graph.add("Less", inputs.level(j), graph.constant(np.int64(0))) if of_levels else None
+        hidden[j] = graph.upright(below, 1) if below is not None else inputs.is_missing(j)
+    z = [_z(graph, inputs, part, place) for place in range(len(part.feature))]
+    sets = columns_hidden_whole(part)
+    answer = _log_density(graph, part, z, hidden, sets[-1])
+    for some in sets[1:]:
+        kept = [name for name, j in zip(z, part.feature.tolist(), strict=True) if j not in some]
+        version = _log_density(graph, without_columns(part, some), kept, hidden, sets[-1])
+        # Sets come by their size: a row takes the version of the last set that is hidden in it.
+        here = reduce(lambda a, b: graph.add("And", a, b), [hidden[j] for j in some])
+        answer = graph.add("Where", here, version, answer)
+    return answer
+
+
+def _log_density(graph: Graph, part: Gaussians, z: list[str], hidden: dict[int, str], whole: tuple[int, ...]) -> str:
+    """Return log p(z | c); other hidden columns are swept out of the matrix of q, b and P as in `sql.gaussians`."""
+    if not z:
+        return graph.constant(part.start[None])
+    k = len(part.mean)
+    swept = np.flatnonzero(~np.isin(part.feature, whole)).tolist()
+    if k * len(swept) ** 2 > _MOST_CELLS:
         raise TooLargeError(
-            f"integrating out missing cells takes {k * p * p} numbers per row, more than {_MOST_CELLS} of ONNX; fit "
-            "fewer columns, or write SQL or C."
+            f"integrating out missing cells takes {k * len(swept) ** 2} numbers per row, more than {_MOST_CELLS} of "
+            "ONNX; fit fewer columns, or write SQL or C."
         )
-    hidden, z = [], []
-    for place, j in enumerate(part.feature.tolist()):
-        if of_levels:
-            hidden.append(graph.upright(graph.add("Less", inputs.level(j), graph.constant(np.int64(0))), 1))
-        else:
-            hidden.append(inputs.is_missing(j))
-        z.append(_z(graph, inputs, part, place))
-    is_hidden = graph.add("Concat", *hidden, axis=1)  # (rows, p)
+    is_hidden = graph.add("Concat", *(hidden[j] for j in part.feature.tolist()), axis=1)  # (rows, p)
     away = graph.add("Sub", graph.upright(graph.add("Concat", *z, axis=1), 1), graph.constant(part.mean[None]))
     away = graph.add("Sub", away, graph.constant(part.mean_rest[None]))
     away = graph.add("Div", away, graph.constant(part.deviation[None]))
     away = graph.add("Where", graph.upright(is_hidden, 1), graph.constant(0.0), away)  # (rows, classes, p)
-    inverse = np.linalg.inv(part.lower)
-    precision = np.einsum("cvi,cvj->cij", inverse, inverse)
-    white = graph.add("MatMul", graph.upright(away, 2), graph.constant(np.swapaxes(inverse, 1, 2)[None]))
-    q = graph.row_sum(graph.add("Mul", white, white), 3)  # (rows, classes, 1, 1)
-    b = graph.add("MatMul", white, graph.constant(inverse[None]))  # (rows, classes, 1, p)
-    top = graph.add("Concat", q, b, axis=3)
-    rows_of_p = graph.add("Expand", graph.constant(precision[None]), _shape_of(graph, b, p))
-    below = graph.add("Concat", graph.add("Transpose", b, perm=[0, 1, 3, 2]), rows_of_p, axis=3)
-    matrix = graph.add("Concat", top, below, axis=2)  # (rows, classes, p + 1, p + 1)
     log_det = graph.constant(2.0 * np.log(np.diagonal(part.lower, axis1=1, axis2=2) * part.deviation).sum(axis=1)[None])
-    for j in range(p):
-        matrix, log_det = _swept(graph, matrix, log_det, hidden[j], j + 1, part.deviation[:, j])
+    matrix = _matrix(graph, part, away, swept)
+    for place, k in enumerate(swept):
+        here = hidden[int(part.feature[k])]
+        matrix, log_det = _swept(graph, matrix, log_det, here, place + 1, part.deviation[:, k])
     distance = graph.add("Max", graph.flat_last(graph.slice(matrix, [0, 0], [1, 1], [2, 3])), graph.constant(0.0))
     known = graph.row_sum(graph.add("Cast", graph.add("Not", is_hidden), to=7))  # (rows, 1)
     shape = graph.add("Gather", graph.constant(part.shape.T), graph.flat(known), axis=0)
@@ -167,6 +130,21 @@ def write_gaussians(graph: Graph, inputs: Inputs, part: Gaussians, *, of_levels:
     inside = graph.add("Add", graph.constant(1.0), graph.add("Mul", graph.constant(part.spread[None]), distance))
     tail = graph.add("Mul", graph.add("Mul", graph.constant(0.5), power), graph.add("Log", inside))
     return graph.add("Sub", start, tail)
+
+
+def _matrix(graph: Graph, part: Gaussians, away: str, swept: list[int]) -> str:
+    """The matrix of q, b and P, of b and P what columns need that are swept: (rows, classes, n + 1, n + 1)."""
+    n, inverse = len(swept), np.linalg.inv(part.lower)
+    precision = np.einsum("cvi,cvj->cij", inverse, inverse)[:, swept][:, :, swept]
+    white = graph.add("MatMul", graph.upright(away, 2), graph.constant(np.swapaxes(inverse, 1, 2)[None]))
+    q = graph.row_sum(graph.add("Mul", white, white), 3)  # (rows, classes, 1, 1)
+    if not n:
+        return q
+    b = graph.add("MatMul", white, graph.constant(np.ascontiguousarray(inverse[:, :, swept])[None]))
+    top = graph.add("Concat", q, b, axis=3)
+    rows_of_p = graph.add("Expand", graph.constant(precision[None]), _shape_of(graph, b, n))
+    below = graph.add("Concat", graph.add("Transpose", b, perm=[0, 1, 3, 2]), rows_of_p, axis=3)
+    return graph.add("Concat", top, below, axis=2)
 
 
 def _shape_of(graph: Graph, b: str, p: int) -> str:
@@ -184,7 +162,20 @@ def _swept(graph: Graph, matrix: str, log_det: str, hidden: str, j: int, deviati
     return graph.add("Where", graph.upright(hidden, 2, 3), swept, matrix), graph.add("Where", hidden, grown, log_det)
 
 
-def _z(graph: Graph, inputs: Inputs, part: Gaussians, k: int) -> str:
+def write_linear(graph: Graph, inputs: Inputs, part: Linear) -> str:
+    """The product of the numbers z, less their means, with the coefficients; a hidden cell adds nothing."""
+    hidden, z = [], []
+    for place, j in enumerate(part.feature.tolist()):
+        hidden.append(graph.upright(graph.add("Less", inputs.level(j), graph.constant(np.int64(0))), 1))
+        z.append(_z(graph, inputs, part, place))
+    away = graph.add("Sub", graph.add("Concat", *z, axis=1), graph.constant(part.mean[None]))
+    away = graph.add("Where", graph.add("Concat", *hidden, axis=1), graph.constant(0.0), away)  # (rows, p)
+    return graph.add(
+        "Add", graph.add("MatMul", away, graph.constant(part.coefficients)), graph.constant(part.start[None])
+    )
+
+
+def _z(graph: Graph, inputs: Inputs, part: Scales, k: int) -> str:
     """A number on its scale, or the indicator of a level; (rows, 1)."""
     j = int(part.feature[k])
     if k >= len(part.curve_at) - 1:

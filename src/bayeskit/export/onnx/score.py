@@ -32,9 +32,9 @@ def to_onnx(model: Any) -> Any:
 
     Parameters
     ----------
-    model : AutoBayes, NaiveBayes, GaussianNB, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
-        A fitted model. Columns of a kind without a closed form, ``unseen="error"``, and structures in which parents
-        have parents (TAN, KDB, ODE) are refused.
+    model : AutoBayes, NaiveBayes, GaussianNB, TAN, KDB, ODE, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
+        A fitted model. Columns of a kind without a closed form, ``unseen="error"``, and sums over missing parents of
+        more than 50,000 numbers per row are refused.
 
     Returns
     -------
@@ -89,12 +89,13 @@ def _to_onnx(model: Any, temperature: float) -> Any:
 def _scores(graph: Any, inputs: Any, part: Any) -> str:
     """Add what computes the log-scores of the classes."""
     from bayeskit.export.onnx import parts
+    from bayeskit.export.onnx.averages import write_average
     from bayeskit.export.onnx.pool import write_pool
 
     if isinstance(part, Sum):
         return parts.write_sum(graph, inputs, part)
     if isinstance(part, Average):
-        return parts.write_average(graph, inputs, part)
+        return write_average(graph, inputs, part)
     if isinstance(part, Gaussians):
         return parts.write_gaussians(graph, inputs, part)
     if isinstance(part, Pool):

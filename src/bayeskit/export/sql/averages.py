@@ -35,22 +35,35 @@ class AverageTerms:
         parts = [query.part(terms.suffix) for terms in self.terms]
         totals = [terms.add_stages(part, cells) for terms, part in zip(self.terms, parts, strict=True)]
         query.add_together(parts)
-        n, classes = len(self.part.members), range(len(totals[0]))
-        takes_part = [_takes_part(member) for member in self.part.members]
+        self._add_members(query, totals)
+        classes, members = range(len(totals[0])), range(len(self.part.members))
+        query.add({f"b{c}": self.dialect.greatest([f"w{c}_{k}" for k in members]) for c in classes})
+        means = []
+        for c in classes:
+            total = sum_of([self.dialect.exponential(f"w{c}_{k} - b{c}") for k in members])
+            mean = f"b{c} + ln({total})"
+            means.append(f"CASE WHEN o0_0 THEN {mean} ELSE o{c} END" if self._only_some else mean)
+        return means
+
+    @property
+    def _only_some(self) -> bool:
+        """Whether a row may have no structure that takes part."""
+        return bool(self.part.members) and None not in map(_takes_part, self.part.members)
+
+    def _add_members(self, query: Query, totals: Sequence[list[str]]) -> None:
+        """Add log P(x, c) of each structure, log 0 where it does not take part; and that of one without parents."""
         nothing = self.dialect.number(LOG_ZERO)
-        for k, condition in enumerate(takes_part):
-            if condition is not None:
-                totals[k] = [f"CASE WHEN {condition} THEN {total} ELSE {nothing} END" for total in totals[k]]
-        columns = {f"w{c}_{k}": totals[k][c] for k in range(n) for c in classes}
-        only_some = bool(takes_part) and None not in takes_part
-        if only_some:  # a row may have no structure that takes part
-            columns |= {f"o{c}": totals[-1][c] for c in classes}
-            columns["o0_0"] = " OR ".join(f"({condition})" for condition in takes_part)
+        conditions = [_takes_part(member) for member in self.part.members]
+        columns = {}
+        for k, condition in enumerate(conditions):
+            for c, total in enumerate(totals[k]):
+                columns[f"w{c}_{k}"] = (
+                    total if condition is None else f"CASE WHEN {condition} THEN {total} ELSE {nothing} END"
+                )
+        if self._only_some:
+            columns |= {f"o{c}": total for c, total in enumerate(totals[-1])}
+            columns["o0_0"] = " OR ".join(f"({condition})" for condition in conditions)
         query.add(columns)
-        query.add({f"b{c}": self.dialect.greatest([f"w{c}_{k}" for k in range(n)]) for c in classes})
-        sums = [sum_of([self.dialect.exponential(f"w{c}_{k} - b{c}") for k in range(n)]) for c in classes]
-        means = [f"b{c} + ln({total})" for c, total in enumerate(sums)]
-        return [f"CASE WHEN o0_0 THEN {mean} ELSE o{c} END" for c, mean in enumerate(means)] if only_some else means
 
 
 def _takes_part(structure: Structure) -> str | None:

@@ -26,7 +26,7 @@ class Dialect(ABC):
     most_cells: ClassVar[int] = 100_000
     # The most columns that a query may have at a time.
     most_columns: ClassVar[int] = 100_000
-    # The most tests of a tree in a row, and the most nodes of all trees where a list has a number for each of them.
+    # The most tests of a tree in one expression, and the most nodes of all trees where a list has a number for each.
     most_depth: ClassVar[int] = 1000
     most_nodes: ClassVar[int] = 1_000_000
     # Whether expressions are computed row by row, so that branches which a row does not take cost nothing.

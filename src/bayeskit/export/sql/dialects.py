@@ -277,7 +277,7 @@ class SQLite(Dialect):
     name = "sqlite"
     # Its parser keeps 100 symbols, of which a CASE in a CASE takes five.
     most_depth = 14
-    most_nodes = 2000
+    row_by_row = True
     merged_numbers = 0
     materialised = " MATERIALIZED"
     most_columns = 2000

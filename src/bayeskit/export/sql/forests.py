@@ -60,14 +60,8 @@ class ForestPart:
         self.number_of = {int(node): k + 1 for k, node in enumerate(self.paths.leaves)}
 
     def refuse_large(self) -> None:
-        """Raise an error for trees that are too deep for the parser of the database, or too large for its lists."""
-        depth, dialect, n = self.paths.nodes.shape[1], self.dialect, len(self.part.feature)
-        if depth > dialect.most_depth:
-            raise TooLargeError(
-                f"the model has trees of {depth} tests in a row, and {dialect.name} reads expressions of at most "
-                f"{dialect.most_depth}; export it for another database, or fit AutoBayes with effort='fast', which has "
-                "no trees."
-            )
+        """Raise an error for trees that are too large for the lists of the database."""
+        dialect, n = self.dialect, len(self.part.feature)
         if not dialect.row_by_row and n > dialect.most_nodes:
             raise TooLargeError(
                 f"the trees of the model have {n} nodes, more than the {dialect.most_nodes} that {dialect.name} can "
@@ -76,61 +70,87 @@ class ForestPart:
 
     def add_stages(self, query: Query) -> list[str]:
         """Add to the query the leaf of each tree, and the weights of all leaves where cells are hidden."""
-        dialect, end = self.dialect, self.suffix
-        trees, classes = range(len(self.part.weight)), range(self.part.lines.shape[1])
-        hidden = [f"v{j} = 0" for j in self.columns]
-        query.add(
-            {
-                **{f"f{t}{end}": self._leaf(int(self.part.tree_at[t])) for t in trees},
-                f"g0{end}": " OR ".join(hidden) or dialect.false,
-            }
-        )
-        # A leaf of 0 is a row that goes to all children of a node, though no cell is hidden.
-        unknown = (
-            [f"f{t}{end} = 0" for t in trees] if (self.part.sides < 0).any() or (self.part.absent < 0).any() else []
-        )
-        lines = self.paths.lines.T.tolist()
-        if isinstance(dialect, RecordDialect):
-            records = {f"gl0{end}": dialect.records(lines)}
-            looked_up = {f"gr{t}{end}": dialect.item(f"gl0{end}", f"f{t}{end}") for t in trees}
-            known = [sum_of([dialect.member(f"gr{t}{end}", c) for t in trees]) for c in classes]
-            query.add({**looked_up, f"gg0{end}": " OR ".join([f"g0{end}", *unknown])}, records)
-        else:
-            known = [sum_of([self._line(lines[c], t) for t in trees]) for c in classes]
-            query.add({f"gg0{end}": " OR ".join([f"g0{end}", *unknown])})
+        end, classes = self.suffix, range(self.part.lines.shape[1])
+        leaves = self._add_leaves(query)
+        known = self._add_lines(query, leaves)
         if not self.columns:
             return known
-        if dialect.row_by_row:
-            sums = {
-                f"go{c}{end}": sum_of([self._weighed(int(root), c) for root in self.part.tree_at[:-1]]) for c in classes
-            }
+        if self.dialect.row_by_row:
+            sums = {f"go{c}{end}": sum_of(self._weighed_trees(c)) for c in classes}
             shared = query.add_where(f"gg0{end}", sums)
         else:
-            shared = self._add_sums(query, lines)
+            shared = self._add_sums(query)
         return [f"CASE WHEN gg0{end} THEN {shared[f'go{c}{end}']} ELSE {known[c]} END" for c in classes]
 
-    def _line(self, numbers: Sequence[float], t: int) -> str:
+    def _add_lines(self, query: Query, leaves: Sequence[str]) -> list[str]:
+        """Add whether a row goes to several leaves of a tree; return P(c | x) of the rows that do not."""
+        dialect, end = self.dialect, self.suffix
+        # A leaf of 0 is a row that goes to all children of a node, though no cell is hidden.
+        to_all = (self.part.sides < 0).any() or (self.part.absent < 0).any()
+        several = " OR ".join([f"g0{end}", *(f"{leaf} = 0" for leaf in leaves if to_all)])
+        lines, trees = self.paths.lines.T.tolist(), range(len(leaves))
+        if not isinstance(dialect, RecordDialect):
+            query.add({f"gg0{end}": several})
+            return [sum_of([self._line(line, t, leaves[t]) for t in trees]) for line in lines]
+        looked_up = {f"gr{t}{end}": dialect.item(f"gl0{end}", leaf) for t, leaf in enumerate(leaves)}
+        query.add({**looked_up, f"gg0{end}": several}, {f"gl0{end}": dialect.records(lines)})
+        return [sum_of([dialect.member(f"gr{t}{end}", c) for t in trees]) for c in range(len(lines))]
+
+    def _line(self, numbers: Sequence[float], t: int, leaf: str) -> str:
         """The number of a row's leaf, looked up among those of its tree."""
         first, last = np.searchsorted(self.paths.leaves, self.part.tree_at[t : t + 2]).tolist()
-        return self.dialect.lookup(
-            numbers[first:last], f"f{t}{self.suffix} - {first}" if first else f"f{t}{self.suffix}"
-        )
+        return self.dialect.lookup(numbers[first:last], f"{leaf} - {first}" if first else leaf)
 
     # -- the leaf of a row ------------------------------------------------------------------------------------------
 
-    def _leaf(self, node: int) -> str:
-        """The number of the leaf below a node, from 1; 0 where a row goes to all children."""
+    def _add_leaves(self, query: Query) -> list[str]:
+        """Add the leaf of each tree, in as many stages as the parser needs; return their names.
+
+        A stage that does not come to a leaf says −1 − node, from which the next goes on.
+        """
+        end, leaves = self.suffix, list[str]()
+        below = {t: [int(root)] for t, root in enumerate(self.part.tree_at[:-1])}
+        hidden = " OR ".join(f"v{j} = 0" for j in self.columns) or self.dialect.false
+        stage = 0
+        while any(below.values()):
+            columns = {f"g0{end}": hidden} if stage == 0 else {}
+            for t, nodes in below.items():
+                if not nodes:
+                    continue
+                cut: list[int] = []
+                walks = [self._leaf(node, self.dialect.most_depth, cut) for node in nodes]
+                name = f"f{t}_{stage}{end}" if stage else f"f{t}{end}"
+                if stage == 0:
+                    columns[name] = walks[0]
+                    leaves.append(name)
+                else:
+                    cases = " ".join(f"WHEN {-1 - node} THEN {walk}" for node, walk in zip(nodes, walks, strict=True))
+                    columns[name] = f"CASE {leaves[t]} {cases} ELSE {leaves[t]} END"
+                    leaves[t] = name
+                below[t] = cut
+            query.add(columns)
+            stage += 1
+        return leaves
+
+    def _leaf(self, node: int, depth: int, cut: list[int]) -> str:
+        """The number of the leaf below a node, from 1; 0 where a row goes to all children.
+
+        After ``depth`` tests the walk ends at a node, which is added to those that are ``cut`` off.
+        """
         part = self.part
         if part.feature[node] < 0:
             return str(self.number_of[node])
+        if depth == 0:
+            cut.append(node)
+            return str(-1 - node)
         cell, first = f"v{int(part.feature[node])}", int(part.child[node])
-        children = [self._leaf(first + k) for k in range(int(part.n_children[node]))]
-        cut = int(part.cut[node])
-        if cut < 0:
+        children = [self._leaf(first + k, depth - 1, cut) for k in range(int(part.n_children[node]))]
+        at = int(part.cut[node])
+        if at < 0:
             return self._by_sides(node, cell, children)
-        below = f"{cell} < {cut + 1}"
+        below = f"{cell} < {at + 1}"
         lost = int(part.absent[node])
-        if lost == 1 and cut > 0:
+        if lost == 1 and at > 0:
             below = f"{cell} > 1 AND {below}"
         missing = f"WHEN {cell} = 1 THEN 0 " if lost < 0 else ""
         return f"CASE {missing}WHEN {below} THEN {children[0]} ELSE {children[1]} END"
@@ -160,13 +180,49 @@ class ForestPart:
 
     # -- hidden cells -----------------------------------------------------------------------------------------------
 
-    def _weighed(self, node: int, c: int) -> str:
-        """P(c) below a node as one expression; branches that a row does not take are not computed."""
+    def _weighed_trees(self, c: int) -> list[str]:
+        """P(c) by each tree; what is below the depth that the parser reads is a term of its own."""
+        terms, number = list[str](), self.dialect.number
+        for root in self.part.tree_at[:-1].tolist():
+            left: list[tuple[int, tuple[str, ...]]] = [(root, ())]
+            while left:
+                node, way = left.pop(0)
+                below = self._weighed(node, c, self.dialect.most_depth // 2, way, left)
+                terms.append(f"{' * '.join(f'({share})' for share in way)} * ({below})" if way else below)
+        return terms or [number(0.0)]
+
+    def _weighed(
+        self, node: int, c: int, depth: int, way: tuple[str, ...], left: list[tuple[int, tuple[str, ...]]]
+    ) -> str:
+        """P(c) below a node as one expression; branches that a row does not take are not computed.
+
+        After ``depth`` tests nodes are ``left`` for later, with the shares of the row on the ``way`` to them.
+        """
         part, number = self.part, self.dialect.number
         if part.feature[node] < 0:
             return number(self.paths.lines[self.number_of[node] - 1, c])
-        cell, first, n = f"v{int(part.feature[node])}", int(part.child[node]), int(part.n_children[node])
-        cut, lost = int(part.cut[node]), int(part.absent[node])
+        if depth == 0:
+            left.append((node, way))
+            return number(0.0)
+        first, (every, takes) = int(part.child[node]), self._conditions(node)
+        one, none = number(1.0), number(0.0)
+        terms = []
+        for k, condition in enumerate(takes):
+            share = f"CASE WHEN {every} THEN {number(part.share[first + k])} ELSE {one} END"
+            whole = (
+                f"CASE WHEN {every} THEN {number(part.share[first + k])} WHEN {condition} THEN {one} ELSE {none} END"
+            )
+            below = self._weighed(first + k, c, depth - 1, (*way, whole), left)
+            terms.append(f"CASE WHEN {every} OR {condition} THEN ({share}) * ({below}) ELSE {none} END")
+        return sum_of(terms)
+
+    def _conditions(self, node: int) -> tuple[str, list[str]]:
+        """The condition under which a row goes to all children of a node, and those under which it goes to each."""
+        part = self.part
+        cell, n, cut, lost = (
+            f"v{int(part.feature[node])}",
+            *(int(x[node]) for x in (part.n_children, part.cut, part.absent)),
+        )
         to_all = [0]
         if cut < 0:
             sides = self._sides(node)
@@ -177,17 +233,11 @@ class ForestPart:
             takes = [f"{cell} > 1 AND {cell} < {cut + 1}", f"{cell} > 1 AND {cell} >= {cut + 1}"]
             if lost >= 0:
                 takes[lost] = f"({takes[lost]} OR {cell} = 1)"
-        every = f"{cell} IN ({', '.join(map(str, to_all))})"
-        terms = []
-        for k in range(n):
-            share = f"CASE WHEN {every} THEN {number(part.share[first + k])} ELSE {number(1.0)} END"
-            below = self._weighed(first + k, c)
-            terms.append(f"CASE WHEN {every} OR {takes[k]} THEN ({share}) * ({below}) ELSE {number(0.0)} END")
-        return sum_of(terms)
+        return f"{cell} IN ({', '.join(map(str, to_all))})", takes
 
-    def _add_sums(self, query: Query, lines: Sequence[Sequence[float]]) -> dict[str, str]:
+    def _add_sums(self, query: Query) -> dict[str, str]:
         """Add P(c) as the sum over all leaves of their weights times their lines."""
-        dialect, weights = self.dialect, self._add_weights(query)
+        dialect, weights, lines = self.dialect, self._add_weights(query), self.paths.lines.T.tolist()
         tables, names = self._constants({f"gc{c}": line for c, line in enumerate(lines)}, whole=False)
         sums = {}
         for c in range(len(lines)):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from bayeskit.errors import TooLargeError
 from bayeskit.export.sql.dialect import Dialect, RecordDialect
 
+# A sum is an expression as deep as its terms are many, and DuckDB and SQLite read up to 1,000: longer ones are halved.
+_MOST_TERMS = 500
 _NAME = re.compile(r"[a-z]+\d+(?:_\d+)*")
 
 
@@ -109,4 +111,7 @@ class Query:
 
 def sum_of(terms: Sequence[str]) -> str:
     """Return a sum; without terms it is NULL-free and zero."""
+    if len(terms) > _MOST_TERMS:
+        middle = len(terms) // 2
+        return f"({sum_of(terms[:middle])}) + ({sum_of(terms[middle:])})"
     return " + ".join(terms) if terms else "0"

@@ -33,26 +33,27 @@ class ScoredFamilies:
     def __init__(self, rows: DiscreteRows, score: str | StructureScore = "bic") -> None:
         self.rows = rows
         self.score = as_score(score)
-        self._families: _Families = PlainFamilyScores(rows, self.score)
+        # The compiled scores, or their plain twin: what compiled searches ask.
+        self.kernel: _Families = PlainFamilyScores(rows, self.score)
         if self.score.compiled:
             threads = n_threads(rows.n_rows * 8)
-            self._families = FamilyScores(
+            self.kernel = FamilyScores(
                 rows.columns, rows.weight, rows.cards, self.score.name, self.score.sample_size, threads
             )
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family."""
-        return self._families.local(child, list(parents))
+        return self.kernel.local(child, list(parents))
 
     def toggles(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the score of the family with each wanted variable added, or removed where it is a parent; else NaN."""
-        return self._families.toggles(child, list(parents), wanted.view(np.uint8).tolist())
+        return self.kernel.toggles(child, list(parents), wanted.view(np.uint8).tolist())
 
     def best_subsets(
         self, child: int, candidates: list[int], required: list[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Return, for each set of candidates (as bits), the score of its best subset of at most ``most``, and that."""
-        return self._families.best_subsets(child, candidates, required, most)
+        return self.kernel.best_subsets(child, candidates, required, most)
 
     def total(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network."""
@@ -61,7 +62,7 @@ class ScoredFamilies:
     @property
     def n_scored(self) -> int:
         """The number of families that were counted."""
-        return self._families.n_scored
+        return self.kernel.n_scored
 
 
 class _Families(Protocol):

@@ -105,10 +105,40 @@ class _ConvertedReader:
         return self.reader.number
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        piece = getattr(self.reader, "piece", None)
-        place = "a partition" if piece is None else piece.name
         for batch in self.reader:
-            yield self.conversion.convert(batch, self.columns, place)
+            yield self.conversion.convert(batch, self.columns, place_of(self.reader) or "a partition")
+
+
+@dataclass(frozen=True)
+class _Labeled:
+    """A task that is not given the rows without a label."""
+
+    task: Task[Any]
+    target: str
+    names: tuple[str, ...]
+
+    def __call__(self, readers: Iterable[PieceReader]) -> Any:
+        return self.task(_LabeledReader(reader, self.target, self.names) for reader in readers)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class _LabeledReader:
+    reader: Any
+    target: str
+    columns: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        return int(self.reader.number)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        from bayeskit.table.arrow import missing_cells
+
+        for batch in self.reader:
+            missing = missing_cells(batch, self.target)
+            yield (batch.filter(pa.array(~missing)) if missing.any() else batch).select(list(self.columns))
 
 
 @dataclass(frozen=True)
@@ -119,6 +149,13 @@ class _Watched(PieceReader):
         for batch in super().__iter__():
             yield batch
             self.on_rows(batch.num_rows)
+
+
+def place_of(reader: Any) -> str:
+    """Return the location of the rows that a reader reads, for messages; no text where it is not known."""
+    while reader is not None and not hasattr(reader, "piece"):
+        reader = getattr(reader, "reader", None)
+    return "" if reader is None else str(reader.piece.name)
 
 
 def merge_tree(parts: Iterable[T], merge: Merge[T]) -> T | None:
@@ -170,6 +207,8 @@ class Scan:
     progress: Progress | None = None
     # Makes the columns of this table from those that the pieces hold.
     conversion: Conversion | None = None
+    # The column of labels whose rows without one are left out.
+    labeled_by: str | None = None
 
     def __post_init__(self) -> None:
         twice = first_duplicate(self.names)
@@ -185,9 +224,11 @@ class Scan:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, or None where a piece does not know it."""
+        """The number of rows, or None where a piece does not know it or some are left out."""
         known = [piece.n_rows for piece in self.pieces]
-        return None if any(n is None for n in known) else sum(n for n in known if n is not None)
+        if self.labeled_by is not None or any(n is None for n in known):
+            return None
+        return sum(n for n in known if n is not None)
 
     def select(self, columns: Sequence[str]) -> Scan:
         """Return the same table with some of its columns, in this order."""
@@ -212,17 +253,32 @@ class Scan:
             n_read += n
             report_step(progress, self.shown, n_read, n_rows)
 
+        if self.labeled_by is not None:
+            task = _Labeled(task, self.labeled_by, self.names)
         if self.conversion is not None:
-            task = _Converted(task, self.conversion, self.names)
+            task = _Converted(task, self.conversion, self._names_read)
         return self.engine.run(task, self._readers(), merge, on_rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the whole table here, batch by batch."""
         for reader in self._readers():
-            yield from reader if self.conversion is None else _ConvertedReader(reader, self.conversion, self.names)
+            read = reader if self.conversion is None else _ConvertedReader(reader, self.conversion, self._names_read)
+            yield from read if self.labeled_by is None else _LabeledReader(read, self.labeled_by, self.names)
+
+    def labeled(self, target: str) -> Scan:
+        """Return the same table without the rows that have no value in a column."""
+        self.select([target])  # refuses a name that is not there
+        return replace(self, labeled_by=target)
+
+    @property
+    def _names_read(self) -> tuple[str, ...]:
+        """The columns of this table, and the one of labels where it says which rows these are."""
+        more = self.labeled_by
+        return self.names if more is None or more in self.names else (*self.names, more)
 
     def _readers(self) -> list[PieceReader]:
-        columns = self.names if self.conversion is None else tuple(self.conversion.read_for(self.names))
+        names = self._names_read
+        columns = names if self.conversion is None else tuple(self.conversion.read_for(names))
         return [PieceReader(number, piece, columns) for number, piece in enumerate(self.pieces)]
 
     def with_types(self, types: Mapping[str, pa.DataType | None]) -> Scan:

@@ -12,7 +12,7 @@ from bayeskit.classify.base import BayesClassifier
 from bayeskit.errors import BayeskitError
 
 
-class Draws(BayesClassifier):
+class SamplesRows(BayesClassifier):
     """A classifier that draws rows from its joint distribution P(x, c)."""
 
     @abstractmethod

@@ -21,7 +21,7 @@ BLOCK = 10_000
 Codes = NDArray[np.int64]
 
 
-def draw_families(beliefs: FamilyBeliefs, n_rows: int, rng: np.random.Generator) -> list[Codes]:
+def sample_families(beliefs: FamilyBeliefs, n_rows: int, rng: np.random.Generator) -> list[Codes]:
     """Draw rows of codes: the class, then each feature given its parents, which come before it.
 
     Where a slot is kept for unseen values, the draw is among the values that are known.
@@ -34,22 +34,22 @@ def draw_families(beliefs: FamilyBeliefs, n_rows: int, rng: np.random.Generator)
         feature = members[-1]
         if sizes[feature]:
             table = np.moveaxis(np.exp(log_table[..., : sizes[feature], :]), -2, -1)  # (parents …, class, values)
-            codes[feature] = _draw(table, (*(codes[j] for j in members[:-1]), y), rng)
+            codes[feature] = _sample(table, (*(codes[j] for j in members[:-1]), y), rng)
     return codes
 
 
-def draw_members(members: list[FamilyBeliefs], n_rows: int, rng: np.random.Generator) -> list[Codes]:
+def sample_members(members: list[FamilyBeliefs], n_rows: int, rng: np.random.Generator) -> list[Codes]:
     """Draw rows of codes from the mean of some models: a model, then a row of it."""
     chosen = rng.integers(len(members), size=n_rows)
     codes = [np.full(n_rows, -1, dtype=np.int64) for _ in sizes_of(members[0].counts.schema)]
     for k in np.unique(chosen).tolist():
         rows = np.flatnonzero(chosen == k)
-        for column, drawn in zip(codes, draw_families(members[k], len(rows), rng), strict=True):
+        for column, drawn in zip(codes, sample_families(members[k], len(rows), rng), strict=True):
             column[rows] = drawn
     return codes
 
 
-def draw_averaged(
+def sample_averaged(
     counts: FamilyCounts, smoothing: float | SymmetricSmoothing, prior: Any, n_rows: int, rng: np.random.Generator
 ) -> list[Codes]:
     r"""Draw rows of codes from the mean of all SPODEs: a super-parent, then a row of its SPODE.
@@ -72,11 +72,11 @@ def draw_averaged(
             if j not in above:
                 given = np.moveaxis(counts.table((*above, j)), -2, 0)  # (values, super-parent …, class)
                 table = np.moveaxis(dirichlet(given, believed.pseudo_count(sizes[j])), 0, -1)
-                codes[j][rows] = _draw(table, drawn, rng)
+                codes[j][rows] = _sample(table, drawn, rng)
     return codes
 
 
-def _draw(table: NDArray[np.float64], given: tuple[Any, ...], rng: np.random.Generator) -> Codes:
+def _sample(table: NDArray[np.float64], given: tuple[Any, ...], rng: np.random.Generator) -> Codes:
     """Draw one value per row from the rows of a table, whose last axis runs over the values."""
     drawn = np.empty(len(given[0]), dtype=np.int64)
     for start in range(0, len(drawn), BLOCK):

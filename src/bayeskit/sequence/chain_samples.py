@@ -1,4 +1,4 @@
-"""Draws from a chain: states one after the other, and the cells of each row given its state."""
+"""Random sequences of a chain: states one after the other, and the cells of each row given its state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from bayeskit.sequence.beliefs import ChainBeliefs
 from bayeskit.sequence.counts import gaussian_columns
 
 
-def draw_chain(chain: ChainBeliefs, n_rows: int, rng: np.random.Generator) -> tuple[dict[str, Any], NDArray[np.int64]]:
+def sample_chain(
+    chain: ChainBeliefs, n_rows: int, rng: np.random.Generator
+) -> tuple[dict[str, Any], NDArray[np.int64]]:
     """Return the columns of a sequence, and its states."""
     start, step = np.cumsum(np.exp(chain.log_start)), np.cumsum(np.exp(chain.log_step), axis=1)
     states, u = np.empty(n_rows, dtype=np.int64), rng.random(n_rows)
