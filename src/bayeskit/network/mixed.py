@@ -56,6 +56,11 @@ class MixedNetwork(BayesianNetwork):
     def _refuse_no_states(self) -> None:
         return  # variables without states are real; `_fill` has looked at each
 
+    @property
+    def real(self) -> tuple[str, ...]:
+        """The real variables."""
+        return tuple(self.names[v] for v in self._gaussian)
+
     @cached_property
     def _gaussian(self) -> dict[int, GaussianCPD]:
         return {i: cpd for i, cpd in enumerate(self.cpds) if isinstance(cpd, GaussianCPD)}
