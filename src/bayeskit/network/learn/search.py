@@ -58,12 +58,15 @@ class LearnedStructure(Result):
         The score of the network on these rows.
     history : History
         The objective step by step and the reason to stop; for "pc" the number of edges after each level.
+    conflicts : tuple of (a, c, b)
+        For "pc", v-structures a → c ← b that a test says and a clearer or equally clear one contradicts.
     """
 
     network: BayesianNetwork
     cpdag: PartialGraph
     score: float
     history: History
+    conflicts: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def arcs(self) -> tuple[tuple[str, str], ...]:
@@ -265,4 +268,5 @@ def _learned(
         cpdag = PartialGraph.of_parents(rows.names, parents)
     # Structural EM is judged on all rows, each family where it is known.
     scores = ScoredFamilies(rows, task.score) if by_em and task.rows is not rows else task.families
-    return LearnedStructure(network, cpdag, scores.total(parents), result.history)
+    conflicts = tuple((rows.names[a], rows.names[c], rows.names[b]) for a, c, b in result.conflicts)
+    return LearnedStructure(network, cpdag, scores.total(parents), result.history, conflicts)
