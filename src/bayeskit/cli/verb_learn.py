@@ -59,7 +59,7 @@ Alpha = Annotated[float | None, typer.Option(help="Level of the tests; for pc an
 Test = Annotated[
     str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
 ]
-Missing = Annotated[str, typer.Option(help="complete-rows, node-average or em.")]
+Missing = Annotated[str, typer.Option(help="Missing cells: em (structural EM), node-average or complete-rows.")]
 Numeric = Annotated[
     str | None, typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False)
 ]
@@ -92,7 +92,7 @@ def learn(
     length: Length = None,
     alpha: Alpha = None,
     test: Test = None,
-    missing: Missing = "complete-rows",
+    missing: Missing = "em",
     numeric: Numeric = None,
     bins: Bins = NETWORK_BINS,
     ignore: Ignored = None,
