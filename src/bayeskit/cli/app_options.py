@@ -14,4 +14,6 @@ OPTIONS = {
     "missing": "--missing",
     "numeric": "--numeric",
     "force": "--force",
+    "sheet": "--sheet",
+    "skip": "--skip",
 }

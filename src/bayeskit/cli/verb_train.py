@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
-from bayeskit.cli.tables import inputs, scan_of
+from bayeskit.cli.tables import inputs, refuse_parts_of_scan, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def train(
     missing: options.Missing = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
+    sheet: options.Sheet = None,
+    skip: options.Skip = 0,
     stream: options.Stream = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -145,7 +147,7 @@ def train(
         unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
-        file = TableFile.open(data[0], *form, missing=words, keep=True)
+        file = TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
@@ -155,7 +157,8 @@ def train(
     place = output or options.model_name(data, target)
     place, page = options.places_of_model(place, report, (*sources, loss, test), force)
     held_out = _held_out(test, target, sources, form, words)
-    rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
+    refuse_parts_of_scan(scan, sheet, skip)
+    rows = scan or TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
     columns = (target, [*(ignore or ()), *plan.left_out], kinds)
     table = _read(rows, columns, loss, reject, decimal, date_order, words, plan.columns, random_state, quiet=json)
     with screen.progress(not json) as progress:

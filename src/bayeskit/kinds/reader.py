@@ -38,6 +38,7 @@ def read_written_table(
     missing: Sequence[str] = (),
     n_rows: int | None = None,
     ask: bool = False,
+    said: Sequence[str] = (),
     place: Callable[[int], str] = "row {}".format,
 ) -> ReadTable:
     """Convert the cells of a table, read its labels and infer the kinds of its columns.
@@ -56,6 +57,8 @@ def read_written_table(
         The rows of the whole table, of which ``raw`` is a sample.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
+    said : sequence of str
+        What the user should know of how the file was read.
     place : callable
         Returns the location of a row, for messages; the first row is 0.
 
@@ -79,14 +82,14 @@ def read_written_table(
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
     features = read_features(data, notes)
     refuse_misfits(features, given)
-    said = []
+    problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:
         left = "1 row has no label and is" if n_unlabelled == 1 else f"{n_unlabelled} rows have no label and are"
-        said.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
+        problems.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
     conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing))
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
-    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said))
+    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(problems))
 
 
 def inferred(X: Any, kinds: Any, target: str | None) -> Any:

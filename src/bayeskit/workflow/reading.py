@@ -26,6 +26,8 @@ def read(
     missing: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    sheet: str | int | None = None,
+    skip: int = 0,
 ) -> ReadTable:
     """Read a file or a frame: what its columns are and why, what was converted and how, and what is wrong with it.
 
@@ -46,7 +48,11 @@ def read(
     missing : sequence of str
         Words for a missing cell, besides the usual ones.
     encoding, delimiter : str, optional
-        Of a text file.
+        Of a text file; both are detected, and a guess of the encoding is a warning.
+    sheet : str or int, optional
+        The sheet of a workbook, by name or by number from 1; the first by default.
+    skip : int
+        Lines of a text file, or rows of a sheet, before the column names. Title rows of a sheet are skipped without.
 
     Returns
     -------
@@ -62,10 +68,12 @@ def read(
     """
     require_pyarrow("bayeskit.read")
     if isinstance(table, str | os.PathLike):
-        file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
+        file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True, sheet=sheet, skip=skip)
         raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
+        said = file.said
     else:
         raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
+        said = ()
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -79,5 +87,6 @@ def read(
         date_order=date_order,
         missing=missing,
         ask=ask,
+        said=said,
         place=place,
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EXTENSIONS = (".csv",)
+OPTIONS = ("skip",)
 # Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
@@ -37,7 +38,7 @@ def recognises(head: bytes) -> bool:
 
 def open_reader(raw: RawFile, options: TextOptions) -> CsvReader:
     """Read the header of a CSV file."""
-    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter)
+    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter, options.skip)
     return CsvReader(raw, names, options.encoding, delimiter, header_lines, (*MISSING_WORDS, *options.missing))
 
 
@@ -300,11 +301,14 @@ class CsvWriter:
         """Do nothing: a CSV file has no footer."""
 
 
-def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tuple[str, ...], int]:
+def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -> tuple[str, tuple[str, ...], int]:
     """Return the delimiter, the column names, and how many lines the header takes."""
     # A character may be cut at the end of the head; what comes before it is whole.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(raw.head).removeprefix("\ufeff")
-    first = text.lstrip("\r\n")
+    skipped = "".join(text.splitlines(keepends=True)[:skip])
+    first = text[len(skipped) :].lstrip("\r\n")
+    if not first:
+        raise TableError(f"{raw.shown} has no line after the {skip} that are skipped.", "skip")
     line = first.splitlines()[0]
     if delimiter is None:
         outside = re.sub(r'"[^"]*"', "", line)
