@@ -38,6 +38,7 @@ def read_written_table(
     missing: Sequence[str] = (),
     n_rows: int | None = None,
     ask: bool = False,
+    text: bool = False,
     said: Sequence[str] = (),
     place: Callable[[int], str] = "row {}".format,
 ) -> ReadTable:
@@ -57,6 +58,8 @@ def read_written_table(
         The rows of the whole table, of which ``raw`` is a sample.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
+    text : bool
+        Whether the table comes from a text file.
     said : sequence of str
         What the user should know of how the file was read.
     place : callable

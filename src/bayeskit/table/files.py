@@ -107,6 +107,11 @@ class TableFile(Rows):
         return tuple(getattr(self.reader, "said", ()))
 
     @property
+    def is_text(self) -> bool:
+        """Whether the file holds text, so that a number in it shows its decimal sign."""
+        return hasattr(self.reader, "delimiter")
+
+    @property
     def may_use_commas(self) -> bool:
         """Whether numbers may have decimal commas, as in a file whose delimiter is a semicolon."""
         return getattr(self.reader, "delimiter", None) == ";"
@@ -170,8 +175,20 @@ class TableFile(Rows):
         return self._with_rows(self.reader.read(types or {}))
 
     def read_written(self) -> pa.Table:
-        """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text."""
-        return self._with_rows(self.reader.read(dict.fromkeys(self.names)))
+        """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text.
+
+        Columns of a CSV file that begin with many plain fractions are read as numbers at once, which is quicker.
+        """
+        import pyarrow as pa
+
+        text: Types = dict.fromkeys(self.names)
+        fractions = dict.fromkeys(getattr(self.reader, "fractions", tuple)(), pa.float64())
+        if fractions:
+            try:
+                return self._with_rows(self.reader.read({**text, **fractions}))
+            except TableError:  # a later cell is something else: what it is, the text says
+                pass
+        return self._with_rows(self.reader.read(text))
 
     def _with_rows(self, table: pa.Table) -> pa.Table:
         if not table.num_rows:

@@ -70,10 +70,10 @@ def read(
     if isinstance(table, str | os.PathLike):
         file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True, sheet=sheet, skip=skip)
         raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
-        said = file.said
+        said, text = file.said, file.is_text
     else:
         raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
-        said = ()
+        said, text = (), False
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -88,5 +88,6 @@ def read(
         missing=missing,
         ask=ask,
         said=said,
+        text=text,
         place=place,
     )

@@ -138,6 +138,7 @@ def read_training_table(
         missing=missing,
         n_rows=n_rows,
         ask=isinstance(file, TableFile) and file.may_use_commas,
+        text=isinstance(file, TableFile) and file.is_text,
         said=file.said if isinstance(file, TableFile) else (),
         place=place,
     )
