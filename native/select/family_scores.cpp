@@ -53,6 +53,7 @@ void bind_family_scores(nb::module_& m) {
              "table"_a, "weight"_a.none(), "cards"_a, "score"_a, "sample_size"_a, "n_threads"_a)
         .def("local", &FamilyScores::local, "child"_a, "parents"_a)
         .def("toggles", &FamilyScores::toggles, "child"_a, "parents"_a, "wanted"_a)
+        .def("strongest", &FamilyScores::strongest, "child"_a, "parents"_a, "wanted"_a, "most"_a)
         .def("best_subsets", &FamilyScores::best_subsets, "child"_a, "candidates"_a, "required"_a, "most"_a)
         .def_prop_ro("n_scored", &FamilyScores::n_scored)
         .def_prop_ro("n_cached", &FamilyScores::n_cached)

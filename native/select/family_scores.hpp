@@ -132,6 +132,40 @@ public:
         for (size_t k : open) keep(keys[k], out[k]);
     }
 
+    // Of the wanted columns, those that gain as one parent more, at most `most` of them, the one that gains most first. Nothing
+    // is kept: of many thousand columns there are more pairs than memory.
+    Ints strongest(int child, Ints parents, const std::vector<uint8_t>& wanted, int most) {
+        nb::gil_scoped_release release;
+        std::sort(parents.begin(), parents.end());
+        Ints candidates;
+        const double alone = local(child, parents);
+        double q = 1.0;
+        for (int p : parents) q *= rows_.card[p];
+        const int n_parents = static_cast<int>(parents.size());
+        for (int x = 0; x < rows_.size(); ++x)
+            if (wanted.at(x) && x != child && !std::binary_search(parents.begin(), parents.end(), x) &&
+                !cannot_gain(child, n_parents, q, x, alone))
+                candidates.push_back(x);
+        Base base = base_of(child, parents);
+        add_bits(base, candidates.size());
+        std::vector<double> score(candidates.size());
+        std::vector<Scratch> scratch(std::max(n_threads_, 1));
+        constexpr int64_t CHUNK = 64;
+        const int64_t n_chunks = (static_cast<int64_t>(candidates.size()) + CHUNK - 1) / CHUNK;
+        parallel_chunks(n_chunks, n_threads_, [&](int64_t chunk, int thread) {
+            const size_t end = std::min<size_t>(candidates.size(), (chunk + 1) * CHUNK);
+            for (size_t k = chunk * CHUNK; k < end; ++k) score[k] = with_candidate(base, candidates[k], scratch[thread]);
+        });
+        std::vector<std::pair<double, int>> gaining;
+        for (size_t k = 0; k < candidates.size(); ++k)
+            if (score[k] > alone) gaining.emplace_back(-score[k], candidates[k]);
+        const size_t kept = std::min<size_t>(gaining.size(), std::max(most, 0));
+        std::partial_sort(gaining.begin(), gaining.begin() + kept, gaining.end());
+        Ints best;
+        for (size_t k = 0; k < kept; ++k) best.push_back(gaining[k].second);
+        return best;
+    }
+
     // Of all sets of at most `most` candidates, together with the required parents: the score of the best subset of each
     // set (by bits of `candidates`), and that subset. What cannot win, since its penalty alone costs more, is not counted.
     nb::tuple best_subsets(int child, const Ints& candidates, const Ints& required, int most) {

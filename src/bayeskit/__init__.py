@@ -66,6 +66,7 @@ _PUBLIC = {
     "drop_unlabeled": "bayeskit.table.rows",
     "explore": "bayeskit.studio.notebook",
     "feature_relevance": "bayeskit.explain.relevance",
+    "independence_test": "bayeskit.network.learn.independence_test",
     "learn_structure": "bayeskit.network.learn.search",
     "load": "bayeskit.io.model_files",
     "mean_loss": "bayeskit.decide.scorer",

@@ -27,7 +27,8 @@ Method = Annotated[
     str, typer.Option("--method", "-m", help="best, order, hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
 ]
 Score = Annotated[
-    str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
+    str | None,
+    typer.Option(help="bic, ebic, aic, mdl, k2, bdeu, bds, fnml, qnml or loglik (default: bic).", show_default=False),
 ]
 Required = Annotated[
     list[str] | None, typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False)

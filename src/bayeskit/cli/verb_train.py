@@ -160,6 +160,7 @@ def train(
     """
     from bayeskit.kinds.remedies import Remedies
     from bayeskit.table.files import TableFile
+    from bayeskit.table.spellings import split_words
     from bayeskit.workflow import training
 
     of_tables: dict[str, Any] = {"--test": test, "--loss": loss, "--reject": reject is not None}
@@ -180,6 +181,8 @@ def train(
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
         file = TableFile.open(data[0], *form, missing=words, keep=True)
+        if split_words(words, file.names)[1]:
+            raise typer.BadParameter("a chain takes words for all columns.", param_hint="--missing")
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)

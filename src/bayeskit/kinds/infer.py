@@ -97,7 +97,9 @@ def _is_category(schema: Any, note: ColumnNote) -> bool:
     import pyarrow as pa
 
     kind = schema.field(note.name).type
-    return note.kind == "categorical" and (pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return note.kind == "categorical" and (
+        pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)
+    )
 
 
 def _plain(series: Any) -> Any:
@@ -140,7 +142,8 @@ def _kind(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
     if pa.types.is_temporal(kind):
         return "date", "it holds dates"
     if pa.types.is_dictionary(kind):
-        return "categorical", f"declared categories, {n_values} in use"
+        known_as = "ordered categories" if kind.ordered else "declared categories"
+        return "categorical", f"{known_as}, {n_values} in use"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _kind_of_text(known, n_known, n_values)
     return "left out", f"it holds {kind}, which is neither text nor a number"

@@ -42,6 +42,7 @@ def read_written_table(
     missing: Sequence[str] = (),
     remedies: Remedies = NOTHING,
     n_rows: int | None = None,
+    ask: bool = False,
     place: Callable[[int], str] = "row {}".format,
 ) -> ReadTable:
     """Convert the cells of a table, read its labels and infer the kinds of its columns.
@@ -60,6 +61,8 @@ def read_written_table(
         What is done to the rows first.
     n_rows : int, optional
         The rows of the whole table, of which ``raw`` is a sample.
+    ask : bool
+        Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     place : callable
         Returns the location of a row, for messages; the first row is 0.
 
@@ -72,7 +75,7 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
-    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows}
+    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))
@@ -104,11 +107,14 @@ def _read(
     date_order: str | None,
     missing: Sequence[str],
     n_rows: int | None,
+    ask: bool,
     place: Callable[[int], str],
 ) -> ReadTable:
     """Read a raw table in which the spellings are replaced already."""
     given = dict(kinds or {})
-    written = read_columns(raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place)
+    written = read_columns(
+        raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place, ask=ask
+    )
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from bayeskit.network.learn.methods.pc import PC as PC
     from bayeskit.network.learn.methods.tabu import Tabu as Tabu
     from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
+    from bayeskit.network.learn.scores.bds import BDs as BDs
+    from bayeskit.network.learn.scores.ebic import EBIC as EBIC
     from bayeskit.network.network import BayesianNetwork as BayesianNetwork
 
 # Loaded at first use: a classifier needs the graph (`dag`) and not the engines.
 _PUBLIC = {
     "BDeuScore": "bayeskit.network.learn.scores.bdeu",
+    "BDs": "bayeskit.network.learn.scores.bds",
+    "EBIC": "bayeskit.network.learn.scores.ebic",
     "BayesianNetwork": "bayeskit.network.network",
     "Best": "bayeskit.network.learn.methods.best",
     "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
@@ -42,9 +46,9 @@ _PUBLIC = {
     "K2": "bayeskit.network.learn.methods.k2",
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
+    "OrderSearch": "bayeskit.network.learn.methods.order",
     "ConditionalGaussian": "bayeskit.network.cpd.gaussian",
     "LinearGaussian": "bayeskit.network.cpd.gaussian",
-    "OrderSearch": "bayeskit.network.learn.methods.order",
     "Logistic": "bayeskit.network.cpd.logistic",
     "NoisyAdder": "bayeskit.network.cpd.noisy",
     "NoisyAnd": "bayeskit.network.cpd.noisy",

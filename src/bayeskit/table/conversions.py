@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from bayeskit.errors import MergeError, TableError
-from bayeskit.table.conventions import Convention, truths_of
+from bayeskit.table.conventions import Convention
 from bayeskit.table.missing_words import is_text, without_words
 from bayeskit.table.spellings import respelled
+from bayeskit.table.truth_cells import truths_of
 
 if TYPE_CHECKING:
     from bayeskit.table.schema import Variable

@@ -71,9 +71,9 @@ def read(
     require_pyarrow("bayeskit.read")
     if isinstance(table, str | os.PathLike):
         file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
-        raw, name, place = file.read_written(), file.name, file.place
+        raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
     else:
-        raw, name, place = arrow_table(table), "table", "row {}".format
+        raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -87,5 +87,6 @@ def read(
         date_order=date_order,
         missing=missing,
         remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
+        ask=ask,
         place=place,
     )

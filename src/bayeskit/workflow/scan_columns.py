@@ -99,4 +99,9 @@ def result_types(table: pa.Table) -> dict[str, Any]:
     """Return the types in which all rows are read, given the sample: whole numbers as floats, since more may come."""
     import pyarrow as pa
 
-    return {field.name: pa.float64() if pa.types.is_integer(field.type) else field.type for field in table.schema}
+    def kind(given: Any) -> Any:
+        if pa.types.is_dictionary(given):  # in order in the schema; the batches hold text
+            return given.value_type
+        return pa.float64() if pa.types.is_integer(given) else given
+
+    return {field.name: kind(field.type) for field in table.schema}

@@ -148,6 +148,7 @@ def read_training_table(
         missing=missing,
         remedies=remedies,
         n_rows=n_rows,
+        ask=isinstance(file, TableFile) and file.may_use_commas,
         place=place,
     )
     labels, n_class = _labels(read, sample)

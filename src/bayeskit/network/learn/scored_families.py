@@ -49,6 +49,10 @@ class ScoredFamilies:
         """Return the score of the family with each wanted variable added, or removed where it is a parent; else NaN."""
         return self.kernel.toggles(child, list(parents), wanted.view(np.uint8).tolist())
 
+    def strongest(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_], most: int) -> list[int]:
+        """Return the wanted variables that gain as one parent more, the one that gains most first, at most ``most``."""
+        return self.kernel.strongest(child, list(parents), wanted.view(np.uint8).tolist(), most)
+
     def best_subsets(
         self, child: int, candidates: list[int], required: list[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -72,6 +76,7 @@ class _Families(Protocol):
     def n_scored(self) -> int: ...
     def local(self, child: int, parents: Sequence[int]) -> float: ...
     def toggles(self, child: int, parents: Sequence[int], wanted: Sequence[int]) -> NDArray[np.float64]: ...
+    def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]: ...
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
@@ -131,6 +136,12 @@ class PlainFamilyScores:
                 scores[v] = self.local(child, [p for p in parents if p != v] if v in parents else [*parents, v])
         return scores
 
+    def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]:
+        """Return the wanted variables that gain as one parent more, the one that gains most first, at most ``most``."""
+        alone, others = self.local(child, parents), set(np.flatnonzero(wanted).tolist()) - {child, *parents}
+        scored = [(self.local(child, [*parents, v]), v) for v in others]
+        return [v for score, v in sorted(scored, key=lambda each: (-each[0], each[1])) if score > alone][:most]
+
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -164,7 +175,7 @@ def network_score(
         The structure.
     table : any table
         With one column per variable; the states are those that it shows.
-    score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"} or StructureScore
+    score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or StructureScore
         Higher is better.
     sample_weight, kinds, numeric, bins
         As for `learn_structure`.

@@ -112,7 +112,7 @@ def learn_structure(
         "exact" (`Exact`) the best network of all, for up to about 20 columns; "ges" (`GES`) moves between classes of
         equivalent networks; "pc" (`PC`) removes edges by tests of independence; "mmhc" (`MMHC`) chooses candidate arcs
         by tests, and among them by a score.
-    score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"} or object, optional
+    score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or object, optional
         The score to maximise; by default "bic", and "k2" for method "k2". `BDeuScore` has its sample size as option.
     sample_weight : array of shape (n_rows,), optional
         How often each row counts.

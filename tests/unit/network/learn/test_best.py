@@ -94,3 +94,19 @@ def test_required_arcs_may_leave_one_order_only():
     rows = BayesianNetwork("A->B->C->D", random_tables=1).sample(300, random_state=0)
     arcs = [("D", "C"), ("C", "B"), ("B", "A")]
     assert set(arcs) <= set(learn_structure(rows, whitelist=arcs).arcs)
+
+
+@pytest.mark.parametrize("method", ["best", "order", "ges"])
+def test_with_many_variables_candidates_are_chosen_first(method):
+    net = random_binary_network(200, 1, 2.0)
+    rows = read_rows(net.sample(1000, random_state=1))
+    found = learn_structure(rows, method, max_parents=3, tiers=[list(rows.names[:100]), list(rows.names[100:])])
+    early = set(rows.names[:100])
+    assert all(parent in early for parent, child in found.arcs if child in early)
+    assert max(map(len, found.network.parents)) <= 3
+    assert found.score == pytest.approx(found.history.objective[-1], rel=1e-9)
+
+
+def test_with_many_variables_it_is_as_good_as_hill_climbing_over_all():
+    rows = read_rows(random_binary_network(200, 2, 2.0).sample(1000, random_state=2))
+    assert learn_structure(rows).score >= learn_structure(rows, "hill-climb").score

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeskit.network import dag
+from bayeskit.network.learn.candidate_parents import MANY_VARIABLES
 from bayeskit.network.learn.climber import LEAST_GAIN
-from bayeskit.network.learn.methods.ges import class_moves
+from bayeskit.network.learn.methods.ges import ClassWalk
 from bayeskit.network.learn.methods.order import OrderWalk, TimedSearch
 from bayeskit.network.learn.search_method import Marks, SearchResult, SearchTask
 
@@ -48,13 +49,17 @@ class _BothWalks(OrderWalk):
 
     def _climb_classes(self, start: Marks) -> None:
         """Search between classes from a graph on, and then over orders from where that ended."""
-        moves = class_moves(self._task, start)
+        walk = ClassWalk(self._task, start)
         try:
-            while moves.step()[0] and not self.out_of_time:
-                pass
+            for _ in walk.gains():
+                if self.out_of_time:
+                    break
         finally:  # what Ctrl-C leaves is a network too
+            moves = walk.moves
             parents = moves.parents()
             order = list(dag.topological_order(parents))
+            if len(parents) > MANY_VARIABLES:
+                self._widen(parents)
             if moves.score() > self.score + LEAST_GAIN:
                 arcs = np.zeros_like(start)
                 for child, above in enumerate(parents):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeskit._kernels import EquivalenceMoves
 from bayeskit.estimate.history import History
+from bayeskit.network.learn.candidate_parents import MANY_VARIABLES, N_WIDENED, candidate_parents, widened
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask
 
@@ -32,36 +33,46 @@ class GES(SearchMethod):
 
     def search(self, task: SearchTask) -> SearchResult:
         """Return the marks of the CPDAG that the search ends in; Ctrl-C ends it where it is."""
-        moves = class_moves(task, task.start)
-        path, converged = [moves.score()], True
+        walk = ClassWalk(task, task.start)
+        path, converged = [walk.moves.score()], True
         reason = "no insertion, deletion or turn of an arc improves the score"
         try:
-            climb_classes(moves, lambda gain: _report(task, moves, path, gain))
+            for gain in walk.gains():
+                path.append(path[-1] + gain)
+                if task.on_step is not None:
+                    task.report(len(path) - 1, path[-1], _marks(walk.moves))
         except KeyboardInterrupt:
             reason, converged = "interrupted; the best network so far is kept", False
-        return SearchResult(_marks(moves), History(self.name, tuple(path), reason, converged))
+        return SearchResult(_marks(walk.moves), History(self.name, tuple(path), reason, converged))
 
 
-def class_moves(task: SearchTask, start: Marks) -> EquivalenceMoves:
-    """Return the changes of classes, beginning with that of a directed graph."""
-    limits = task.limits
-    allowed, required = parents_of(limits.allowed), parents_of(limits.required)
-    return EquivalenceMoves(task.families.kernel, parents_of(start), allowed, required, limits.max_parents)
+class ClassWalk:
+    """A search between classes in progress, from the class of a directed graph on."""
 
+    def __init__(self, task: SearchTask, start: Marks) -> None:
+        self._task = task
+        self._candidates = candidate_parents(task.families, task.limits)
+        self.moves = self._moves_from(parents_of(start))
 
-def climb_classes(moves: EquivalenceMoves, on_gain: Callable[[float], None]) -> None:
-    """Make changes, the best first, until none gains."""
-    while True:
-        kind, gain = moves.step()
-        if not kind:
-            return
-        on_gain(gain)
+    def _moves_from(self, parents: list[list[int]]) -> EquivalenceMoves:
+        limits, required = self._task.limits, parents_of(self._task.limits.required)
+        # What the start has is allowed, chosen as a candidate or not.
+        allowed = [sorted({*some, *above, *start}) for some, above, start in
+                   zip(self._candidates, required, parents, strict=True)]  # fmt: skip
+        return EquivalenceMoves(self._task.families.kernel, parents, allowed, required, limits.max_parents)
 
+    def gains(self) -> Iterator[float]:
+        """Make changes, the best first, until none gains; yield what each gains."""
+        yield from self._climb()
+        for _ in range(N_WIDENED if len(self._candidates) > MANY_VARIABLES else 0):
+            parents = self.moves.parents()
+            self._candidates = widened(self._task.families, self._task.limits, self._candidates, parents)
+            self.moves = self._moves_from(parents)
+            yield from self._climb()
 
-def _report(task: SearchTask, moves: EquivalenceMoves, path: list[float], gain: float) -> None:
-    path.append(path[-1] + gain)
-    if task.on_step is not None:
-        task.report(len(path) - 1, path[-1], _marks(moves))
+    def _climb(self) -> Iterator[float]:
+        while (step := self.moves.step())[0]:
+            yield step[1]
 
 
 def _marks(moves: EquivalenceMoves) -> Marks:

@@ -12,6 +12,7 @@ import numpy as np
 from bayeskit._kernels import BestMoves
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
+from bayeskit.network.learn.candidate_parents import MANY_VARIABLES, N_WIDENED, candidate_parents, widened
 from bayeskit.network.learn.climber import LEAST_GAIN, parents_of
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask, refuse_below
 
@@ -20,6 +21,7 @@ from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResu
 _RANDOM_ORDERS = 5
 # (the most rows, the starts): a start costs as much as there are rows, and with many the first ends near the top.
 _RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 2))
+_RESTARTS_OF_MANY = 5  # with many variables a sweep takes seconds
 # So many variables at most are moved at random before each later start.
 _MOVED = 10
 # With time left, a search ends after this many starts in a row without a better network.
@@ -95,8 +97,17 @@ class OrderWalk:
         self.order = consistent_order(list(range(self._n)), limits.required)
         self.score = task.families.total(parents_of(self.arcs))
         self.path, self.ends = [self.score], list[float]()
-        candidates = parents_of(limits.allowed & ~limits.required)
-        self._moves = BestMoves(task.families.kernel, candidates, parents_of(limits.required), limits.max_parents)
+        self._candidates = candidate_parents(task.families, limits)
+        self._moves = self._moves_among(self._candidates)
+
+    def _moves_among(self, candidates: list[list[int]]) -> BestMoves:
+        limits = self._task.limits
+        return BestMoves(self._task.families.kernel, candidates, parents_of(limits.required), limits.max_parents)
+
+    def _widen(self, parents: list[list[int]]) -> None:
+        """Try as parents, too, what says most beside those of a graph and what stands near in it."""
+        self._candidates = widened(self._task.families, self._task.limits, self._candidates, parents)
+        self._moves = self._moves_among(self._candidates)
 
     @property
     def out_of_time(self) -> bool:
@@ -119,6 +130,7 @@ class OrderWalk:
         most, start, idle = self._method.restarts, 0, 0
         if most is None:
             by_rows = next(starts for rows, starts in _RESTARTS if self._task.rows.n_rows <= rows)
+            by_rows = by_rows if self._n <= MANY_VARIABLES else min(by_rows, _RESTARTS_OF_MANY)
             most = by_rows if self._method.max_seconds is None else None
         while (most is None or start <= most) and idle < _PATIENCE and not self.out_of_time:
             before = self.score
@@ -126,9 +138,12 @@ class OrderWalk:
                 order = self._rng.permutation(self._n).tolist()
             else:
                 order = list(self.order)
-                for _ in range(int(self._rng.integers(2, _MOVED + 1))):
+                for _ in range(int(self._rng.integers(2, max(_MOVED, self._n // 20) + 1))):
                     order.insert(int(self._rng.integers(self._n)), order.pop(int(self._rng.integers(self._n))))
             self.climb(order)
+            for _ in range(N_WIDENED if start == 0 and self._n > MANY_VARIABLES else 0):
+                self._widen(parents_of(self.arcs))
+                self.climb(self.order)
             idle = 0 if self.score > before + LEAST_GAIN else idle + 1
             start += 1
 
