@@ -21,8 +21,8 @@ LIMIT = "1 GiB"
 PLAN = (
     (False, False, (10, 20, 30, 40)),
     (True, False, (20, 25, 30, 40)),
-    (False, True, (20, 30)),
-    (True, True, (10, 15)),
+    (False, True, (20, 30, 40)),
+    (True, True, (10, 15, 20, 25)),
 )
 
 
