@@ -28,6 +28,8 @@ OPTIONS = {
     "merge_labels": "--merge-labels",
     "drop_duplicates": "--drop-duplicates",
     "drop_rare_classes": "--drop-rare-classes",
+    "sheet": "--sheet",
+    "skip": "--skip",
 }
 
 

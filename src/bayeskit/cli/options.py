@@ -59,6 +59,11 @@ Predicted = Annotated[
     typer.Option("--target", "-t", help="Variable to predict, where the model is a network.", show_default=False),
 ]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file, such as gb18030 or cp1252.")]
+Sheet = Annotated[
+    str | None,
+    typer.Option(help="Sheet of an Excel workbook, by name or number (default: the first).", show_default=False),
+]
+Skip = Annotated[int, typer.Option(help="Lines or rows of a sheet to skip before the column names.", min=0)]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter (detected automatically).", show_default=False)]
 Decimal = Annotated[
     Literal[".", ","] | None,

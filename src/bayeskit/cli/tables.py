@@ -47,6 +47,13 @@ def scan_of(
     return open_scan(list(data), **options)
 
 
+def refuse_parts_of_scan(scan: Scan | None, sheet: str | None, skip: int) -> None:
+    """Raise an error for options of one file, where a table is read piece by piece."""
+    for name, given in (("--sheet", sheet), ("--skip", skip)):
+        if scan is not None and given:
+            raise typer.BadParameter("a table that is read piece by piece does not have it.", param_hint=name)
+
+
 def is_large(path: str) -> bool:
     """Return whether a file is too large to be read into memory without being asked to."""
     try:

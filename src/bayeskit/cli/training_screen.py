@@ -12,6 +12,7 @@ from bayeskit.cli import screen
 from bayeskit.cli.app_options import OPTIONS, as_command
 
 if TYPE_CHECKING:
+    from bayeskit.table.read_result import ColumnNote
     from bayeskit.workflow.drift import ColumnDrift
     from bayeskit.workflow.training import Training
     from bayeskit.workflow.training_table import TrainingTable
@@ -24,16 +25,26 @@ _LESS_WANTED = ("predict", "fit", "calibration", "Brier", "error", "mean loss", 
 
 def show_columns(table: TrainingTable) -> None:
     """Show the kind of each column, and the reason."""
-    from bayeskit.workflow.wording import count, percent
+    from bayeskit.workflow.wording import count
 
-    notes = table.features.notes
     screen.say(f"{table.file.name}: {count(table.n_rows, 'row')}, {count(len(table.file.names), 'column')}")
+    for problem in table.read.said:
+        if problem.code == "file":
+            screen.say(f"{problem.message[0].upper()}{problem.message[1:]}.")
     if table.n_sampled:
         screen.say(
             f"A random sample of {count(table.n_sampled, 'row')} says what the columns are and where bins are cut; all "
             "rows are counted."
         )
     screen.say()
+    show_notes(table.features.notes)
+    screen.say()
+
+
+def show_notes(notes: Sequence[ColumnNote]) -> None:
+    """Show columns, their kinds and the reasons, as a table."""
+    from bayeskit.workflow.wording import count, percent
+
     shown = notes if len(notes) <= screen.MOST_ROWS else notes[: screen.MOST_ROWS]
     rows = [
         (
@@ -50,7 +61,6 @@ def show_columns(table: TrainingTable) -> None:
     if rest:
         kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(note.kind for note in rest).most_common())
         screen.say(f"and {count(len(rest), 'column')} more: {kinds}")
-    screen.say()
 
 
 def show_problems(table: TrainingTable) -> None:

@@ -37,6 +37,8 @@ def evaluate(
     missing: options.Missing = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
+    sheet: options.Sheet = None,
+    skip: options.Skip = 0,
     json: options.Json = False,
 ) -> None:
     """Score a model on a table, or on texts, with known classes.
@@ -62,7 +64,9 @@ def evaluate(
     else:
         if text is not None:
             raise typer.BadParameter("the model reads a table, not texts.", param_hint="--text")
-        judged = _of_table(classifier, data, target, costs, (encoding, delimiter), strict, decimal, missing, json)
+        judged = _of_table(
+            classifier, data, target, costs, (encoding, delimiter, sheet, skip), strict, decimal, missing, json
+        )
     (_say_json if json else _show)(judged, costs is not None)
 
 
@@ -71,7 +75,7 @@ def _of_table(
     data: str,
     target: str | None,
     costs: Any,
-    form: tuple[str, str | None],
+    form: tuple[str, str | None, str | None, int],
     strict: bool,
     decimal: str | None,
     missing: list[str] | None,
@@ -80,7 +84,9 @@ def _of_table(
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.evaluation import evaluate as score
 
-    file = TableFile.open(data, *form, missing=(*classifier.missing, *(missing or ())))
+    encoding, delimiter, sheet, skip = form
+    words = (*classifier.missing, *(missing or ()))
+    file = TableFile.open(data, encoding, delimiter, missing=words, sheet=sheet, skip=skip)
     with screen.progress(not json) as progress:
         evaluation = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
     return _Judged(evaluation.scores, file.name, "row", evaluation.n_unlabelled, evaluation.target, evaluation.drifts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
-from bayeskit.cli.tables import inputs, is_many, scan_of
+from bayeskit.cli.tables import inputs, is_many, refuse_parts_of_scan, scan_of
 
 if TYPE_CHECKING:
     from bayeskit.workflow.prediction import Predictions
@@ -49,6 +49,8 @@ def predict(
     missing: options.Missing = None,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
+    sheet: options.Sheet = None,
+    skip: options.Skip = 0,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -93,7 +95,12 @@ def predict(
     from bayeskit.workflow.model_columns import ModelColumns
     from bayeskit.workflow.prediction import Predictions
 
-    rows = TableFile.open(data[0], encoding, delimiter, missing=words) if scan is None else ScannedRows(scan)
+    refuse_parts_of_scan(scan, sheet, skip)
+    rows: TableFile | ScannedRows = (
+        TableFile.open(data[0], encoding, delimiter, missing=words, sheet=sheet, skip=skip)
+        if scan is None
+        else ScannedRows(scan)
+    )
     columns = ModelColumns(classifier, rows, strict=strict, decimal=decimal)
     _write(Predictions(columns, keep or [], costs, digits), place, name)
     columns.warn()

@@ -13,7 +13,7 @@ import typer
 
 from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.app_options import as_command
-from bayeskit.cli.tables import inputs, scan_of
+from bayeskit.cli.tables import inputs, refuse_parts_of_scan, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def train(
     drop_rare_classes: DropRare = False,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
+    sheet: options.Sheet = None,
+    skip: options.Skip = 0,
     stream: options.Stream = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -180,7 +182,7 @@ def train(
         unused = of_tables | {"--model": models, "--by": by}
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
-        file = TableFile.open(data[0], *form, missing=words, keep=True)
+        file = TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
         if split_words(words, file.names)[1]:
             raise typer.BadParameter("a chain takes words for all columns.", param_hint="--missing")
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
@@ -192,7 +194,8 @@ def train(
     place = output or options.model_name(data, target)
     place, page = options.places_of_model(place, report, (*sources, loss, test), force)
     held_out = _held_out(test, target, sources, form, words)
-    rows = scan or TableFile.open(data[0], *form, missing=words, keep=True)
+    refuse_parts_of_scan(scan, sheet, skip)
+    rows = scan or TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
     columns = (target, [*(ignore or ()), *plan.left_out], kinds)
     how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "missing": words, "also": plan.columns}
     how |= {"remedies": Remedies(merge_labels, drop_duplicates, drop_rare_classes), "random_state": random_state}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
 from bayeskit.kinds.written import WrittenColumns
-from bayeskit.table.frames import as_frame, read_frame_column
+from bayeskit.table.column import Column
+from bayeskit.table.frames import as_frame, read_dictionary, read_frame_column
 from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
 from bayeskit.table.read import Source
@@ -86,7 +87,7 @@ def read_features(table: pa.Table, notes: tuple[ColumnNote, ...]) -> Features:
     used = [note for note in notes if note.used]
     if not used:
         raise TableError("no column is left to learn from; pass a kind for one that was left out.", "kinds")
-    columns = tuple(read_frame_column(_plain(frame[note.name]), note.name) for note in used)
+    columns = tuple(_column(table[note.name], frame[note.name], note.name) for note in used)
     source = Source(tuple(note.name for note in used), True, len(frame), columns)
     # Text and truth values are categorical whatever is said of the rest.
     kinds = {note.name: note.kind for note in used if note.kind != "numeric" and not _is_category(table.schema, note)}
@@ -100,6 +101,14 @@ def _is_category(schema: Any, note: ColumnNote) -> bool:
     return note.kind == "categorical" and (
         pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)
     )
+
+
+def _column(column: Any, series: Any, name: str) -> Column:
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) and len(column):  # one pass gives the codes of text
+        return read_dictionary(column.dictionary_encode())
+    return read_frame_column(_plain(series), name)
 
 
 def _plain(series: Any) -> Any:

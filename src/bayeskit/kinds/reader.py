@@ -43,6 +43,8 @@ def read_written_table(
     remedies: Remedies = NOTHING,
     n_rows: int | None = None,
     ask: bool = False,
+    text: bool = False,
+    said: Sequence[str] = (),
     place: Callable[[int], str] = "row {}".format,
 ) -> ReadTable:
     """Convert the cells of a table, read its labels and infer the kinds of its columns.
@@ -63,6 +65,10 @@ def read_written_table(
         The rows of the whole table, of which ``raw`` is a sample.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
+    text : bool
+        Whether the table comes from a text file.
+    said : sequence of str
+        What the user should know of how the file was read.
     place : callable
         Returns the location of a row, for messages; the first row is 0.
 
@@ -75,7 +81,14 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
-    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
+    settings |= {
+        "date_order": date_order,
+        "missing": plain_words,
+        "n_rows": n_rows,
+        "ask": ask,
+        "text": text,
+        "said": said,
+    }
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))
@@ -108,6 +121,8 @@ def _read(
     missing: Sequence[str],
     n_rows: int | None,
     ask: bool,
+    text: bool,
+    said: Sequence[str],
     place: Callable[[int], str],
 ) -> ReadTable:
     """Read a raw table in which the spellings are replaced already."""
@@ -124,15 +139,15 @@ def _read(
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
     features = read_features(data, notes)
     refuse_misfits(features, given)
-    said = []
+    problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:
         left = "1 row has no label and is" if n_unlabelled == 1 else f"{n_unlabelled} rows have no label and are"
-        said.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
+        problems.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
     pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
     conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing), pairs)
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
-    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(said), n_rows or 0)
+    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(problems), n_rows or 0)
 
 
 def inferred(X: Any, kinds: Any, target: str | None) -> Any:

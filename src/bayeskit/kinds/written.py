@@ -56,6 +56,7 @@ def read_columns(
     date_order: str | None = None,
     place: Callable[[int], str] = "row {}".format,
     ask: bool = False,
+    text: bool = False,
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
 
@@ -75,6 +76,8 @@ def read_columns(
         Returns the location of a row, for messages; the first row is 0.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
+    text : bool
+        Whether the table comes from a text file: then columns of numbers have shown a decimal point.
 
     Examples
     --------
@@ -89,7 +92,8 @@ def read_columns(
     result = WrittenColumns(pa.table({}))
     columns: dict[str, Any] = {}
     read = [name for name in table.column_names if name != target and name not in ignore]
-    conventions = FileConventions.of(table, read, decimal, date_order, ask=ask)
+    fractions = text and any(pa.types.is_floating(table.schema.field(name).type) for name in read)
+    conventions = FileConventions.of(table, read, decimal, date_order, ask=ask, fractions=fractions)
     for name in table.column_names:
         column = table[name]
         if name == target:

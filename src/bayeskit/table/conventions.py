@@ -85,10 +85,11 @@ class Convention:
 
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             return self._typed(column), np.empty(0, dtype=np.intp)
-        coded = column.dictionary_encode()
-        coded = coded.unify_dictionaries() if isinstance(coded, pa.ChunkedArray) else pa.chunked_array([coded])
-        if not coded.num_chunks:
-            return pa.chunked_array([], type=pa.float64()), np.empty(0, dtype=np.intp)
+        coded = _coded(column)
+        if coded is None:
+            kinds = {"date": pa.timestamp("s"), "truth": pa.bool_()}
+            nothing = pa.nulls(len(column), kinds.get(self.what, pa.float64()))
+            return pa.chunked_array([nothing]), np.empty(0, dtype=np.intp)
         entries = coded.chunk(0).dictionary
         if self.truth:
             small = pc.utf8_lower(entries)
@@ -224,17 +225,18 @@ def read_written(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    counted = pc.value_counts(column.drop_null())
-    if not len(counted):
+    coded = _coded(column)
+    if coded is None:
         return Reading(column)
-    cells = _Cells(pc.utf8_trim_whitespace(counted.field("values")), np.asarray(counted.field("counts")))
+    counts = sum(np.bincount(_known(chunk.indices), minlength=len(chunk.dictionary)) for chunk in coded.chunks)
+    cells = _Cells(pc.utf8_trim_whitespace(coded.chunk(0).dictionary), np.asarray(counts))
     if cells.all(_WHOLE):
         if cells.any(_PADDED) and not number:
             return Reading(column, said="digits with leading zeros", settled_by="kinds")
         if cells.longest <= 18:
-            text = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^\+", "")
+            whole = pc.cast(pc.replace_substring_regex(cells.values, r"^\+", ""), pa.int64())
             told = None if decimal is None else Convention("number", decimal, lenient=True)
-            return Reading(pc.cast(text, pa.int64()), told)
+            return Reading(pa.chunked_array([whole.take(chunk.indices) for chunk in coded.chunks]), told)
         if not number:
             return Reading(column, said="digits too long for a number")
     wanted = decimal or file_decimal
@@ -246,6 +248,19 @@ def read_written(
         return Reading(truths_of(column))
     reading = _number(column, cells, wanted, number) or _date(column, cells, order) or _hours(column, cells)
     return reading or _truth(column, cells) or Reading(column)
+
+
+def _coded(column: Any) -> Any:
+    """Return a column of text as codes of its different cells, which are then looked at once; None without any cell."""
+    import pyarrow as pa
+
+    coded = column.dictionary_encode()
+    coded = coded.unify_dictionaries() if isinstance(coded, pa.ChunkedArray) else pa.chunked_array([coded])
+    return coded if coded.num_chunks and len(coded.chunk(0).dictionary) else None
+
+
+def _known(indices: Any) -> NDArray[Any]:
+    return np.asarray(indices.drop_null() if indices.null_count else indices)
 
 
 def _open(column: Any, cells: _Cells, pattern: str) -> Reading:
@@ -285,10 +300,11 @@ class _Cells:
     """The different values of a column, and how many cells have each."""
 
     def __init__(self, values: Any, counts: NDArray[Any]) -> None:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         self.values, self.counts = values, counts
-        self.markers = np.array([text.casefold() in MARKERS for text in values.to_pylist()], dtype=bool)
+        self.markers = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(MARKERS), values.type)))
         self.longest = int(pc.max(pc.utf8_length(values)).as_py())
 
     def with_values(self, values: Any) -> _Cells:

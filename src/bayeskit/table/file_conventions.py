@@ -33,9 +33,16 @@ class FileConventions:
 
     @classmethod
     def of(
-        cls, table: pa.Table, names: Sequence[str], decimal: str | None, date_order: str | None, *, ask: bool
+        cls,
+        table: pa.Table,
+        names: Sequence[str],
+        decimal: str | None,
+        date_order: str | None,
+        *,
+        ask: bool,
+        fractions: bool = False,
     ) -> FileConventions:
-        """Let the columns vote; what the user said stands.
+        """Let the columns vote; what the user said stands. Columns of ``fractions`` show a decimal point.
 
         >>> import pyarrow as pa
         >>> table = pa.table({"a": ["2.781", "1.024"], "b": ["0,37", "1,5"]})
@@ -46,6 +53,7 @@ class FileConventions:
         said = cls(decimal, date_order, ask=ask and decimal is None)
         if decimal is None:
             votes = {vote for column in texts if (vote := _vote(column)) is not None}
+            votes |= {"."} if fractions else set()
             said = replace(said, file_decimal=votes.pop() if len(votes) == 1 else None, ask=ask or len(votes) > 1)
         if date_order is None:
             orders = {order for column in texts if (order := _order(column)) in ("dmy", "mdy")}

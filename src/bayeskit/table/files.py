@@ -12,7 +12,7 @@ from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.table.formats import TableReader, recognise
 from bayeskit.table.formats.detect import detect_encoding
 from bayeskit.table.formats.encodings import check_encoding
-from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.formats.interface import Format, TextOptions, Types
 from bayeskit.table.formats.recognise import is_binary
 from bayeskit.table.names import first_duplicate, not_found
 from bayeskit.table.raw_file import RawFile, open_raw
@@ -102,6 +102,16 @@ class TableFile(Rows):
         return self.reader.names
 
     @property
+    def said(self) -> tuple[str, ...]:
+        """What the user should know of how the file was read: other sheets, rows that were left out."""
+        return tuple(getattr(self.reader, "said", ()))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file holds text, so that a number in it shows its decimal sign."""
+        return hasattr(self.reader, "delimiter")
+
+    @property
     def may_use_commas(self) -> bool:
         """Whether numbers may have decimal commas, as in a file whose delimiter is a semicolon."""
         return getattr(self.reader, "delimiter", None) == ";"
@@ -120,6 +130,8 @@ class TableFile(Rows):
         missing: Sequence[str] = (),
         keep: bool = False,
         detect: bool = True,
+        sheet: str | int | None = None,
+        skip: int = 0,
     ) -> TableFile:
         """Open a file, or standard input when the path is ``-``; the format is recognised by its first bytes.
 
@@ -137,14 +149,20 @@ class TableFile(Rows):
             Read standard input into memory, so that it can be read twice.
         detect : bool
             Whether a file that is not UTF-8 is read in the encoding that its bytes show.
+        sheet : str or int, optional
+            The sheet of a workbook, by name or by number from 1.
+        skip : int
+            Lines of a text file, or rows of a sheet, before the column names.
         """
         require_pyarrow("a table in a file")
         check_encoding(encoding)
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise TableError(f"the delimiter must be one character, such as ';'; got {delimiter!r}.", "delimiter")
         raw = open_raw(path, keep=keep)
-        options = TextOptions(_encoding(raw, encoding) if detect else encoding, delimiter, tuple(missing))
-        reader = recognise(raw, options).open_reader(raw, options)
+        options = TextOptions(_encoding(raw, encoding) if detect else encoding, delimiter, tuple(missing), sheet, skip)
+        written = recognise(raw, options)
+        _refuse_unused(raw, written, sheet, skip)
+        reader = written.open_reader(raw, options)
         twice = first_duplicate(reader.names)
         if twice is not None:
             raise TableError(
@@ -157,8 +175,20 @@ class TableFile(Rows):
         return self._with_rows(self.reader.read(types or {}))
 
     def read_written(self) -> pa.Table:
-        """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text."""
-        return self._with_rows(self.reader.read(dict.fromkeys(self.names)))
+        """Read the whole table with each column in the type in which the file holds it; in a CSV file that is text.
+
+        Columns of a CSV file that begin with many plain fractions are read as numbers at once, which is quicker.
+        """
+        import pyarrow as pa
+
+        text: Types = dict.fromkeys(self.names)
+        fractions = dict.fromkeys(getattr(self.reader, "fractions", tuple)(), pa.float64())
+        if fractions:
+            try:
+                return self._with_rows(self.reader.read({**text, **fractions}))
+            except TableError:  # a later cell is something else: what it is, the text says
+                pass
+        return self._with_rows(self.reader.read(text))
 
     def _with_rows(self, table: pa.Table) -> pa.Table:
         if not table.num_rows:
@@ -188,3 +218,13 @@ def _encoding(raw: RawFile, given: str) -> str:
     if not seen.startswith("utf"):  # a byte order mark leaves no doubt
         warn_caller(f"{raw.shown} is not UTF-8 text; it is read as {seen}. Pass encoding= if it is something else.")
     return given if seen == "utf-8" else seen
+
+
+def _refuse_unused(raw: RawFile, written: Format, sheet: str | int | None, skip: int) -> None:
+    """Raise an error for an option that the format does not have."""
+    takes = getattr(written, "OPTIONS", ())
+    for name, given in (("sheet", sheet), ("skip", skip or None)):
+        if given is not None and name not in takes:
+            raise TableError(
+                f"{raw.shown} is a file without {'sheets' if name == 'sheet' else 'lines'}: leave {name} out."
+            )

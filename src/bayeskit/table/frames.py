@@ -125,10 +125,11 @@ def _read_categorical(series: Any) -> Column:
             return read_arrow(native.cast(pl.String).__arrow_c_stream__())
         codes = native.to_physical().cast(pl.UInt32).fill_null(missing_code(np.dtype(np.uint32))).to_numpy()
         return Coded(codes, tuple(native.dtype.categories.to_list()), declared=True)
-    return _read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
+    return read_dictionary(native if hasattr(native, "combine_chunks") else series.to_arrow())
 
 
-def _read_dictionary(array: Any) -> Column:
+def read_dictionary(array: Any) -> Column:
+    """Read a column of Arrow that is codes into a dictionary."""
     import pyarrow as pa
 
     if isinstance(array, pa.ChunkedArray):

@@ -27,6 +27,7 @@ _CLEAR = {
     ",": r"^[+-]?((\d*|[1-9]\d{0,2}([. '’]\d{3})+),(\d{1,2}|\d{4,})|(0|\d{4,})?,\d+|[1-9]\d{0,2}([. ]\d{3})+,\d+"
     r"|[1-9]\d{0,2}(\.\d{3}){2,})$",
 }
+CLEAR_POINT = _CLEAR["."]
 _NUMBER_LIKE = r"^[+-]?\d[\d., '’]*$|^[+-]?[.,]\d+$"
 # Numbers in which every point may set thousands apart.
 OPEN_POINT = r"^[+-]?([1-9]\d{0,2}(\.\d{3})?|0)$"

@@ -30,6 +30,8 @@ def read(
     drop_rare_classes: bool = False,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    sheet: str | int | None = None,
+    skip: int = 0,
 ) -> ReadTable:
     """Read a file or a frame: what its columns are and why, what was converted and how, and what is wrong with it.
 
@@ -54,7 +56,11 @@ def read(
     drop_duplicates, drop_rare_classes : bool
         Leave out rows that are equal to an earlier one, and rows of classes with fewer than five rows.
     encoding, delimiter : str, optional
-        Of a text file.
+        Of a text file; both are detected, and a guess of the encoding is a warning.
+    sheet : str or int, optional
+        The sheet of a workbook, by name or by number from 1; the first by default.
+    skip : int
+        Lines of a text file, or rows of a sheet, before the column names. Title rows of a sheet are skipped without.
 
     Returns
     -------
@@ -70,10 +76,12 @@ def read(
     """
     require_pyarrow("bayeskit.read")
     if isinstance(table, str | os.PathLike):
-        file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
+        file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True, sheet=sheet, skip=skip)
         raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
+        said, text = file.said, file.is_text
     else:
         raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
+        said, text = (), False
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -88,5 +96,7 @@ def read(
         missing=missing,
         remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
         ask=ask,
+        said=said,
+        text=text,
         place=place,
     )

@@ -149,6 +149,8 @@ def read_training_table(
         remedies=remedies,
         n_rows=n_rows,
         ask=isinstance(file, TableFile) and file.may_use_commas,
+        text=isinstance(file, TableFile) and file.is_text,
+        said=file.said if isinstance(file, TableFile) else (),
         place=place,
     )
     labels, n_class = _labels(read, sample)

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -19,18 +19,22 @@ from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
 from bayeskit.table.formats.encodings import replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.raw_file import RawFile, stream_of
+from bayeskit.table.number_cells import CLEAR_POINT, PLAIN
+from bayeskit.table.raw_file import HEAD, RawFile, stream_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 EXTENSIONS = (".csv",)
+OPTIONS = ("skip",)
 # Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
 # Seconds for the blocks that are read ahead when a file is given up.
 _LONGEST_WAIT = 10.0
+# Rows of a large file that say which columns are plain fractions.
+_FIRST_ROWS = 300
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
@@ -42,7 +46,7 @@ def recognises(head: bytes) -> bool:
 
 def open_reader(raw: RawFile, options: TextOptions) -> CsvReader:
     """Read the header of a CSV file."""
-    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter)
+    delimiter, names, header_lines = _header(raw, options.encoding, options.delimiter, options.skip)
     return CsvReader(raw, names, options.encoding, delimiter, header_lines, (*MISSING_WORDS, *options.missing))
 
 
@@ -132,6 +136,16 @@ class CsvReader:
             file = pa.OSFile(str(self.raw.path)) if self.raw.path else pa.PythonFile(self.raw.open(), mode="r")
         line = end.line(self.encoding if self.errors == "strict" else "utf-8")
         return _Ended(file, pa.py_buffer(line))
+
+    def fractions(self) -> tuple[str, ...]:
+        """Return the columns whose first cells are all plain numbers, some with a fraction that leaves no doubt."""
+        if len(self.raw.head) < HEAD or not self.raw.reopenable or self.errors != "strict":
+            return ()
+        text = codecs.getincrementaldecoder(self.encoding)("replace").decode(self.raw.head)
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter))[:-1]
+        rows = [row for row in rows[self.header_lines :] if len(row) == len(self.names)][:_FIRST_ROWS]
+        columns = zip(self.names, zip(*rows, strict=True), strict=False)
+        return tuple(name for name, cells in columns if _are_fractions(cells, self.missing))
 
     def n_batches(self) -> int:
         """Return how many blocks the file has; 0 where its size is not known."""
@@ -328,11 +342,14 @@ class CsvWriter:
         """Do nothing: a CSV file has no footer."""
 
 
-def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tuple[str, ...], int]:
+def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -> tuple[str, tuple[str, ...], int]:
     """Return the delimiter, the column names, and how many lines the header takes."""
     # A character may be cut at the end of the head; what comes before it is whole.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(raw.head).removeprefix("\ufeff")
-    first = text.lstrip("\r\n")
+    skipped = "".join(text.splitlines(keepends=True)[:skip])
+    first = text[len(skipped) :].lstrip("\r\n")
+    if not first:
+        raise TableError(f"{raw.shown} has no line after the {skip} that are skipped.", "skip")
     line = first.splitlines()[0]
     if delimiter is None:
         outside = re.sub(r'"[^"]*"', "", line)
@@ -350,6 +367,11 @@ def _header(raw: RawFile, encoding: str, delimiter: str | None) -> tuple[str, tu
         raise wrong_encoding(raw, encoding, 1)
     blank = len(text[: len(text) - len(first)].splitlines())
     return delimiter, names, blank + reader.line_num
+
+
+def _are_fractions(cells: Sequence[str], missing: Collection[str]) -> bool:
+    known = [cell for cell in cells if cell not in missing]
+    return all(re.match(PLAIN, cell) for cell in known) and any(re.match(CLEAR_POINT, cell) for cell in known)
 
 
 def _ends_in_quotes(text: str, delimiter: str) -> bool:

@@ -19,6 +19,8 @@ class TextOptions:
     encoding: str = "utf-8"
     delimiter: str | None = None  # detected when None
     missing: tuple[str, ...] = ()  # words for a missing cell, besides those that every file may use
+    sheet: str | int | None = None  # of a workbook, by name or by number from 1
+    skip: int = 0  # lines, or rows of a sheet, before the column names
 
 
 # The type in which each column is read; None is the type in which the file holds it, which in a CSV file is text.
@@ -71,6 +73,7 @@ class Format(Protocol):
     """A module of this folder."""
 
     EXTENSIONS: tuple[str, ...]
+    # OPTIONS: tuple[str, ...], which of "sheet" and "skip" it takes; none where it is not there.
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with these bytes is of this format."""

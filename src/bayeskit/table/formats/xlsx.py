@@ -1,22 +1,25 @@
-"""Excel workbooks, through openpyxl: the first sheet, its first row the column names."""
+"""Excel workbooks, through openpyxl: one sheet, its column names after any title rows."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.formats.sheets import SheetParts, fill_merged, refuse_zip_bomb, split_head, without_totals
 from bayeskit.table.missing_words import without_words
+from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 EXTENSIONS = (".xlsx",)
+OPTIONS = ("sheet", "skip")
 # Excel's own limit.
 MOST_ROWS = 1_048_576
 _ROWS_AT_ONCE = 1 << 14
@@ -28,25 +31,54 @@ def recognises(head: bytes) -> bool:
 
 
 def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
-    """Read the first sheet of a workbook; it is read whole, since its cells are compressed."""
+    """Read a sheet of a workbook; it is read whole, since its cells are compressed."""
     openpyxl = _openpyxl()
     data = raw.path if raw.path is not None else io.BytesIO(raw.open().read())
+    refuse_zip_bomb(data, raw.shown)
     try:
         book = openpyxl.load_workbook(data, read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        names = book.sheetnames
+        name = _sheet(raw, names, options.sheet)
+        sheet = book[name]
+        path = getattr(sheet, "_worksheet_path", "")
+        sheet.reset_dimensions()  # some programs write a size that is wrong
+        numbered = list(enumerate((list(row) for row in sheet.iter_rows(values_only=True)), 1))
         book.close()
+    except TableError:
+        raise
     except Exception as error:  # a damaged archive fails in the zip, XML or number parser
         raise TableError(f"{raw.shown} is a damaged Excel workbook: {type(error).__name__}: {error}.") from error
-    rows = [row for row in rows if any(cell is not None for cell in row)]
-    if not rows:
-        raise TableError(f"{raw.shown} has an empty first sheet; a table has a row of column names.")
-    head = rows[0]
-    width = max(j for j, name in enumerate(head) if name is not None) + 1
-    names = tuple(f"column {j + 1}" if name is None else str(name) for j, name in enumerate(head[:width]))
-    for number, row in enumerate(rows, 1):
+    parts = SheetParts.of(data, path)
+    if parts.formulas:
+        raise TableError(
+            f"{raw.shown}, cell {parts.formulas[0]}: a formula whose value is not stored"
+            + (f" ({len(parts.formulas)} cells in all)" if len(parts.formulas) > 1 else "")
+            + "; open the file in Excel or LibreOffice and save it, or put the values there."
+        )
+    said = []
+    if len(names) > 1:
+        others = ", ".join(repr(other) for other in names if other != name)
+        said.append(f"the sheet {name!r} is read; there are others: {others} (sheet=)")
+    fill_merged(numbered, parts.merged, said)
+    head, rows = split_head(numbered, options.skip, raw.shown, name, said)
+    width = max(j for j, cell in enumerate(head[1]) if cell is not None) + 1
+    titles = tuple(f"column {j + 1}" if cell is None else str(cell) for j, cell in enumerate(head[1][:width]))
+    for number, row in rows:
         if any(cell is not None for cell in row[width:]):
             raise TableError(f"{raw.shown}, row {number}: a cell is to the right of the last column name.")
-    return XlsxReader(raw, names, rows[1:], options.missing)
+    rows = without_totals(rows, said)
+    places = [number for number, _ in rows]
+    return XlsxReader(raw, titles, [row for _, row in rows], options.missing, places, tuple(said))
+
+
+def _sheet(raw: RawFile, names: list[str], wanted: str | int | None) -> str:
+    if wanted is None:
+        return names[0]
+    if str(wanted) in names:
+        return str(wanted)
+    if str(wanted).isdigit() and 1 <= int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    raise TableError(f"{raw.shown}: {not_found('sheet', str(wanted), names)}", "sheet")
 
 
 def open_writer(file: IO[bytes]) -> XlsxWriter:
@@ -64,14 +96,16 @@ class XlsxReader:
     names: tuple[str, ...]
     rows: list[list[Any]]
     missing: tuple[str, ...] = ()
+    places: list[int] = field(default_factory=list)  # the row of the sheet of each row, as Excel shows it
+    said: tuple[str, ...] = ()
 
     def n_batches(self) -> int:
         """Return how many batches the rows of the sheet are."""
         return -(-len(self.rows) // _ROWS_AT_ONCE)
 
     def line_of(self, row: int) -> int | None:
-        """Return the row of the sheet, which begins with the names."""
-        return row + 2
+        """Return the row of the sheet, as Excel shows it."""
+        return self.places[row]
 
     def read(self, types: Types) -> pa.Table:
         """Read the whole table; ``types`` fixes the types of some columns."""
@@ -111,8 +145,9 @@ class XlsxReader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, str))
             wanted = "true or false" if pa.types.is_boolean(kind) else "a number"
+            at = f", row {self.places[row]}" if rows is self.rows else ""
             raise TableError(
-                f"{self.raw.shown}: column {self.names[j]!r} must hold {wanted}; got {cells[row]!r}."
+                f"{self.raw.shown}{at}: column {self.names[j]!r} must hold {wanted}; got {cells[row]!r}."
             ) from None
 
 
