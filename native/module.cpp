@@ -51,6 +51,7 @@ NB_MODULE(_native, m) {
     bayeskit::network::bind_sampler(m);
     bayeskit::concept_learning::bind_grow_tree(m);
     bayeskit::network::bind_expected_counts(m);
+    bayeskit::network::bind_two_layers(m);
     bayeskit::mixture::bind_gaussian_mixture(m);
     bayeskit::mixture::bind_latent_class(m);
     bayeskit::sequence::bind_forward_backward(m);

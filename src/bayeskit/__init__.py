@@ -62,6 +62,7 @@ _PUBLIC = {
     "compare": "bayeskit.workflow.compare",
     "compare_networks": "bayeskit.network.learn.structure_difference",
     "description_length": "bayeskit.concept.description_length",
+    "distill": "bayeskit.export.distill",
     "drop_unlabeled": "bayeskit.table.rows",
     "explore": "bayeskit.studio.notebook",
     "feature_relevance": "bayeskit.explain.relevance",

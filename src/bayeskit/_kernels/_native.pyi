@@ -326,6 +326,18 @@ class Sampler:
 def triangulate(
     cards: list[int], scopes: list[list[int]], stage: list[int], tries: int, work: int, seed: int
 ) -> tuple[list[int], list[list[int]], list[int], float, float]: ...
+def plan_two_layers(
+    n_diseases: int, n_findings: int, disease: list[int], finding: list[int], tries: int, seed: int
+) -> tuple[list[int], float, int]: ...
+def posterior_two_layers(
+    prior: list[float],
+    leak: list[float],
+    disease: list[int],
+    finding: list[int],
+    chance: list[float],
+    order: list[int],
+    budget: float,
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]: ...
 
 class TextReader:
     def __init__(

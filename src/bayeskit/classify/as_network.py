@@ -54,7 +54,7 @@ def as_network(
         states,
         [[place[p] for p in parents[name]] for name in names],
         [tables[name] for name in names],
-        schema=Schema(variables, schema.named),
+        schema=schema.with_variables(variables),
         target=class_name,
     )
 

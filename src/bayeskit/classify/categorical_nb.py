@@ -88,7 +88,7 @@ class CategoricalNB(AlphaParameters, NaiveClassifier):
                     "categories up to the largest; number them from 0, or use NaiveBayes(kinds='categorical')."
                 )
             variables.append(Variable(known.name, "categorical", tuple(range(size)), declared=True))
-        return counts.widen(Schema(tuple(variables), source.named), counts.classes)
+        return counts.widen(counts.schema.with_variables(variables), counts.classes)
 
     @property
     def _settings(self) -> Estimation:

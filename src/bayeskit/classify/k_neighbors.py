@@ -90,7 +90,7 @@ class KNeighbors(TableClassifier):
     def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
         """Keep the rows of a table and their labels; parameters are those of :meth:`NaiveBayes.fit`."""
         settings = self._checked_settings()
-        rows = read_labelled(X, y, None, target, None, type(self).__name__)
+        rows = read_labelled(X, y, None, target, None, type(self).__name__, self.kinds)
         schema = learn_schema(rows.source, self.kinds)
         warn_of_empty_columns(schema)
         columns = encode(rows.source, schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from bayeskit.counts.left_out import LeftOut
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.prior import log_prior_left_out
-from bayeskit.learn.checks import check_columns, in_order, rows_and_labels, split_target
+from bayeskit.learn.checks import check_columns, in_order, rows_and_labels, split_target, target_of
 from bayeskit.learn.learner import Learner
 from bayeskit.result import Result
 from bayeskit.table.encode import encode
@@ -83,7 +84,9 @@ class LeavesOneOut(Learner):
 
     def _rows_left_out(self, X: Any, y: Any, target: str | None) -> tuple[list[NDArray[Any]], Any]:
         """Return the encoded columns of a table and its labels."""
-        rows, y = rows_and_labels(X, y, target, type(self).__name__, split_target, NEEDS_LABELS)
+        target = target_of(X, y, target)
+        split = partial(split_target, schema=self.schema_)
+        rows, y = rows_and_labels(X, y, target, type(self).__name__, split, NEEDS_LABELS)
         if target is None:
             source = self._read_features(X)
         else:

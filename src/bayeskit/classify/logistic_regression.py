@@ -173,12 +173,12 @@ class LogisticRegression(LinearClassifier):
         ``progress`` is called with a :class:`bayeskit.progress.Step` after each step of the solver.
         """
         settings = self._checked_settings()
-        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__, self.kinds)
         rows = rows.with_class_weight(self.class_weight)
         self._refuse_reference(rows.classes)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         warn_of_empty_columns(schema)
-        state = _state_of(settings, self._solve(rows, schema, progress), rows.classes, schema, target)
+        state = _state_of(settings, self._solve(rows, schema, progress), rows.classes, schema, rows.target)
         self._say_how_it_ended(state)
         self._state = state
         return self

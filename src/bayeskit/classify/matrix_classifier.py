@@ -25,7 +25,7 @@ from bayeskit.errors import ImpossibleEvidenceError, TableError
 from bayeskit.estimate.event_models import EventModel, FeatureRows, FeatureSums
 from bayeskit.estimate.prior import class_prior
 from bayeskit.explain.model_summary import ModelSummary, listed
-from bayeskit.learn.checks import check_columns, keep_weighted, rows_and_labels, split_target
+from bayeskit.learn.checks import check_columns, keep_weighted, rows_and_labels, split_target, target_of
 from bayeskit.learn.labelled import Labelled
 from bayeskit.table.labels import read_labels, read_weight
 from bayeskit.table.matrix import Matrix, columns_of_numbers, largest, read_matrix, refuse_negative
@@ -98,6 +98,7 @@ class MatrixClassifier(AlphaParameters, LeavesOneOut, Posteriors, Explains):
     # -- reading and counting ---------------------------------------------------------------------------------------
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
+        target = target_of(X, y, target)
         X, y = rows_and_labels(X, y, target, type(self).__name__, split_matrix)
         matrix = self._read(X, schema)
         weight = read_weight(sample_weight, matrix.shape[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -176,7 +177,9 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
         terms = self._terms
         if y is None and target is None:
             target = self.target if terms is None else terms.target
-        return read_labelled(X, y, sample_weight, target, None if terms else schema, type(self).__name__)
+        return read_labelled(
+            X, y, sample_weight, target, None if terms else schema, type(self).__name__, None if terms else self.kinds
+        )
 
     def _count(self, rows: Labelled, schema: Schema | None, before: GraphCounts | None = None) -> GraphCounts:
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
@@ -253,7 +256,8 @@ class NetworkClassifier(LeavesOneOut, BayesClassifier):
             raise BayeskitError("the tables were given with the network, so there is no row to leave out; call fit.")
         if y is None and target is None:
             target = self.target_
-        _, y = rows_and_labels(X, y, target, type(self).__name__, split_target, NEEDS_LABELS)
+        split = partial(split_target, schema=self.schema_)
+        _, y = rows_and_labels(X, y, target, type(self).__name__, split, NEEDS_LABELS)
         return self._encode(X), y
 
     def _log_prior_left_out(self, left: LeftOut) -> NDArray[np.float64]:

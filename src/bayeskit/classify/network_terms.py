@@ -19,7 +19,6 @@ from bayeskit.network.network import BayesianNetwork
 from bayeskit.network.states import find_state
 from bayeskit.table.column import missing_code
 from bayeskit.table.read import Source
-from bayeskit.table.schema import Schema
 
 
 class NetworkTerms:
@@ -42,7 +41,7 @@ class NetworkTerms:
         if not self.places:
             raise NetworkError(f"the network has no variable besides {self.target!r}, so nothing predicts it.")
         whole = counting_schema(net)
-        self.schema = Schema(tuple(whole[v] for v in self.places), whole.named)
+        self.schema = whole.with_variables(whole[v] for v in self.places)
         place = {v: j for j, v in enumerate([*self.places, self.at])}
         self.parents: Parents = tuple(tuple(place[p] for p in net.parents[v]) for v in [*self.places, self.at])
 

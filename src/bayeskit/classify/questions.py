@@ -9,6 +9,7 @@ from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows
 from bayeskit.learn.checks import in_order, split_target
 from bayeskit.learn.model import SavedModel, accuracy
+from bayeskit.table.read_result import ReadTable
 
 
 class Explains(SavedModel):
@@ -40,9 +41,11 @@ class TableQuestions(Explains):
 
     def _rows_and_labels(self, X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
         """Return rows without the column of the labels, where ``target`` names it, and the labels."""
+        if isinstance(X, ReadTable) and y is None and target in (None, X.target):
+            return X, X.y
         if target is None:
             return X, y
-        source, y = split_target(X, target)
+        source, y = split_target(X, target, self.schema_)
         return in_order(X, source, self.schema_.names), y
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> float:

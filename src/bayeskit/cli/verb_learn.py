@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.network_files import write_network
+from bayeskit.cli.network_files import read_network, write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
 from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
     from bayeskit.network.learn.search import LearnedStructure
     from bayeskit.network.learn.search_method import SearchMethod
     from bayeskit.progress import Step
@@ -59,6 +60,12 @@ Alpha = Annotated[float | None, typer.Option(help="Level of the tests; for pc an
 Test = Annotated[
     str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
 ]
+Structure = Annotated[
+    Path | None,
+    typer.Option(
+        "--structure", help="Network file whose arcs are kept; only its tables are learned.", show_default=False
+    ),
+]
 Missing = Annotated[str, typer.Option(help="Missing cells: em (structural EM), node-average or complete-rows.")]
 Numeric = Annotated[
     str | None, typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False)
@@ -79,6 +86,7 @@ _SPELLED = {"max_seconds": "seconds"}
 def learn(
     data: Data,
     output: Output = Path("network.bif"),
+    structure: Structure = None,
     method: Method = "best",
     score: Score = None,
     require: Required = None,
@@ -107,9 +115,12 @@ def learn(
     """Learn a Bayesian network from a table.
 
     Finds the structure by a search, estimates the tables, and writes the network. Whole numbers with at most 20
-    distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far.
+    distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far. With --structure
+    nothing is searched: variables, states and arcs are those of the file, and the table gives the probabilities.
 
     Example: bayeskit learn cases.csv -o net.bif --draw net.svg
+
+    Example: bayeskit learn cases.csv --structure expert.bif -o fitted.bif
 
     Example: bayeskit learn cases.csv --method best --seconds 30
 
@@ -123,6 +134,21 @@ def learn(
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
     options |= {"length": length, "alpha": alpha, "test": test, "max_seconds": seconds}
+    if structure is not None:
+        searched = {
+            "method": method != "best",
+            "score": score,
+            "require": require,
+            "forbid": forbid,
+            "tier": tier,
+        }
+        _refuse_search({**searched, "max-parents": max_parents is not None, "numeric": numeric, **options})
+        net = fit_structure(read_network(structure), columns, missing, smoothing, random_state)
+        write_network(net, output)
+        if drawing is not None:
+            net.draw().save(drawing)
+        _say_fitted(net, structure, output, drawing, json)
+        return
     counter = _StepCounter()
     result = learn_structure(
         columns,
@@ -144,6 +170,50 @@ def learn(
     if drawing is not None:
         result.draw().save(drawing)
     _say(result, output, drawing, json)
+
+
+def _refuse_search(given: dict[str, Any]) -> None:
+    """Refuse the options of a search where the structure is given."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise typer.BadParameter("it is not used with --structure, where nothing is searched.", param_hint=f"--{name}")
+
+
+def fit_structure(
+    net: BayesianNetwork, columns: dict[str, Any], missing: str, smoothing: float, random_state: int
+) -> BayesianNetwork:
+    """Return a network with its tables estimated from columns; ``missing`` is a word of the search's."""
+    from bayeskit.errors import NetworkError
+
+    # Where every cell is known, counts are all there is to it, and the network keeps them.
+    if missing == "em" and any(_is_missing(cell) for name in net.names for cell in columns.get(name, [None])):
+        return net.fitted(columns, smoothing=smoothing, missing="em", random_state=random_state)
+    if missing not in ("complete-rows", "node-average", "em"):
+        raise NetworkError(f"missing must be 'complete-rows', 'node-average' or 'em'; got {missing!r}.")
+    if missing == "complete-rows":
+        here = [columns[name] for name in net.names if name in columns]
+        rows = [i for i, cells in enumerate(zip(*here, strict=True)) if not any(_is_missing(cell) for cell in cells)]
+        if not rows:
+            raise NetworkError("no row has a value in every column of the network; choose node-average or em.")
+        columns = {name: [cells[i] for i in rows] for name, cells in columns.items()}
+    return net.fitted(columns, smoothing=smoothing)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell
+
+
+def _say_fitted(net: BayesianNetwork, structure: Path, output: Path, drawing: Path | None, json: bool) -> None:
+    n_rows = None if net.counts is None else int(net.counts.alone.n_rows)
+    if json:
+        files = {"file": str(output), "drawing": None if drawing is None else str(drawing)}
+        graph = {"variables": list(net.names), "arcs": net.arcs}
+        screen.say_json({**files, **graph, "structure": str(structure), "rows": n_rows})
+        return
+    rows = "" if n_rows is None else f" from {n_rows} rows"
+    screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs of {structure}; tables learned{rows}")
+    if drawing is not None:
+        screen.say(f"{drawing}: the drawing")
 
 
 def _method(word: str, options: dict[str, Any]) -> SearchMethod:

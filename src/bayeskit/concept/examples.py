@@ -99,7 +99,7 @@ class ConceptLearner(Model):
         names = FeatureNames(len(source.names), source.names if source.named else None)
         others = tuple(label for label in labels if label != positive)
         space = learn_space(source, self.attributes)
-        state = ConceptState(self._as_settings(), names, target, space, positive, others)
+        state = ConceptState(self._as_settings(), names, rows.target, space, positive, others)
         return state, _examples(state, rows, source)
 
     def _read_more(self, state: ConceptState, X: Any, y: Any, target: str | None) -> tuple[ConceptState, Examples]:

@@ -13,7 +13,7 @@ from bayeskit.estimate.least_squares import least_squares
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.explain.row_cells import as_table, hidden_copies, read_row
 from bayeskit.io.expect import expect_array
-from bayeskit.learn.checks import split_target
+from bayeskit.learn.checks import split_target, target_of
 from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.design_matrix import DesignMatrix
 from bayeskit.learn.linear_units import LinearState, LinearUnits
@@ -114,7 +114,7 @@ class LeastSquares(WholeModel):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Fit to a table and a number for each row, or to a table whose column ``target`` holds the numbers."""
         settings = self._checked_settings()
-        rows = read_numbered(X, y, sample_weight, target, type(self).__name__)
+        rows = read_numbered(X, y, sample_weight, target, type(self).__name__, self.kinds)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight)
         inputs = DesignMatrix.learn(rows.source, schema, rows.weight)
         # Around the mean row the intercept parts from the weights, and large offsets do no harm.
@@ -123,7 +123,7 @@ class LeastSquares(WholeModel):
         w = least_squares(centred, deviation, rows.weight)
         noise = float(np.sqrt(np.average((deviation - centred @ w) ** 2, weights=rows.weight)))
         units = LinearUnits.around_mean(inputs.design, np.append(w, mean)[None, :])
-        self._state = LeastSquaresState(settings, schema, target, units, noise)
+        self._state = LeastSquaresState(settings, schema, rows.target, units, noise)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -136,8 +136,9 @@ class LeastSquares(WholeModel):
         from sklearn.metrics import r2_score
 
         model = self._now()
+        target = target_of(X, y, target)
         if target is not None:
-            y = split_target(X, target)[1]
+            y = split_target(X, target, model.schema_)[1]
         return float(r2_score(y, model.predict(X), sample_weight=sample_weight))
 
     def log_likelihood(self, X: Any, y: Any, noise: float | None = None) -> float:

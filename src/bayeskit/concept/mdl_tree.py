@@ -149,7 +149,7 @@ class MDLTree(TableClassifier):
             The column of ``X`` that holds the labels.
         """
         settings = self._checked_settings()
-        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__, self.kinds)
         schema = learn_schema(rows.source, self.kinds, weight=rows.weight, y=rows.y)
         warn_of_empty_columns(schema)
         coding = Coding.learn(rows.source, schema)

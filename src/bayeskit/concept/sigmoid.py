@@ -116,7 +116,7 @@ class SigmoidUnit(LinearClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
         """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
         settings = self._checked_settings()
-        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__)
+        rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__, self.kinds)
         units = range(len(rows.classes))[-n_units(len(rows.classes)) :] if len(rows.classes) > 1 else ()
         wanted = [(rows.y == c).astype(np.float64) for c in units]
         self._state = settings._fit(rows.source, wanted, rows.weight, rows.classes, rows.target)

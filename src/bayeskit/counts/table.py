@@ -203,7 +203,7 @@ class TableCounts:
             ragged([len(kept) for kept in kept_rows]),
         )
         moments = self.moments.keep_classes(kept_class)
-        schema = Schema(tuple(variables), self.schema.named)
+        schema = self.schema.with_variables(variables)
         labels = None if self.class_labels is None else self.class_labels[kept_class]
         numbers = self.numbers.keep_classes(kept_class)
         return replace(self, schema=schema, class_labels=labels, values=values, moments=moments, numbers=numbers)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.table.conversions import Conversions
+from bayeskit.table.read import raw_columns
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ def read_row(model: Any, row: Any) -> Row:
     """
     names, named = feature_names(model)
     frame = None
+    conversions = getattr(getattr(model, "schema_", None), "conversions", None)
+    if conversions is not None and (raw := raw_columns(row)) is not None:
+        row = _converted(model, conversions, raw)
     if isinstance(row, Mapping):
         cells = {str(name): _only(value, str(name)) for name, value in row.items()}
         target = getattr(model, "target_", None)
@@ -69,6 +74,20 @@ def read_row(model: Any, row: Any) -> Row:
     if array.shape != (len(names),):
         raise TableError(f"the row must have {len(names)} cells, one per feature; got shape {np.shape(row)}.")
     return Row(names, tuple(plain_cell(value) for value in array), named)
+
+
+def _converted(model: Any, conversions: Conversions, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cells of a raw row in terms of the model; a column that was left out in training is left out."""
+    schema = model.schema_
+    known = {*schema.names, *conversions.source_of.values(), *conversions.left_out}
+    cells: dict[str, Any] = {name: _cells(column) for name, column in conversions.apply(raw, schema.variables).items()}
+    return cells | {name: _cells(column) for name, column in raw.items() if name not in known}
+
+
+def _cells(column: Any) -> Any:
+    if hasattr(column, "to_pylist"):
+        return column.to_pylist()
+    return column.to_list() if hasattr(column, "to_list") else column
 
 
 def feature_names(model: Any) -> tuple[tuple[str, ...], bool]:

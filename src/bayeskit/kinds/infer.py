@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
-from bayeskit.kinds.written import WrittenColumns, described
+from bayeskit.kinds.written import WrittenColumns
 from bayeskit.table.frames import as_frame, read_frame_column
 from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
@@ -75,7 +75,7 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
     said, settled_by = written.said.get(note.name, ("", ""))
     convention = written.conventions.get(note.name)
     if convention is not None and convention.what == "date" and note.kind != "left out":
-        note = replace(note, kind="date", why=described(convention))
+        note = replace(note, kind="date", why=convention.described)
     why = f"{note.why}; {said}" if said else note.why
     return replace(note, why=why, settled_by=settled_by, convention=convention)
 
@@ -97,7 +97,9 @@ def _is_category(schema: Any, note: ColumnNote) -> bool:
     import pyarrow as pa
 
     kind = schema.field(note.name).type
-    return note.kind == "categorical" and (pa.types.is_string(kind) or pa.types.is_boolean(kind))
+    return note.kind == "categorical" and (
+        pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind)
+    )
 
 
 def _plain(series: Any) -> Any:
@@ -140,7 +142,8 @@ def _kind(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
     if pa.types.is_temporal(kind):
         return "date", "it holds dates"
     if pa.types.is_dictionary(kind):
-        return "categorical", f"declared categories, {n_values} in use"
+        known_as = "ordered categories" if kind.ordered else "declared categories"
+        return "categorical", f"{known_as}, {n_values} in use"
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _kind_of_text(known, n_known, n_values)
     return "left out", f"it holds {kind}, which is neither text nor a number"

@@ -10,8 +10,10 @@ import numpy as np
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
-from bayeskit.table.conventions import Convention, Reading, numbers_of, read_written
-from bayeskit.table.dates import CATEGORIES, ORDERS, parts_of_dates
+from bayeskit.table.conventions import Convention, Reading
+from bayeskit.table.dates import CATEGORIES, part_name, parts_of_dates
+from bayeskit.table.file_conventions import FileConventions, in_order
+from bayeskit.table.number_cells import numbers_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,15 +46,6 @@ class WrittenColumns:
     parts: dict[str, DatePart] = field(default_factory=dict)
 
 
-def part_name(column: str, part: str) -> str:
-    """Return the name of the column that holds one part of a date.
-
-    >>> part_name("sold", "month")
-    'sold (month)'
-    """
-    return f"{column} ({part})"
-
-
 def read_columns(
     table: pa.Table,
     target: str,
@@ -62,6 +55,7 @@ def read_columns(
     decimal: str | None = None,
     date_order: str | None = None,
     place: Callable[[int], str] = "row {}".format,
+    ask: bool = False,
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
 
@@ -79,6 +73,8 @@ def read_columns(
         As in :func:`bayeskit.table.conventions.read_written`.
     place : callable
         Returns the location of a row, for messages; the first row is 0.
+    ask : bool
+        Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
 
     Examples
     --------
@@ -92,6 +88,8 @@ def read_columns(
     wanted = dict(kinds or {})
     result = WrittenColumns(pa.table({}))
     columns: dict[str, Any] = {}
+    read = [name for name in table.column_names if name != target and name not in ignore]
+    conventions = FileConventions.of(table, read, decimal, date_order, ask=ask)
     for name in table.column_names:
         column = table[name]
         if name == target:
@@ -100,7 +98,7 @@ def read_columns(
         if name in ignore:
             columns[name] = column
             continue
-        reading = _read(column, name, wanted.get(name), decimal, date_order, place)
+        reading = _read(column, name, wanted.get(name), conventions, place)
         columns[name] = reading.column
         _refuse_infinite(reading.column, column, name, place)
         convention = reading.convention
@@ -164,7 +162,7 @@ def read_labels_as_written(labels: Sequence[Any]) -> Any:
 
 
 def _read(
-    column: Any, name: str, kind: str | None, decimal: str | None, order: str | None, place: Callable[[int], str]
+    column: Any, name: str, kind: str | None, conventions: FileConventions, place: Callable[[int], str]
 ) -> Reading:
     import pyarrow as pa
 
@@ -172,13 +170,13 @@ def _read(
     number = kind == "numeric" or (kind in known and not known[kind].takes_text)
     if not _is_text(column):
         return _read_typed(column, kind)
-    reading = read_written(column, decimal=decimal, order=order, number=number)
+    reading = conventions.read(column, number=number)
     is_time = pa.types.is_temporal(reading.column.type)
     if number and (is_time or _is_text(reading.column)):
-        _refuse_text(column, name, str(kind), decimal, reading, place)
+        _refuse_text(column, name, str(kind), conventions.decimal, reading, place)
     if not number and kind in known and (is_time or reading.convention is not None):
         return Reading(column)  # a category is what is written
-    return reading
+    return in_order(reading)
 
 
 def _read_typed(column: Any, kind: str | None) -> Reading:
@@ -244,12 +242,3 @@ def _refuse_infinite(column: Any, written: Any, name: str, place: Callable[[int]
             f"{place(row)}: column {name!r} holds {written[row].as_py()}, which is infinite or beyond the largest "
             "number of a computer (1.8e308); leave the cell empty or put a finite number there."
         )
-
-
-def described(convention: Convention) -> str:
-    """Return the convention of a column of dates as text.
-
-    >>> described(Convention("date", order="dmy", parts=("year", "month")))
-    'dates (day.month.year) as year, month'
-    """
-    return f"dates ({ORDERS[convention.order]}) as {', '.join(convention.parts)}"

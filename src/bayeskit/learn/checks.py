@@ -15,7 +15,8 @@ from bayeskit.table.column import Column
 from bayeskit.table.frames import given_names
 from bayeskit.table.labels import same_values
 from bayeskit.table.names import not_found
-from bayeskit.table.read import Source, is_records, read_table, read_values, records_to_columns
+from bayeskit.table.read import Source, is_records, read_converted, read_table, read_values, records_to_columns
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
 
 
@@ -94,12 +95,32 @@ def rows_and_labels(
     return X, y
 
 
-def split_target(X: Any, target: str) -> tuple[Source, Any]:
-    """Return the features of a table, and its target column unread, so that labels are not read twice."""
+def target_of(X: Any, y: Any, target: str | None) -> str | None:
+    """Return the column of the labels; a table that was read with a target knows it."""
+    if not isinstance(X, ReadTable):
+        return target
+    if target not in (None, X.target):
+        raise TableError(f"the table was read with target={X.target!r}; pass target={target!r} to bayeskit.read.")
+    if y is not None and X.target is not None:
+        raise TableError(f"give the labels once: the table was read with target={X.target!r}.")
+    return X.target
+
+
+def split_target(X: Any, target: str, schema: Schema | None = None) -> tuple[Source, Any]:
+    """Return the features of a table, and its target column unread, so that labels are not read twice.
+
+    With a ``schema`` whose raw columns were converted, those of the table are converted too.
+    """
+    converted = schema is not None and schema.conversions is not None
+    if isinstance(X, ReadTable):
+        return (read_converted(X, schema, target) if converted and schema is not None else X.source), X[target]
     if is_records(X):
         X = records_to_columns(X)
     there = target in given_names(X)
-    source = read_table(X, without=target if there else None)
+    if converted and schema is not None:
+        source = read_converted(X, schema, target)
+    else:
+        source = read_table(X, without=target if there else None)
     if not source.named:
         raise TableError(f"target='{target}' needs a table with column names; got {type(X).__name__} without names.")
     if not there:

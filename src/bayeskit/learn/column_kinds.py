@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.kinds import FitContext, words
+from bayeskit.kinds.reader import INFER
 from bayeskit.table.column import Coded, Column, unseen_code
 from bayeskit.table.encode import encode_column
 from bayeskit.table.names import not_found
@@ -73,7 +75,7 @@ def learn_schema(
         learned = known_words[word].learn([columns[j] for j in places], names, word, training)
         for j, variable in zip(places, learned, strict=True):
             variables[j] = variable
-    return Schema(tuple(variable for variable in variables if variable is not None), source.named)
+    return Schema(tuple(variable for variable in variables if variable is not None), source.named, source.conversions)
 
 
 def _of_plain_numbers(source: Source, wanted: dict[str, str], numeric: str) -> Schema | None:
@@ -91,7 +93,7 @@ def _of_plain_numbers(source: Source, wanted: dict[str, str], numeric: str) -> S
     variables = Variable("", kind.name, numeric=True).with_names(source.names)
     for j in np.flatnonzero(empty).tolist():
         variables[j] = Variable(source.names[j], "unknown")
-    return Schema(tuple(variables), source.named)
+    return Schema(tuple(variables), source.named, source.conversions)
 
 
 def grow_schema(
@@ -128,7 +130,9 @@ def grow_schema(
         variables.append(variable)
         columns.append(cells)
     same = all(new is old for new, old in zip(variables, schema.variables, strict=True))
-    return (schema if same else Schema(tuple(variables), schema.named and source.named)), columns
+    if not same:
+        schema = replace(schema, variables=tuple(variables), named=schema.named and source.named)
+    return schema, columns
 
 
 def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | None]:
@@ -153,12 +157,13 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
 
 
 def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:
-    if kinds is None:
-        return {}
+    inferred = {name: kind for name, kind in source.kinds.items() if name in set(source.names)}
+    if kinds is None or kinds == INFER:
+        return inferred
     if isinstance(kinds, str):
         wanted = dict.fromkeys(source.names, kinds)
     else:
-        wanted = {}
+        wanted = inferred
         known = set(source.names)
         for key, kind in kinds.items():
             position = key if isinstance(key, int | np.integer) and 0 <= key < len(source.names) else None

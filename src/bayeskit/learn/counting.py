@@ -148,7 +148,8 @@ def _count_small_integers(
         count_classes(y, weight, n_classes), cells[present], ragged([variable.n_values for variable in variables])
     )
     none = NumberCounts.none(0, n_classes, values.n_value.dtype)
-    counts = TableCounts(Schema(variables, source.named), classes, values, Moments.of([], y, n_classes), none)
+    schema = Schema(variables, source.named, source.conversions)
+    counts = TableCounts(schema, classes, values, Moments.of([], y, n_classes), none)
     return counts if like is None else counts.widen(like.union(counts.schema), classes)
 
 

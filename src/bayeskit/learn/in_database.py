@@ -122,7 +122,7 @@ def _joined(plan: Plan, grouped: dict[str, TableCounts], rest: TableCounts | Non
     if rest is not None:
         owner |= {name: (rest, j) for j, name in enumerate(rest.schema.names)}
     counted = [owner[name] for name in plan.schema.names]
-    schema = Schema(tuple(counts.schema[j] for counts, j in counted), plan.schema.named)
+    schema = plan.schema.with_variables(counts.schema[j] for counts, j in counted)
     tables = [counts.by_class(j).astype(np.int64) for counts, j in counted if counts.schema[j].is_discrete]
     n_value = np.concatenate([np.empty((0, len(n_class)), dtype=np.int64), *tables])
     values = ValueCounts(n_class, n_value, ragged([len(table) for table in tables]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
 from bayeskit.estimate.class_weight import class_factors
+from bayeskit.kinds.reader import inferred
 from bayeskit.learn.checks import (
     check_columns,
     in_order,
@@ -18,10 +20,12 @@ from bayeskit.learn.checks import (
     refuse_target_among_features,
     rows_and_labels,
     split_target,
+    target_of,
 )
 from bayeskit.table.encode import encode
 from bayeskit.table.labels import read_labels, read_weight
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_converted, read_table
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.schema import Schema
 
 
@@ -52,24 +56,34 @@ class Labelled:
         return Labelled(source, y, classes, kept, self.target)
 
 
-def read_features_and_y(X: Any, y: Any, target: str | None, who: str) -> tuple[Source, Any]:
+def read_features_and_y(
+    X: Any, y: Any, target: str | None, who: str, schema: Schema | None = None
+) -> tuple[Source, Any]:
     """Return the features of a table, and y or the column ``target``, unread; exactly one of these is given."""
-    X, y = rows_and_labels(X, y, target, who, split_target)
+    X, y = rows_and_labels(X, y, target, who, partial(split_target, schema=schema))
     if target is not None:
         return X, y
-    source = read_table(X)
+    source = read_table(X) if schema is None else read_converted(X, schema)
     refuse_target_among_features(X, source, y)
     return source, y
 
 
-def read_labelled(X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str) -> Labelled:
+def read_labelled(
+    X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str, kinds: Any = None
+) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
-    A row without a label is an error. Rows that were read already are returned as they are.
+    Where ``kinds`` is "infer" and there is no schema yet, a frame is read as :func:`bayeskit.read` reads it. A row
+    without a label is an error. Rows that were read already are returned as they are.
     """
     if isinstance(X, Labelled):
         return X
-    source, y = read_features_and_y(X, y, target, who)
+    if schema is None:
+        X = inferred(X, kinds, target)
+    target = target_of(X, y, target)
+    source, y = read_features_and_y(X, y, target, who, schema)
+    if isinstance(X, ReadTable):
+        y, sample_weight = X.y if target is not None else y, X.of_rows(sample_weight)
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)

@@ -269,7 +269,7 @@ class Learner(SavedModel):
 
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
         """Read the arguments of ``fit`` and similar methods; models of other data than tables override it."""
-        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__)
+        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, getattr(self, "kinds", None))
 
     def _add(self, before: Any, rows: Any) -> Any:
         """Return the earlier counts plus the counts of more rows, as a sum or a running sum."""

@@ -14,7 +14,7 @@ from bayeskit.io.model_files import save
 from bayeskit.io.registry import model_class
 from bayeskit.learn.checks import check_columns, in_order
 from bayeskit.learn.parameters import from_json, refuse_parameters, to_json
-from bayeskit.table.read import Source, read_table
+from bayeskit.table.read import Source, read_converted, read_table
 from bayeskit.table.schema import Schema
 
 
@@ -112,7 +112,7 @@ class Model:
         """Read rows in terms of the columns of the fit."""
         state = self._fitted
         names = state.schema.names
-        source = read_table(X)
+        source = read_table(X) if state.schema.conversions is None else read_converted(X, state.schema, state.target)
         if state.target is not None and source.named and state.target in source.names:
             source = source.without(state.target)  # fitted with target=: the whole table may come again
         source = in_order(X, source, names)

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
+from bayeskit.kinds.reader import inferred
+from bayeskit.learn.checks import target_of
 from bayeskit.learn.labelled import read_features_and_y
 from bayeskit.table.labels import read_weight, refuse_missing_labels
 from bayeskit.table.read import Source
+from bayeskit.table.read_result import ReadTable
 
 
 @dataclass(frozen=True)
@@ -21,17 +24,22 @@ class Numbered:
     source: Source
     y: NDArray[np.float64]  # (n_rows,)
     weight: NDArray[np.float64] | None  # (n_rows,), or None where every row counts once
+    target: str | None = None
 
 
-def read_numbered(X: Any, y: Any, sample_weight: Any, target: str | None, who: str) -> Numbered:
+def read_numbered(X: Any, y: Any, sample_weight: Any, target: str | None, who: str, kinds: Any = None) -> Numbered:
     """Read the arguments of ``fit`` where y holds numbers; a row of weight 0 is as if it were not there."""
+    X = inferred(X, kinds, target)
+    target = target_of(X, y, target)
     source, y = read_features_and_y(X, y, target, who)
+    if isinstance(X, ReadTable):
+        sample_weight = X.of_rows(sample_weight)
     numbers = _numbers(y, source.n_rows)
     weight = read_weight(sample_weight, source.n_rows)
     if weight is not None and not weight.all():
         rows = np.flatnonzero(weight)
         source, numbers, weight = source.take(rows), numbers[rows], weight[rows]
-    return Numbered(source, numbers, weight)
+    return Numbered(source, numbers, weight, target)
 
 
 def _numbers(y: Any, n_rows: int) -> NDArray[np.float64]:

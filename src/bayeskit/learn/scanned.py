@@ -26,7 +26,10 @@ _MOST_PASSES = 10
 def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progress: Any = None) -> Plan:
     """Return the plan of a model for a scan; where columns are binned, one pass finds the edges."""
     target, features = _target_and_features(scan, target, weight)
-    plan = Plan(model, target, Schema(tuple(Variable(name, "unknown") for name in features)), weight)
+    # What the reader did to raw columns becomes part of the model.
+    conversions = getattr(scan.conversion, "conversions", None)
+    schema = Schema(tuple(Variable(name, "unknown") for name in features), conversions=conversions)
+    plan = Plan(model, target, schema, weight)
     places, asked = _binned(model, scan, features)
     if not places:
         return plan
@@ -44,7 +47,7 @@ def make_plan(model: Learner, scan: Scan, target: str | None, weight: Any, progr
     variables = list(plan.schema.variables)
     for j, variable in zip(places, cut(seen, names, asked, getattr(model, "bins", BINS)), strict=True):
         variables[j] = variable
-    return Plan(model, target, Schema(tuple(variables)), weight)
+    return Plan(model, target, schema.with_variables(variables), weight)
 
 
 def _target_and_features(scan: Scan, target: str | None, weight: Any) -> tuple[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate.em import EMResult, expectation_maximisation
 from bayeskit.io.expect import expect_array
 from bayeskit.kinds import Family, kind_of
+from bayeskit.kinds.reader import inferred
 from bayeskit.learn.counting import learn_counts
 from bayeskit.learn.parameters import at_least
 from bayeskit.learn.state import learned
@@ -165,17 +166,10 @@ class LatentClass(MixtureModel):
 
     tables_ = learned("tables", "For each column in use: P(value | class), or mean and deviation of each class.")
 
-    n_components: int | Literal["auto"] = "auto"
     _: KW_ONLY
     smoothing: float = SMOOTHING
     kinds: Any = None
-    criterion: Literal["bic", "aic"] = "bic"
-    max_components: int = 10
-    n_init: int = 3
-    tol: float = 1e-6
     max_iter: int = 1000
-    regularization: float = 1e-6
-    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -206,7 +200,7 @@ class LatentClass(MixtureModel):
         """
         settings = self._checked_settings()
         refuse_sparse(X)
-        whole = read_table(X)
+        whole = read_table(inferred(X, self.kinds, None))
         source, weight = counted_rows(whole, read_weight(sample_weight, whole.n_rows))
         counts = learn_counts(source, weight=weight, kinds=self.kinds)
         layout, deviation = _layout(counts)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayeskit.network.cpd.function_table import Table as Table
+    from bayeskit.network.cpd.gaussian import ConditionalGaussian as ConditionalGaussian
+    from bayeskit.network.cpd.gaussian import LinearGaussian as LinearGaussian
     from bayeskit.network.cpd.logistic import Logistic as Logistic
     from bayeskit.network.cpd.noisy import NoisyAdder as NoisyAdder
     from bayeskit.network.cpd.noisy import NoisyAnd as NoisyAnd
@@ -45,6 +47,8 @@ _PUBLIC = {
     "MMHC": "bayeskit.network.learn.methods.mmhc",
     "Marginal": "bayeskit.network.infer.evidence",
     "OrderSearch": "bayeskit.network.learn.methods.order",
+    "ConditionalGaussian": "bayeskit.network.cpd.gaussian",
+    "LinearGaussian": "bayeskit.network.cpd.gaussian",
     "Logistic": "bayeskit.network.cpd.logistic",
     "NoisyAdder": "bayeskit.network.cpd.noisy",
     "NoisyAnd": "bayeskit.network.cpd.noisy",

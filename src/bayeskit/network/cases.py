@@ -15,7 +15,7 @@ from bayeskit.network.states import find_state, states_as_numbers
 from bayeskit.network.variable_names import did_you_mean
 from bayeskit.table.column import Coded, Column, code_bytes, unseen_code
 from bayeskit.table.encode import encode_column
-from bayeskit.table.read import read_table
+from bayeskit.table.read import read_converted, read_table
 from bayeskit.table.schema import Schema, Value, Variable
 
 # A variable with more has a table that is not made.
@@ -71,7 +71,7 @@ def read_cases(
     """
     if _is_list_of_codes(table):
         return Cases(len(table[0]) if table[0].ndim else 0, _coded(schema, states, table))
-    source = read_table(table, min_rows=0)
+    source = read_table(table, min_rows=0) if schema.conversions is None else read_converted(table, schema)
     if not source.named and schema.named:
         codes = [_whole(source.column(j), j) for j in range(len(source.names))]
         return Cases(source.n_rows, _coded(schema, states, codes))

@@ -8,13 +8,27 @@ from __future__ import annotations
 
 import math
 import re
+from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order
+from bayeskit.table.dates import ORDERS, dates_of, find_order, part_name, parts_of_dates
+from bayeskit.table.durations import hours_column
+from bayeskit.table.number_cells import (
+    COMMA,
+    INFINITE,
+    OPEN_POINT,
+    PLAIN,
+    POINT,
+    SOME_DIGIT,
+    bare,
+    numbers_of,
+    unit_of,
+)
+from bayeskit.table.truth_cells import mixes_forms, truths_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,16 +45,13 @@ MARKERS = frozenset(
 # With at most this many different values a column of codes loses nothing by staying text.
 FEW_VALUES = 20
 
-_SPACES = "\u00a0\u202f'’"
-_EXPONENT = r"([eE][+-]?\d+)?$"
-_PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)" + _EXPONENT
-_INFINITE = r"^[+-]?([iI]nf(inity)?|INF)$"
+# Different cells that are tried before a column is taken for times, and the most forms of yes and no.
+_TRIED = 200
+
 _WHOLE = r"^[+-]?\d+$"
 _PADDED = r"^[+-]?0\d+$"
-# Nobody writes thousands separators and an exponent in one number.
-_POINT = rf"^[+-]?(\d*(\.\d*)?{_EXPONENT}|[1-9]\d{{0,2}}([, {_SPACES}]\d{{3}})+(\.\d*)?$)"
-_COMMA = rf"^[+-]?(\d*(,\d+)?{_EXPONENT}|[1-9]\d{{0,2}}([. {_SPACES}]\d{{3}})+(,\d+)?$)"
-_SOME_DIGIT = r"\d"
+# What a convention may say that cells are.
+_WHAT = ("number", "date", "hours", "truth")
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class Convention:
     [2230.37, -4.0, None]
     """
 
-    what: str  # "number" or "date"
+    what: str  # "number", "date", "hours" (times and durations) or "truth"
     decimal: str = "."
     # Whether cells that are neither become missing; otherwise the first of them is refused.
     lenient: bool = False
@@ -62,6 +73,7 @@ class Convention:
     origin: str = ""  # of a date: the day from which days are counted
     parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
     truth: bool = False  # whether false and true are the numbers 0 and 1
+    unit: str = ""  # of a number: what stands beside it; "%" divides by 100
 
     def parse(self, column: Any) -> tuple[pa.ChunkedArray, NDArray[np.intp]]:
         """Return the column as float64 (or as seconds since 1970), and the rows whose cells are neither.
@@ -72,9 +84,7 @@ class Convention:
         import pyarrow.compute as pc
 
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            if pa.types.is_temporal(column.type):
-                return pc.cast(column, pa.timestamp("s"), safe=False), np.empty(0, dtype=np.intp)
-            return pc.cast(column, pa.float64()), np.empty(0, dtype=np.intp)
+            return self._typed(column), np.empty(0, dtype=np.intp)
         coded = column.dictionary_encode()
         coded = coded.unify_dictionaries() if isinstance(coded, pa.ChunkedArray) else pa.chunked_array([coded])
         if not coded.num_chunks:
@@ -83,11 +93,66 @@ class Convention:
         if self.truth:
             small = pc.utf8_lower(entries)
             entries = pc.if_else(pc.equal(small, "true"), "1", pc.if_else(pc.equal(small, "false"), "0", entries))
-        values = dates_of(entries, self.order) if self.what == "date" else numbers_of(entries, self.decimal)
+        values = self._entries(entries)
         chunks = [values.take(chunk.indices) for chunk in coded.chunks]
         parsed = pa.chunked_array(chunks, type=values.type)
         odd = pc.and_(pc.is_valid(column), pc.is_null(parsed))
         return parsed, np.flatnonzero(np.asarray(odd))
+
+    def _typed(self, column: Any) -> Any:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.what == "hours" and pa.types.is_time(column.type):
+            seconds = pc.cast(pc.cast(column, pa.time64("us")), pa.int64())
+            return pc.divide(pc.cast(seconds, pa.float64()), 3.6e9)
+        if pa.types.is_temporal(column.type):
+            return pc.cast(column, pa.timestamp("s"), safe=False)
+        return pc.cast(column, pa.bool_() if self.what == "truth" else pa.float64())
+
+    def _entries(self, entries: Any) -> Any:
+        if self.what == "date":
+            return dates_of(entries, self.order)
+        if self.what == "hours":
+            return hours_column(entries)
+        return truths_of(entries) if self.what == "truth" else numbers_of(entries, self.decimal, self.unit)
+
+    @property
+    def holds(self) -> str:
+        """What the cells must be, for messages."""
+        known = {"date": "a date", "hours": "a time or a duration", "truth": "yes or no"}
+        return known.get(self.what, f"a number of {self.unit}" if self.unit else "a number")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are written as programs write them, besides cells that are missing."""
+        return self.what == "number" and self.decimal == "." and not self.unit
+
+    @property
+    def described(self) -> str:
+        """The convention in words.
+
+        >>> Convention("date", order="dmy", parts=("year", "month")).described
+        'dates (day.month.year) as year, month'
+        """
+        if self.what == "date":
+            return f"dates ({ORDERS[self.order]}) as {', '.join(self.parts)}"
+        if self.what == "number":
+            words = ["decimal comma"] * (self.decimal == ",") + [_unit_in_words(self.unit)] * bool(self.unit)
+            return ", ".join(words) or "numbers"
+        return "times as hours" if self.what == "hours" else "forms of yes and no"
+
+    def outputs(self, name: str) -> tuple[str, ...]:
+        """Return the names of the columns that are made of a column."""
+        return tuple(part_name(name, part) for part in self.parts) if self.what == "date" else (name,)
+
+    def convert(self, column: Any, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
+        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be."""
+        parsed, odd = self.parse(column)
+        if self.what != "date":
+            return {name: parsed}, odd
+        made = parts_of_dates(parsed, self.origin, self.parts)
+        return {part_name(name, part): cells for part, cells in made.items()}, odd
 
     def to_json(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
@@ -97,8 +162,10 @@ class Convention:
     def from_json(cls, data: dict[str, Any]) -> Convention:
         """Read what :meth:`to_json` gave; the file may be untrusted."""
         known = {field.name for field in fields(cls)}
-        if set(data) != known or data["what"] not in ("number", "date") or data["decimal"] not in (".", ","):
+        if set(data) != known or data["what"] not in _WHAT or data["decimal"] not in (".", ","):
             raise ValueError(f"not a convention of a column: {data!r:.100}")
+        if not isinstance(data["unit"], str) or len(data["unit"]) > 20:
+            raise ValueError(f"not a unit: {data['unit']!r:.100}")
         if data["what"] == "date":
             np.datetime64(data["origin"], "D")
             if data["order"] not in ORDERS:
@@ -118,8 +185,16 @@ class Reading:
     settled_by: str = ""  # the argument that would say what the cells do not
 
 
-def read_written(column: Any, *, decimal: str | None = None, order: str | None = None, number: bool = False) -> Reading:
-    """Turn a column of text into whole numbers, numbers, truth values or dates, where its cells are such.
+def read_written(
+    column: Any,
+    *,
+    decimal: str | None = None,
+    order: str | None = None,
+    number: bool = False,
+    file_decimal: str | None = None,
+    ask: bool = False,
+) -> Reading:
+    """Turn a column of text into whole numbers, numbers, truth values, times or dates, where its cells are such.
 
     Parameters
     ----------
@@ -131,6 +206,10 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
         The order of day, month and year, likewise.
     number : bool
         Whether the column is known to be numeric: then leading zeros do not make it text.
+    file_decimal : {".", ","}, optional
+        The decimal separator that the other columns of the file show.
+    ask : bool
+        Whether 2.781 could be 2781 as well, since the file may be written with decimal commas.
 
     Examples
     --------
@@ -139,6 +218,8 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
     'decimal comma'
     >>> read_written(pa.chunked_array([["007", "012"]])).said
     'digits with leading zeros'
+    >>> read_written(pa.chunked_array([["12 kg", "3 kg"]])).column.to_pylist()
+    [12, 3]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -146,8 +227,7 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
     counted = pc.value_counts(column.drop_null())
     if not len(counted):
         return Reading(column)
-    values = pc.utf8_trim_whitespace(counted.field("values"))
-    cells = _Cells(values, np.asarray(counted.field("counts")))
+    cells = _Cells(pc.utf8_trim_whitespace(counted.field("values")), np.asarray(counted.field("counts")))
     if cells.all(_WHOLE):
         if cells.any(_PADDED) and not number:
             return Reading(column, said="digits with leading zeros", settled_by="kinds")
@@ -157,32 +237,26 @@ def read_written(column: Any, *, decimal: str | None = None, order: str | None =
             return Reading(pc.cast(text, pa.int64()), told)
         if not number:
             return Reading(column, said="digits too long for a number")
-    if cells.all(f"{_PLAIN}|{_INFINITE}") and (decimal != "," or cells.share(cells.match(_COMMA)) < ENOUGH):
+    wanted = decimal or file_decimal
+    if cells.all(f"{PLAIN}|{INFINITE}") and (wanted != "," or cells.share(cells.match(COMMA)) < ENOUGH):
+        if ask and wanted is None and cells.all(OPEN_POINT):
+            return _open(column, cells, r"\.\d{3}$")
         return Reading(pc.cast(pc.utf8_trim_whitespace(column), pa.float64()))
     if cells.all("^(?i:true|false)$"):
-        return Reading(pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(column)), "true"))
-    reading = _number(column, cells, decimal, number) or _date(column, cells, order)
-    return reading or Reading(column)
+        return Reading(truths_of(column))
+    reading = _number(column, cells, wanted, number) or _date(column, cells, order) or _hours(column, cells)
+    return reading or _truth(column, cells) or Reading(column)
 
 
-def numbers_of(texts: Any, decimal: str) -> pa.Array:
-    """Return texts as numbers, null where one is not a number under this decimal separator.
+def _open(column: Any, cells: _Cells, pattern: str) -> Reading:
+    """Return a column of numbers that could be read with either decimal separator, with both readings of a cell."""
+    cell = next(text for text in cells.values.to_pylist() if re.search(pattern, text))
+    fraction, whole = re.sub(r"[.,]", ".", cell), re.sub(r"[.,]", "", cell)
+    return Reading(column, said=f"text: {cell} could be {fraction} or {whole}", settled_by="decimal")
 
-    >>> import pyarrow as pa
-    >>> numbers_of(pa.array(["1,234.5", "12,34", "x"]), ".").to_pylist()
-    [1234.5, None, None]
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    texts = pc.utf8_trim_whitespace(texts)
-    pattern = _POINT if decimal == "." else _COMMA
-    fits = pc.and_(pc.match_substring_regex(texts, pattern), pc.match_substring_regex(texts, _SOME_DIGIT))
-    fits = pc.or_(fits, pc.match_substring_regex(texts, _INFINITE))
-    group = "," if decimal == "." else "."
-    plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
-    plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
-    return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
+def _unit_in_words(unit: str) -> str:
+    return "percentages" if unit == "%" else f"in {unit}"
 
 
 def argument_for(cell: str, decimal: str = ".") -> str:
@@ -204,7 +278,7 @@ def overflows(cell: str) -> bool:
     (True, False, False)
     """
     cell = cell.strip()
-    return re.match(_PLAIN, cell) is not None and math.isinf(float(cell))
+    return re.match(PLAIN, cell) is not None and math.isinf(float(cell))
 
 
 class _Cells:
@@ -216,6 +290,12 @@ class _Cells:
         self.values, self.counts = values, counts
         self.markers = np.array([text.casefold() in MARKERS for text in values.to_pylist()], dtype=bool)
         self.longest = int(pc.max(pc.utf8_length(values)).as_py())
+
+    def with_values(self, values: Any) -> _Cells:
+        """Return the same cells in another form."""
+        other = copy(self)
+        other.values = values
+        return other
 
     def match(self, pattern: str) -> NDArray[np.bool_]:
         """Return for each value whether it matches."""
@@ -251,26 +331,55 @@ def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Re
 
     if not forced and cells.any(_PADDED):
         return None
-    some = cells.match(_SOME_DIGIT)
-    fits = {".": cells.match(_POINT) & some, ",": cells.match(_COMMA) & some}
-    sign = _decimal_sign(cells, fits, decimal)
+    unit = unit_of(cells.values.to_pylist(), cells.counts.tolist())
+    written = cells.with_values(bare(cells.values, unit))
+    some = written.match(SOME_DIGIT)
+    fits = {".": written.match(POINT) & some, ",": written.match(COMMA) & some}
+    sign = _decimal_sign(written, fits, decimal)
     if sign is None:
         return None
     if sign == "":
-        return Reading(column, said="text: 1,234 could be 1.234 or 1234", settled_by="decimal")
+        return _open(column, written, r"\d,\d{3}")
     known = fits[sign]
     if not forced and not (known | cells.markers).all() and pc.count_distinct(column).as_py() <= FEW_VALUES:
         return None  # codes such as 1, 2, 3, A: as text they lose nothing
     if cells.counts[known].sum() < 2:
         return None
-    parsed, _ = (convention := Convention("number", sign, lenient=True)).parse(column)
+    parsed, _ = (convention := Convention("number", sign, lenient=True, unit=unit)).parse(column)
     groups = "," if sign == "." else "."
-    grouped = bool((cells.match(rf"\d[{groups} {_SPACES}]\d{{3}}") & known).any())
-    words = ["decimal comma"] * (sign == ",") + ["thousands separated"] * grouped + [cells.rest(known)]
+    grouped = bool((written.match(rf"\d[{groups} \x{{a0}}\x{{202f}}'’]\d{{3}}") & known).any())
+    words = ["decimal comma"] * (sign == ",") + ["thousands separated"] * grouped
+    words += [_unit_in_words(unit)] * bool(unit) + [cells.rest(known)]
     whole = pc.all(pc.equal(pc.floor(parsed), parsed)).as_py() and not pc.any(pc.is_inf(parsed)).as_py()
     if whole and pc.max(pc.abs(parsed)).as_py() < 2**53:
         parsed = pc.cast(parsed, "int64")
     return Reading(parsed, convention, ", ".join(filter(None, words)))
+
+
+def _hours(column: Any, cells: _Cells) -> Reading | None:
+    """Read times of day and durations, where enough cells are such."""
+    import pyarrow.compute as pc
+
+    some = cells.values.slice(0, _TRIED)
+    if not len(some) or hours_column(some).null_count == len(some):
+        return None
+    known = np.asarray(pc.is_valid(hours_column(cells.values)))
+    if cells.share(known) < ENOUGH or cells.counts[known].sum() < 2:
+        return None
+    convention = Convention("hours", lenient=True)
+    words = [convention.described, cells.rest(known)]
+    return Reading(convention.parse(column)[0], convention, ", ".join(filter(None, words)))
+
+
+def _truth(column: Any, cells: _Cells) -> Reading | None:
+    """Read forms of yes and no, where a column has several of them."""
+    if len(cells.values) > _TRIED:
+        return None
+    texts = [text for text, mark in zip(cells.values.to_pylist(), cells.markers, strict=True) if not mark]
+    if not mixes_forms(texts):
+        return None
+    convention = Convention("truth", lenient=True)
+    return Reading(convention.parse(column)[0], convention, "forms of yes and no: " + ", ".join(map(repr, texts[:6])))
 
 
 def _decimal_sign(cells: _Cells, fits: dict[str, NDArray[np.bool_]], given: str | None) -> str | None:

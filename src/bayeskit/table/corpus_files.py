@@ -148,7 +148,7 @@ class TextSource:
     def _table(self) -> Iterator[tuple[str, Any, int]]:
         import pyarrow as pa
 
-        file = TableFile.open(self.path, self.encoding)
+        file = TableFile.open(self.path, self.encoding, detect=False)
         wanted = [name for name in (self.text, self.target) if name is not None]
         file.refuse_absent(tuple(wanted), "texts")
         row = done = 0
@@ -302,7 +302,7 @@ def _names(path: Path, encoding: str, errors: str) -> tuple[tuple[str, ...], str
     if _is_json(path):
         names = tuple(next(json_lines(raw, encoding, errors), (0, {}, 0))[1])
     else:
-        names = TableFile.open(path, encoding).names
+        names = TableFile.open(path, encoding, detect=False).names
     if not names:
         raise TableError(f"{raw.shown} has no text: it is empty, or its JSON objects are.")
     return names, raw.shown

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.table.written_dates import date_in_words
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -16,9 +18,21 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 CATEGORIES = ("month", "weekday", "hour")
 AMOUNTS = ("year", "days")
 
+# Different cells that are tried before a column is taken for dates.
+_TRIED = 200
+
 _TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 _YEAR_FIRST = r"^(?P<a>\d{4})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{1,2})" + _TIME
 _YEAR_LAST = r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{4})" + _TIME
+
+
+def part_name(column: str, part: str) -> str:
+    """Return the name of the column that holds one part of a date.
+
+    >>> part_name("sold", "month")
+    'sold (month)'
+    """
+    return f"{column} ({part})"
 
 
 def find_order(
@@ -45,27 +59,44 @@ def find_order(
     """
     import pyarrow.compute as pc
 
+    nothing = np.zeros(len(texts), dtype=bool)
+    if not may_be_dates(texts):
+        return None, nothing
+    year_last = year_last_of(texts)
     fitting: dict[str, NDArray[np.bool_]] = {}
-    for name in ORDERS:
+    for name in ("dmy", "mdy") if (year_last & (counts > 0)).any() else ("ymd",):
         known = np.asarray(pc.is_valid(dates_of(texts, name)))
         if known.any() and counts[known].sum() >= enough * counts.sum():
             fitting[name] = known
     if order in fitting:
         return order, fitting[order]
     if not fitting:
-        return None, np.zeros(len(texts), dtype=bool)
-    dotted = np.asarray(pc.match_substring_regex(texts, r"^\d{1,2}\.")).any()
+        return None, nothing
     if len(fitting) == 2:
         # 31.12.2019 is day first wherever dots are written; otherwise the better fit decides, if there is one.
         both = {name: int(counts[known].sum()) for name, known in fitting.items()}
-        if dotted:
+        if np.asarray(pc.match_substring_regex(texts, r"^\s*\d{1,2}\.\d{1,2}\.")).any():
             return "dmy", fitting["dmy"]
         if both["dmy"] == both["mdy"]:
-            return "", np.zeros(len(texts), dtype=bool)
+            return "", nothing
         best = max(both, key=lambda name: both[name])
         return best, fitting[best]
     name, known = next(iter(fitting.items()))
     return name, known
+
+
+def may_be_dates(texts: Any) -> bool:
+    """Return whether some of the first different cells are dates, so that long lists of names are not tried as such."""
+    some = texts.slice(0, _TRIED)
+    return any(dates_of(some, order).null_count < len(some) for order in ("dmy", "mdy"))
+
+
+def year_last_of(texts: Any) -> NDArray[np.bool_]:
+    """Return which texts are dates whose day and month are told apart by an order only."""
+    import pyarrow.compute as pc
+
+    numeric = pc.match_substring_regex(pc.utf8_trim_whitespace(texts), r"^\d{1,2}[-/.]\d{1,2}[-/.]\d{2}(\d{2})?\b")
+    return np.asarray(pc.fill_null(numeric, False))
 
 
 def dates_of(texts: Any, order: str) -> pa.Array:
@@ -78,14 +109,35 @@ def dates_of(texts: Any, order: str) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    fields = pc.extract_regex(pc.utf8_trim_whitespace(texts), _YEAR_FIRST if order == "ymd" else _YEAR_LAST)
+    texts = pc.utf8_trim_whitespace(texts)
+    moments = _numeric_dates(texts, _YEAR_FIRST, "abc")
+    if order != "ymd":
+        last = _numeric_dates(texts, _YEAR_LAST, {"dmy": "cba", "mdy": "cab"}[order])
+        moments = pc.coalesce(moments, last)
+    # What is left is written in words, if it is a date at all: one text at a time.
+    rest = np.flatnonzero(np.asarray(pc.and_(pc.is_null(moments), pc.is_valid(texts))))
+    if not len(rest):
+        return moments
+    made = moments.to_numpy(zero_copy_only=False).copy()
+    for place, text in zip(rest.tolist(), texts.take(pa.array(rest)).to_pylist(), strict=True):
+        if (moment := date_in_words(text, order)) is not None:
+            made[place] = np.datetime64(moment, "s")
+    return pa.array(made, type=pa.timestamp("s"), from_pandas=True)
+
+
+def _numeric_dates(texts: Any, pattern: str, order: str) -> pa.Array:
+    """Return the texts that match a pattern of three numbers as moments; ``order`` says which are year, month, day."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = pc.extract_regex(texts, pattern)
 
     def field(name: str) -> NDArray[np.int64]:
         part = pc.struct_field(fields, name)
         part = pc.if_else(pc.equal(part, ""), "0", part)
         return np.asarray(pc.fill_null(pc.cast(part, pa.int64()), 0))
 
-    year, month, day = (field(part) for part in {"ymd": "abc", "dmy": "cba", "mdy": "cab"}[order])
+    year, month, day = (field(part) for part in order)
     seconds = 3600 * field("hour") + 60 * field("minute") + field("second")
     real = np.asarray(pc.is_valid(fields)) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (year > 0)
     real &= (field("hour") < 24) & (field("minute") < 60) & (field("second") < 61)

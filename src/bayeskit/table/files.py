@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from bayeskit.errors import BayeskitError, TableError
+from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.table.formats import TableReader, recognise
+from bayeskit.table.formats.detect import detect_encoding
 from bayeskit.table.formats.encodings import check_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.formats.recognise import is_binary
 from bayeskit.table.names import first_duplicate, not_found
 from bayeskit.table.raw_file import RawFile, open_raw
 
@@ -98,6 +101,11 @@ class TableFile(Rows):
         """The columns' names."""
         return self.reader.names
 
+    @property
+    def may_use_commas(self) -> bool:
+        """Whether numbers may have decimal commas, as in a file whose delimiter is a semicolon."""
+        return getattr(self.reader, "delimiter", None) == ";"
+
     def n_batches(self) -> int:
         """Return about how many batches there are; 0 where that is not known."""
         return self.reader.n_batches()
@@ -111,6 +119,7 @@ class TableFile(Rows):
         *,
         missing: Sequence[str] = (),
         keep: bool = False,
+        detect: bool = True,
     ) -> TableFile:
         """Open a file, or standard input when the path is ``-``; the format is recognised by its first bytes.
 
@@ -119,19 +128,22 @@ class TableFile(Rows):
         path : str or path
             A CSV, JSON Lines, Parquet, Feather or Excel file, which may be compressed by gzip, or ``-``.
         encoding : str
-            The encoding of a text file.
+            The encoding of a text file. Where UTF-8 is asked for and the bytes are not, see ``detect``.
         delimiter : str, optional
             The delimiter of a CSV file; detected when it is not given.
         missing : sequence of str
             Words for a missing cell, besides the usual ones.
         keep : bool
             Read standard input into memory, so that it can be read twice.
+        detect : bool
+            Whether a file that is not UTF-8 is read in the encoding that its bytes show.
         """
         require_pyarrow("a table in a file")
         check_encoding(encoding)
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise TableError(f"the delimiter must be one character, such as ';'; got {delimiter!r}.", "delimiter")
-        raw, options = open_raw(path, keep=keep), TextOptions(encoding, delimiter, tuple(missing))
+        raw = open_raw(path, keep=keep)
+        options = TextOptions(_encoding(raw, encoding) if detect else encoding, delimiter, tuple(missing))
         reader = recognise(raw, options).open_reader(raw, options)
         twice = first_duplicate(reader.names)
         if twice is not None:
@@ -166,3 +178,13 @@ class TableFile(Rows):
     def batches(self, types: Types) -> Iterator[pa.RecordBatch]:
         """Read some columns batch by batch, each in the type that it must have; memory does not grow with the file."""
         return self.reader.batches(types)
+
+
+def _encoding(raw: RawFile, given: str) -> str:
+    """Return the encoding as given; where that is UTF-8 and the bytes are not, the one that they show."""
+    if codecs.lookup(given).name != "utf-8" or is_binary(raw.head):
+        return given
+    seen = detect_encoding(raw.head)
+    if not seen.startswith("utf"):  # a byte order mark leaves no doubt
+        warn_caller(f"{raw.shown} is not UTF-8 text; it is read as {seen}. Pass encoding= if it is something else.")
+    return given if seen == "utf-8" else seen

@@ -136,3 +136,32 @@ def _read_dictionary(array: Any) -> Column:
         array = unified.combine_chunks() if unified.num_chunks else pa.array([], array.type)
         array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     return BatchReader().column(array, "")
+
+
+def arrow_table(X: Any) -> Any:
+    """Return a frame or a dict of columns as an Arrow table; other tables, which have no column names, are an error.
+
+    >>> arrow_table({"wind": ["weak", None]}).num_rows
+    2
+    """
+    import pyarrow as pa
+
+    frame = None if isinstance(X, Mapping) else as_frame(X)
+    if frame is not None:
+        if frame_names(frame)[1]:
+            return frame.to_arrow()
+    elif isinstance(X, Mapping):
+        return pa.table({str(name): _arrow_column(column) for name, column in X.items()})
+    raise TypeError(
+        "bayeskit.read, and kinds='infer', take a path, a frame or a dict of columns, since a column is known by its "
+        f"name; got {type(X).__name__}{'' if frame is None else ' without names'}."
+    )
+
+
+def _arrow_column(column: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    series = as_frame(column, series=True)
+    return pa.array(column, from_pandas=True) if series is None else series.to_arrow()

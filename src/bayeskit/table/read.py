@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError, TooLargeError
 from bayeskit.table.column import Column, Numbers
+from bayeskit.table.conversions import Conversions
 from bayeskit.table.frames import as_frame, frame_names, given_names, read_frame_column
 from bayeskit.table.names import first_duplicate
+from bayeskit.table.read_result import ReadTable
+from bayeskit.table.schema import Schema
 from bayeskit.table.strings import read_fixed, read_objects
 
 # The most memory that a sparse matrix may take as a full table.
@@ -30,6 +33,9 @@ class Source:
     columns: tuple[Column, ...] | None
     # The whole table, when it came as one array of numbers.
     array: NDArray[Any] | None = None
+    # Of a table that :func:`bayeskit.read` has read: the kinds that types do not tell, and what it did to raw columns.
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    conversions: Conversions | None = None
 
     def column(self, j: int) -> Column:
         """Return column ``j``."""
@@ -44,7 +50,7 @@ class Source:
             array = self.array[rows]
             return Source(self.names, self.named, len(array), None, array)
         columns = tuple(self.column(j).take(rows) for j in range(len(self.names)))
-        return Source(self.names, self.named, len(columns[0]), columns)
+        return replace(self, n_rows=len(columns[0]), columns=columns)
 
     def without(self, name: str) -> Source:
         """Return the table without one of its columns."""
@@ -54,7 +60,7 @@ class Source:
         """Return some of the columns, in the order given."""
         place = {name: j for j, name in enumerate(self.names)}
         columns = tuple(self.column(place[name]) for name in names)
-        return Source(names, self.named, self.n_rows, columns)
+        return replace(self, names=names, columns=columns, array=None)
 
 
 def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Source:
@@ -68,6 +74,8 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
     """
     if isinstance(X, Source):
         return X if without is None else X.without(without)
+    if isinstance(X, ReadTable):
+        return X.source if without in (None, X.target) else X.source.without(str(without))
     if _is_masked(X):
         X = _unmasked(X)
     if is_sparse(X):
@@ -91,6 +99,42 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
             f"Found array with 0 feature(s) (shape=({source.n_rows}, 0)) while a minimum of 1 is required."
         )
     return source
+
+
+def read_converted(X: Any, schema: Schema, target: str | None = None) -> Source:
+    """Read rows in terms of a schema whose raw columns are converted first; tables without names are read as they are.
+
+    Columns that the reader left out in training are left out again. Others that the schema does not know stay among the
+    names, so that the caller can refuse them.
+    """
+    conversions = schema.conversions
+    raw = None if conversions is None or isinstance(X, Source) else raw_columns(X)
+    if raw is None or conversions is None:
+        return read_table(X)
+    made = conversions.apply(raw, schema.variables)
+    known = {target, *schema.names, *conversions.source_of.values(), *conversions.left_out}
+    columns = {name: read_values(column, name) for name, column in made.items()}
+    n_rows = len(next(iter(columns.values()))) if columns else 0
+    for name in raw:
+        if name not in known:
+            columns[name] = Numbers(np.full(n_rows, np.nan))  # which is not read: only its name matters
+    return Source(tuple(columns), True, n_rows, tuple(columns.values()))
+
+
+def raw_columns(X: Any) -> Mapping[str, Any] | None:
+    """Return the columns of a table by name; None where it has no names."""
+    if isinstance(X, ReadTable):
+        X = X.rows
+    if is_records(X):
+        X = records_to_columns(X)
+    if isinstance(X, Mapping):
+        return {str(name): column for name, column in X.items()}
+    _refuse_duplicates(given_names(X))
+    frame = as_frame(X)
+    if frame is None:
+        return None
+    names, named = frame_names(frame)
+    return dict(zip(names, frame.iter_columns(), strict=True)) if named else None
 
 
 def is_sparse(X: Any) -> bool:
@@ -123,11 +167,13 @@ def read_values(values: Any, name: str) -> Column:
     """Read one column: a series, a 1-D array or a list."""
     if _is_masked(values):
         values = _unmasked(values)
+    if hasattr(values, "_compliant_series"):  # of narwhals
+        return read_frame_column(values, name)
     series = as_frame(values, series=True)
     if series is not None:
         return read_frame_column(series, name)
     if hasattr(values, "__array__"):
-        values = np.asarray(values)
+        values = np.atleast_1d(np.asarray(values)) if isinstance(values, np.generic) else np.asarray(values)
     if not isinstance(values, np.ndarray):
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             values = list(values) if hasattr(values, "__iter__") and not isinstance(values, str | bytes) else [values]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,10 @@ class ColumnNote:
         """Whether models use the column."""
         return self.kind not in ("left out", "target", "date")
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it in terms of JSON."""
+        return {**vars(self), "convention": None if self.convention is None else self.convention.to_json()}
+
 
 @dataclass(frozen=True, repr=False)
 class ReadTable(Result):
@@ -55,12 +59,11 @@ class ReadTable(Result):
     data: pa.Table = field(repr=False)  # the converted columns, of the rows that have a label
     raw: pa.Table = field(repr=False)  # the columns as they were written, of all rows
     source: Source = field(repr=False)  # the columns that models learn from
-    labels: Target | None = field(default=None, repr=False)  # classes, and the class of each row
+    n_unlabelled: int = 0  # rows without a label, which were left out
     # Where a row of ``raw`` is, for messages; the first row is 0.
     place: Callable[[int], str] = field(default="row {}".format, repr=False)
     said: tuple[Problem, ...] = ()  # what the reader itself met
-    # Finds the problems of the columns; later stages know them.
-    checks: Callable[[ReadTable], Sequence[Problem]] | None = field(default=None, repr=False)
+    n_rows: int = 0  # rows of the whole table, where this is a sample of them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,19 +84,41 @@ class ReadTable(Result):
         """The kind of each column that models use."""
         return {note.name: note.kind for note in self.columns if note.used}
 
+    @cached_property
+    def labels(self) -> Target | None:
+        """The classes, and the class of each row; None without a target, an error where it holds no classes."""
+        if self.target is None:
+            return None
+        from bayeskit.table.target import read_target  # which reads tables, as this is one
+
+        return replace(read_target(self.data, self.target), n_unlabelled=self.n_unlabelled)
+
     @property
     def y(self) -> NDArray[Any] | None:
         """The label of each row; None without a target."""
         return None if self.labels is None else np.asarray(self.labels.classes)[self.labels.y]
 
     @cached_property
+    def rows(self) -> pa.Table:
+        """The raw columns of the rows that have a label."""
+        if not self.n_unlabelled:
+            return self.raw
+        import pyarrow.compute as pc
+
+        return self.raw.filter(pc.is_valid(self.raw[self.target]))
+
+    def of_rows(self, values: Any) -> Any:
+        """Return those entries of an array with one entry per row of the raw table whose rows have a label."""
+        if values is None or isinstance(values, str) or len(values) != self.raw.num_rows:
+            return values
+        return np.asarray(values)[np.asarray(self.raw[self.target].is_valid())] if self.n_unlabelled else values
+
+    @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the table: what the reader met, and what the checks find when they are asked."""
-        return (*self.said, *(self.checks(self) if self.checks is not None else ()))
+        from bayeskit.table.problems.read_table import problems_of  # which knows this class
 
-    def with_checks(self, checks: Callable[[ReadTable], Sequence[Problem]]) -> ReadTable:
-        """Return the same table with other checks."""
-        return replace(self, checks=checks)
+        return (*self.said, *problems_of(self, self.n_rows))
 
     def __str__(self) -> str:
         rows = [(note.name, note.kind, f"{note.missing:.0%}", note.example, note.why) for note in self.columns]

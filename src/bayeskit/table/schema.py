@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from bayeskit.errors import MergeError
+from bayeskit.table.conversions import Conversions
 
 Value = str | int | float | bool
 
@@ -127,6 +128,8 @@ class Schema:
     variables: tuple[Variable, ...]
     # False when the columns came without names (a plain array) and are called x0, x1, …
     named: bool = True
+    # What the reader did to the raw columns of the table; None where they are those of the model.
+    conversions: Conversions | None = None
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -163,13 +166,23 @@ class Schema:
             raise MergeError(f"one side has {len(self)} columns and the other has {len(other)}.")
         named = self.named and other.named
         variables = tuple(a if a is b else a.union(b) for a, b in zip(self, other, strict=True))
-        if named == self.named and all(new is old for new, old in zip(variables, self.variables, strict=True)):
+        conversions = self.conversions or other.conversions
+        if self.conversions is not None and other.conversions is not None:
+            conversions = self.conversions.union(other.conversions)
+        same = named == self.named and conversions is self.conversions
+        if same and all(new is old for new, old in zip(variables, self.variables, strict=True)):
             return self
-        return Schema(variables, named)
+        return Schema(variables, named, conversions)
+
+    def with_variables(self, variables: Iterable[Variable]) -> Schema:
+        """Return the schema of the same table with other variables."""
+        return replace(self, variables=tuple(variables))
 
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain JSON values."""
+        converted = {} if self.conversions is None else {"conversions": self.conversions.to_json()}
         return {
+            **converted,
             "named": self.named,
             "variables": [
                 {
@@ -203,7 +216,9 @@ class Schema:
                     bool(item["numeric"]),
                 )
             )
-        return cls(tuple(variables), bool(data["named"]))
+        converted = data.get("conversions")
+        conversions = None if converted is None else Conversions.from_json(converted)
+        return cls(tuple(variables), bool(data["named"]), conversions)
 
 
 def bin_names(edges: tuple[float, ...]) -> tuple[str, ...]:

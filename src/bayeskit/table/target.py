@@ -38,14 +38,9 @@ def read_target(table: pa.Table, name: str) -> Target:
     """
     import pyarrow.compute as pc
 
-    if name not in table.column_names:
-        raise TableError(not_found("column", name, table.column_names))
+    refuse_unlabelled(table, name)
     column = table[name]
     n_missing = column.null_count
-    if not len(column):
-        raise TableError("the table has a header and no rows.")
-    if n_missing == len(column):
-        raise TableError(f"the target {name!r} has no value in any of {len(column)} rows.")
     if n_missing:
         table = table.filter(pc.is_valid(column))
         column = table[name]
@@ -65,6 +60,17 @@ def read_target(table: pa.Table, name: str) -> Target:
         )
     classes, y = read_labels(column)
     return Target(table, classes, y.astype(np.uint32) if y.dtype.itemsize > 4 else y, n_missing)
+
+
+def refuse_unlabelled(table: pa.Table, name: str) -> None:
+    """Raise an error for a table without the target, or with no label in any row."""
+    if name not in table.column_names:
+        raise TableError(not_found("column", name, table.column_names))
+    column = table[name]
+    if not len(column):
+        raise TableError("the table has a header and no rows.")
+    if column.null_count == len(column):
+        raise TableError(f"the target {name!r} has no value in any of {len(column)} rows.")
 
 
 def _is_number(column: Any) -> bool:

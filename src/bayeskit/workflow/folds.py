@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -128,8 +128,9 @@ class Folds:
         for variable in binned:
             codes = encode_column(columns[variable.name], variable)
             columns[variable.name] = Coded(codes, variable.values, declared=True)
-        source = Source(self.source.names, self.source.named, self.source.n_rows, tuple(columns.values()))
-        return source, frozenset(variable.name for variable in binned)
+        names_cut = frozenset(variable.name for variable in binned)
+        left = {name: kind for name, kind in self.source.kinds.items() if name not in names_cut}
+        return replace(self.source, columns=tuple(columns.values()), array=None, kinds=left), names_cut
 
 
 def stratified_parts(y: NDArray[Any], folds: int, random_state: int = 0) -> NDArray[np.intp]:
@@ -198,7 +199,7 @@ def _encode_categorical(source: Source, kinds: Kinds) -> Source:
         if variable.kind == "categorical":  # and not a column without any value
             codes = encode_column(columns[j], variable)
             columns[j] = Coded(codes, variable.values, variable.declared)
-    return Source(source.names, source.named, source.n_rows, tuple(columns))
+    return replace(source, columns=tuple(columns), array=None)
 
 
 def _is_categorical(column: Column, kind: str | None) -> bool:

@@ -47,7 +47,7 @@ def hold_rows(
     """Read the arguments of :func:`bayeskit.compare`; of a scan with many rows, a sample is held."""
     if not isinstance(X, Scan):
         rows = read_labelled(X, y, None, target, None, "comparison")
-        return HeldRows(rows.source, rows.y, rows.classes, target)
+        return HeldRows(rows.source, rows.y, rows.classes, rows.target)
     if y is not None or target is None:
         raise TableError("a scan needs target=, the name of the column that holds the labels.")
     refuse_unreadable(X, target)

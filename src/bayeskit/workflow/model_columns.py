@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitWarning, TableError
-from bayeskit.kinds.written import part_name, refuse_unfit
+from bayeskit.kinds.written import refuse_unfit
 from bayeskit.table.conventions import Convention, argument_for
-from bayeskit.table.dates import AMOUNTS, CATEGORIES, parts_of_dates
 from bayeskit.table.names import not_found
+from bayeskit.workflow.drift import DriftCounter
 from bayeskit.workflow.trained import TrainedModel
 from bayeskit.workflow.wording import count
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # The largest number of absent columns that are named individually.
 MOST_NAMED = 3
+# The same for columns that differ from those in training.
+MOST_DRIFTS = 5
 
 
 def column_types(model: Any) -> dict[str, pa.DataType]:
@@ -76,16 +78,12 @@ class ModelColumns:
         self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
         self._example: dict[str, Any] = {}
         self.misread: Counter[str] = Counter()  # column → cells that are no number or date
+        profile = self.model.profile
+        self.drift = None if profile is None else DriftCounter(profile)  # how the rows differ from those in training
         if decimal is not None:
             self._take_decimal(decimal)
-        made = {
-            part_name(name, part): name
-            for name, each in self.conventions.items()
-            if each.what == "date"
-            for part in (*CATEGORIES, *AMOUNTS)
-        }
         # Column of the model → column of the file.
-        self.source = {name: made.get(name, name) for name in self.types}
+        self.source = {name: self.model.conversions.source_of.get(name, name) for name in self.types}
         here = set(file.names)
         self.absent = [name for name, source in self.source.items() if source not in here]
         if self.absent and (strict or len(self.absent) == len(self.types)):
@@ -109,10 +107,12 @@ class ModelColumns:
 
         more = dict(others or {})
         self.file.refuse_absent(more)
+        respelled = dict(self.model.conversions.spellings)
         wanted: dict[str, Any] = {}
         for name, source in self.source.items():
             if name not in self.absent:
-                wanted[source] = None if source in self.conventions else self.types[name]
+                as_held = source in self.conventions or source in respelled
+                wanted[source] = None if as_held else self.types[name]
         # A column of the model that is asked for as well, as text or as a label, is read once, as it is held.
         asked = {name: (kind if wanted.get(name, kind) == kind else None) for name, kind in more.items()}
         for batch in self.file.batches({**wanted, **asked}):
@@ -120,6 +120,8 @@ class ModelColumns:
                 table = pa.Table.from_batches([batch])
                 kept = {name: _in_type(table[name], kind, name) for name, kind in more.items()}
                 ours = self._model_columns(table)
+                if self.drift is not None:
+                    self.drift.add(ours, frozenset(self.absent))
                 self.n_rows += len(table)
                 yield ours, pa.table(kept) if kept else table.select([])
 
@@ -136,44 +138,38 @@ class ModelColumns:
         import pyarrow as pa
 
         columns: dict[str, Any] = {}
-        dates: dict[str, dict[str, Any]] = {}
+        made: dict[str, dict[str, Any]] = {}
         for name, kind in self.types.items():
             source = self.source[name]
             if name in self.absent:
                 columns[name] = pa.nulls(len(table), kind)
                 continue
             convention = self.conventions.get(source)
-            if convention is None and pa.types.is_string(table[source].type) and pa.types.is_floating(kind):
+            cells = self.model.conversions.respelled(table[source], source)
+            if convention is None and pa.types.is_string(cells.type) and pa.types.is_floating(kind):
                 convention = Convention("number")  # read as text, since it is wanted as it was written too
             if convention is None:
-                columns[name] = _in_type(table[source], kind, name)
-            elif convention.what == "number":
-                columns[name] = self._parsed(table[source], source, convention)
+                columns[name] = _in_type(cells, kind, name)
             else:
-                if source not in dates:
-                    dates[source] = self._parts(table[source], source, convention)
-                columns[name] = _in_type(dates[source][name], kind, name)
+                if source not in made:
+                    made[source] = self._converted(cells, source, convention)
+                columns[name] = _in_type(made[source][name], kind, name)
             self._check_values(columns[name], name, len(table))
         return pa.table(columns)
 
-    def _parsed(self, column: Any, name: str, convention: Convention) -> Any:
-        parsed, odd = convention.parse(column)
+    def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
+        made, odd = convention.convert(column, name)
         if len(odd):
             if not convention.lenient or self.strict:
                 row = int(odd[0])
-                wanted = "a date" if convention.what == "date" else "a number"
                 raise TableError(
-                    f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {wanted}; got "
+                    f"{self.file.place(self.n_rows + row)}: column {name!r} must hold {convention.holds}; got "
                     f"{column[row].as_py()!r}. Leave the cell empty if the value is not known.",
                     argument_for(column[row].as_py(), convention.decimal),
                 )
             self.misread[name] += len(odd)
             self._example.setdefault(name, column[int(odd[0])].as_py())
-        return parsed
-
-    def _parts(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
-        made = parts_of_dates(self._parsed(column, name, convention), convention.origin, convention.parts)
-        return {part_name(name, part): cells for part, cells in made.items()}
+        return made
 
     def _check_values(self, column: Any, name: str, n_rows: int) -> None:
         """Count values that the model has not seen; refuse an infinite number with its row."""
@@ -237,9 +233,18 @@ class ModelColumns:
             said.append(f"column {name!r}: {cells} such as {self._example[name]!r} read as missing.")
         return said
 
-    def warn(self) -> None:
-        """Warn of everything that did not fit."""
-        for sentence in self.problems():
+    def drift_said(self) -> list[str]:
+        """Return a sentence for each column whose values differ from those in training; many are counted."""
+        drifts = [] if self.drift is None else self.drift.drifts
+        said = [
+            f"column {drift.name!r} differs from the training table: {drift.what}." for drift in drifts[:MOST_DRIFTS]
+        ]
+        rest = len(drifts) - len(said)
+        return [*said, f"{count(rest, 'column')} more differ from the training table."] if rest > 0 else said
+
+    def warn(self, *, drift: bool = True) -> None:
+        """Warn of everything that did not fit, and of columns that differ from those of the training."""
+        for sentence in (*self.problems(), *(self.drift_said() if drift else ())):
             warnings.warn(sentence, BayeskitWarning, stacklevel=3)
 
 

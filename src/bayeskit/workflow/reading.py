@@ -8,8 +8,10 @@ from typing import Any
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.reader import read_written_table
+from bayeskit.kinds.remedies import Remedies
 from bayeskit.table.files import TableFile, require_pyarrow
-from bayeskit.table.frames import as_frame
+from bayeskit.table.frames import arrow_table
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.read_result import ReadTable
 
@@ -23,6 +25,9 @@ def read(
     decimal: str | None = None,
     date_order: str | None = None,
     missing: Sequence[str] = (),
+    merge_labels: bool = False,
+    drop_duplicates: bool = False,
+    drop_rare_classes: bool = False,
     encoding: str = "utf-8",
     delimiter: str | None = None,
 ) -> ReadTable:
@@ -43,7 +48,11 @@ def read(
         The decimal separator of text columns, "." or ",", and the order of their dates, "dmy", "mdy" or "ymd"; decided
         from the cells when it is not given.
     missing : sequence of str
-        Words for a missing cell, besides the usual ones.
+        Words for a missing cell, besides the usual ones; ``"age=-1"`` is one of the column ``age`` only.
+    merge_labels : bool
+        Merge other spellings of a value, such as `` Yes`` and ``yes``, in the target and in categorical columns.
+    drop_duplicates, drop_rare_classes : bool
+        Leave out rows that are equal to an earlier one, and rows of classes with fewer than five rows.
     encoding, delimiter : str, optional
         Of a text file.
 
@@ -62,9 +71,10 @@ def read(
     require_pyarrow("bayeskit.read")
     if isinstance(table, str | os.PathLike):
         file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True)
-        raw, name, place = file.read_written(), file.name, file.place
+        raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
     else:
-        raw, name, place = _arrow(table), "table", "row {}".format
+        raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
+        raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
     return read_written_table(
@@ -75,17 +85,8 @@ def read(
         kinds=kinds,
         decimal=decimal,
         date_order=date_order,
+        missing=missing,
+        remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
+        ask=ask,
         place=place,
     )
-
-
-def _arrow(table: Any) -> Any:
-    """Return a frame or a dict of columns as an Arrow table."""
-    import pyarrow as pa
-
-    if isinstance(table, Mapping):
-        return pa.table(dict(table))
-    frame = as_frame(table)
-    if frame is None:
-        raise TypeError(f"bayeskit.read takes a path, a frame or a dict of columns; got {type(table).__name__}.")
-    return frame.to_arrow()

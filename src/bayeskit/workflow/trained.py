@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,28 +16,43 @@ from bayeskit.decide.protocol import HidingModel
 from bayeskit.errors import ModelFileError, TableError
 from bayeskit.io.model_files import load_with_notes, save
 from bayeskit.network.formats import is_network_file
-from bayeskit.table.conventions import Convention
+from bayeskit.table.conversions import Conversions
 from bayeskit.workflow.calibration import tempered
+from bayeskit.workflow.drift import Profile
 
 if TYPE_CHECKING:
     from bayeskit.explain.explanation import Explanation
+    from bayeskit.table.conventions import Convention
     from bayeskit.table.schema import Schema
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A fitted classifier with the conventions of its file and its calibration.
+    """A fitted classifier with its calibration; what the reader did to its columns is part of the classifier.
 
     ``bayeskit.load`` returns only the classifier, from the same file.
     """
 
     model: Any
-    # Column of a file → how its cells are read, where that is no matter of course.
-    conventions: Mapping[str, Convention] = field(default_factory=dict)
     # Log-posteriors are divided by it; 1 leaves them as they are.
     temperature: float = 1.0
-    # Words for a missing cell that were said in training: a file that is predicted is read with them too.
-    missing: tuple[str, ...] = ()
+    # What the columns held in training, where the model was trained from a file.
+    profile: Profile | None = None
+
+    @property
+    def conversions(self) -> Conversions:
+        """What the reader did to the raw columns."""
+        return getattr(self.schema_, "conversions", None) or Conversions()
+
+    @property
+    def conventions(self) -> Mapping[str, Convention]:
+        """How the cells of a raw column are read, where that is no matter of course."""
+        return self.conversions.conventions
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Words for a missing cell that were said in training: a file that is predicted is read with them too."""
+        return self.conversions.missing
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -93,13 +108,9 @@ class TrainedModel:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a model file; a file that bayeskit did not write is replaced only with ``force``."""
-        notes: dict[str, Any] = {}
-        if self.conventions:
-            notes["conventions"] = {name: each.to_json() for name, each in self.conventions.items()}
-        if self.temperature != 1.0:
-            notes["temperature"] = self.temperature
-        if self.missing:
-            notes["missing"] = list(self.missing)
+        notes: dict[str, Any] = {} if self.temperature == 1.0 else {"temperature": self.temperature}
+        if self.profile is not None:
+            notes["profile"] = self.profile.to_json()
         save(self.model, path, notes, force=force)
 
     @classmethod
@@ -120,15 +131,12 @@ class TrainedModel:
                 f"{name!r} holds a BayesDecision; the command takes the loss as a file: save its estimator_ alone."
             )
         try:
-            conventions = {
-                str(column): Convention.from_json(each) for column, each in notes.get("conventions", {}).items()
-            }
+            if "conventions" in notes or "missing" in notes:
+                raise ValueError("they are of an earlier version of bayeskit; train the model again")
             temperature = float(notes.get("temperature", 1.0))
             if not 0 < temperature < np.inf:
                 raise ValueError(f"the temperature is {temperature}")
-            missing = tuple(notes.get("missing", ()))
-            if not all(isinstance(word, str) for word in missing):
-                raise ValueError(f"the words for a missing cell are {missing}")
+            profile = Profile.from_json(notes["profile"]) if "profile" in notes else None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{name!r}: its notes do not fit: {error}.") from error
-        return cls(model, conventions, temperature, missing)
+        return cls(model, temperature, profile)

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
-from bayeskit.kinds import FitContext, words
-from bayeskit.kinds.infer import Features, infer_kinds, read_features
-from bayeskit.kinds.written import WrittenColumns, part_name, read_columns, read_labels_as_written
+from bayeskit.kinds.infer import Features
+from bayeskit.kinds.reader import NOTHING, read_written_table
+from bayeskit.kinds.remedies import Remedies
+from bayeskit.kinds.written import read_labels_as_written
 from bayeskit.progress import Progress, renamed
-from bayeskit.table.dates import AMOUNTS, CATEGORIES
+from bayeskit.table.conversions import Conversions
+from bayeskit.table.dates import AMOUNTS, CATEGORIES, part_name
 from bayeskit.table.files import Rows, TableFile
 from bayeskit.table.labels import read_labels
-from bayeskit.table.read_result import ColumnNote
+from bayeskit.table.read_result import ReadTable
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.rows import ScannedRows
 from bayeskit.table.scan.sample import Sample, draw_sample
 from bayeskit.table.target import Target, read_target
 from bayeskit.workflow.held_rows import HeldRows, refuse_unreadable
-from bayeskit.workflow.scan_columns import ScanConversion, as_models_read, numbers_rows, result_types
+from bayeskit.workflow.scan_columns import ScanConversion, as_models_read, result_types
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
-    from bayeskit.table.conventions import Convention
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,23 @@ class TrainingTable:
     """A table that was read and is ready to learn from; of a large one, labels and features are those of a sample."""
 
     file: Rows
-    target: str
+    read: ReadTable
     labels: Target
-    features: Features
     loss: Loss | None
     n_class: NDArray[Any]  # (n_classes,) rows of each class
-    conventions: dict[str, Convention] = field(default_factory=dict)  # how columns of the file are written
     # Of a table that is not held in memory: all its rows, and how the others were drawn.
     scan: Scan | None = None
     sample: Sample | None = None
+
+    @property
+    def target(self) -> str:
+        """The column to predict."""
+        return str(self.read.target)
+
+    @property
+    def features(self) -> Features:
+        """The columns that models learn from."""
+        return Features(self.read.source, dict(self.read.source.kinds), self.read.columns)
 
     @property
     def n_rows(self) -> int:
@@ -73,6 +82,8 @@ def read_training_table(
     decimal: str | None = None,
     date_order: str | None = None,
     *,
+    missing: Sequence[str] = (),
+    remedies: Remedies = NOTHING,
     also: Sequence[str] = (),
     random_state: int = 0,
     progress: Progress | None = None,
@@ -96,6 +107,10 @@ def read_training_table(
     decimal, date_order : str, optional
         The decimal separator of text columns, "." or ",", and the order of their dates, "dmy", "mdy" or "ymd"; decided
         from the cells of each column when it is not given.
+    missing : sequence of str
+        Words for a missing cell with which the file was opened.
+    remedies : Remedies
+        What is done to the rows first; a table in memory is needed.
     also : sequence of str
         Columns that folds need.
     random_state : int
@@ -104,30 +119,43 @@ def read_training_table(
         Called while a scan is read.
     """
     given = dict(kinds or {})
-    sample = None
+    sample, n_rows = None, None
     if isinstance(file, Scan):
+        if remedies:
+            raise TableError(
+                f"{file.shown} is read piece by piece, and rows are compared with each other to merge labels and to "
+                "find copies; read it into memory.",
+                "stream",
+            )
         rows: Rows = ScannedRows(file)
         refuse_unreadable(file, target)
         rows.refuse_absent(ignore)
         raw = file.with_types(dict.fromkeys(file.names))
         sample = draw_sample(raw, target, random_state, progress=renamed(progress, "sampling rows"))
-        table, place = sample.table, _place(sample)
+        table, place, n_rows = sample.table, _place(sample), sample.n_rows + sample.n_unlabelled
     else:
         rows = file
         _refuse_absent(file, target, ignore, given)
         table, place = file.read_written(), file.place
-    written = read_columns(table, target, given, ignore, decimal=decimal, date_order=date_order, place=place)
-    labels, n_class = _labels(written.table, target, sample, table)
-    notes = infer_kinds(labels.table, target, ignore, given, written)
-    if sample is not None:
-        notes = _without_row_numbers(notes, labels.table, sample, given)
-    features = read_features(labels.table, notes)
-    refuse_misfits(features, given)
-    result = TrainingTable(rows, target, labels, features, loss(labels.classes.tolist()), n_class, written.conventions)
+    read = read_written_table(
+        table,
+        target,
+        name=rows.name,
+        ignore=ignore,
+        kinds=given,
+        decimal=decimal,
+        date_order=date_order,
+        missing=missing,
+        remedies=remedies,
+        n_rows=n_rows,
+        ask=isinstance(file, TableFile) and file.may_use_commas,
+        place=place,
+    )
+    labels, n_class = _labels(read, sample)
+    result = TrainingTable(rows, read, labels, loss(labels.classes.tolist()), n_class)
     if not isinstance(file, Scan) or sample is None or sample.is_all:
         return result
-    scan = _as_sample(file, written, labels.table, target, [*features.source.names, target, *also])
-    return replace(result, scan=scan, sample=sample)
+    return replace(result, scan=_as_sample(file, read, labels.table, also), sample=sample)
 
 
 def _refuse_absent(file: TableFile, target: str, ignore: Collection[str], given: Mapping[str, str]) -> None:
@@ -142,53 +170,31 @@ def _refuse_absent(file: TableFile, target: str, ignore: Collection[str], given:
         )
 
 
-def _labels(table: Any, target: str, sample: Sample | None, as_held: Any) -> tuple[Target, NDArray[Any]]:
-    """Read the target; of a sample, the classes are those of all rows. Return also the rows of each class."""
+def _labels(read: ReadTable, sample: Sample | None) -> tuple[Target, NDArray[Any]]:
+    """Return the labels of a table, and the rows of each class; of a sample, the classes are those of all rows."""
     if sample is None:
-        labels = read_target(table, target)
+        labels = cast(Target, read.labels)
         return labels, np.bincount(labels.y, minlength=len(labels.classes))
     # All labels say whether they are numbers, not those of the sample alone.
-    written = read_labels_as_written(list(sample.n_class))
-    place = table.column_names.index(target)
-    labels = read_target(table.set_column(place, target, as_held[target].cast(written.type)), target)
+    written, target = read_labels_as_written(list(sample.n_class)), str(read.target)
+    as_held = read.rows[target].cast(written.type)
+    labels = read_target(read.data.set_column(read.names.index(target), target, as_held), target)
     classes, places = read_labels(written)
     y = np.searchsorted(classes, labels.classes)[labels.y].astype(labels.y.dtype)
     n_class = np.array(list(sample.n_class.values()))[np.argsort(places, kind="stable")]
     return replace(labels, classes=classes, y=y, n_unlabelled=sample.n_unlabelled), n_class
 
 
-def _as_sample(scan: Scan, written: WrittenColumns, table: Any, target: str, names: list[str]) -> Scan:
+def _as_sample(scan: Scan, read: ReadTable, table: Any, also: Sequence[str]) -> Scan:
     """Return a scan whose columns are read as those of the sample, ``table``."""
-    source = {name: name for name in scan.names}
-    source |= {name: part for part in written.conventions for name in written.parts if name.startswith(f"{part} (")}
-    names = list(dict.fromkeys(names))  # a column of folds may be one of the features
+    target = str(read.target)
+    # A column of folds may be one of the features.
+    names = list(dict.fromkeys([*read.source.names, target, *also]))
     types = {**result_types(table), target: table.schema.field(target).type}
-    return as_models_read(scan, ScanConversion(types, source, written.conventions), names)
-
-
-def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:
-    """Raise an error, before any fit, for a column that does not fit the given kind, such as fractions as counts."""
-    for name, word in given.items():
-        if word in words() and word == words()[word].name and name in features.source.names:
-            column = features.source.column(features.source.names.index(name))
-            if not column.all_missing():
-                words()[word].learn([column], [name], word, FitContext())
+    return as_models_read(scan, ScanConversion(types, read.source.conversions or Conversions()), names)
 
 
 def _place(sample: Sample) -> Callable[[int], str]:
     if sample.is_all:
         return "row {}".format
     return lambda row: f"row {row + 1} of the sample"
-
-
-def _without_row_numbers(
-    notes: tuple[ColumnNote, ...], table: Any, sample: Sample, given: Mapping[str, str]
-) -> tuple[ColumnNote, ...]:
-    """Leave out a column that numbers the rows, which a sample cannot show by its values."""
-    n_rows = sample.n_rows + sample.n_unlabelled
-    return tuple(
-        replace(note, kind="left out", why="it numbers the rows")
-        if note.kind == "numeric" and note.name not in given and numbers_rows(table[note.name], n_rows)
-        else note
-        for note in notes
-    )

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.written import read_columns
-from bayeskit.table.conventions import Convention, numbers_of, read_written
+from bayeskit.table.conventions import Convention, read_written
 from bayeskit.table.dates import parts_of_dates
+from bayeskit.table.number_cells import numbers_of
 
 MANY = [f"{i}.25" for i in range(40)]
 

@@ -122,8 +122,8 @@ def read_rows(
     _refuse_empty(schema)
     columns = [as_codes(source.column(j), variable) for j, variable in enumerate(schema)]
     variables = tuple(replace(variable, declared=True) for variable in schema)
-    _warn_of_odd_columns(Schema(variables, schema.named), source.n_rows)
-    return DiscreteRows(Schema(variables, schema.named), columns, weight)
+    _warn_of_odd_columns(schema.with_variables(variables), source.n_rows)
+    return DiscreteRows(schema.with_variables(variables), columns, weight)
 
 
 def _refuse_numbers(source: Source, schema: Schema) -> None:

@@ -240,7 +240,7 @@ def counting_schema(net: BayesianNetwork) -> Schema:
     """Return the schema that rows are counted under: all states are declared, so none is dropped."""
     if any(variable.n_values != card for variable, card in zip(net.schema, net.cards, strict=True)):
         return schema_of(net.names, net.states)  # one state more than values, for those that training did not show
-    return Schema(tuple(replace(variable, declared=True) for variable in net.schema), net.schema.named)
+    return net.schema.with_variables(replace(variable, declared=True) for variable in net.schema)
 
 
 def read_codes(

@@ -1,10 +1,10 @@
-"""Shared by the formats: encodings, and words for missing cells."""
+"""The encodings of text files."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import IO
 
 from bayeskit.errors import TableError
 from bayeskit.table.raw_file import RawFile
@@ -53,14 +53,3 @@ def replaced(file: IO[bytes], encoding: str) -> Iterator[bytes]:
         while piece := file.read(1 << 16):
             yield decoder.decode(piece).encode("utf-8", "surrogatepass")
         yield decoder.decode(b"", final=True).encode("utf-8", "surrogatepass")
-
-
-def without_words(column: Any, words: Collection[str]) -> Any:
-    """Return a column in which cells that are one of the words are missing; other columns than text are unchanged."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not words or not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    is_word = pc.is_in(column, value_set=pa.array(list(words), type=column.type))
-    return pc.if_else(is_word, pa.scalar(None, column.type), column)

@@ -51,6 +51,13 @@ def recognise(raw: RawFile, options: TextOptions) -> Format:
     return cast(Format, _module(name))
 
 
+def is_binary(head: bytes) -> bool:
+    """Return whether a file that begins with these bytes holds no text."""
+    return any(_module(name).recognises(head) for name in _BINARY) or any(
+        head.lstrip()[: len(begin)].lower() == begin.lower() for begin, _ in _OTHERS
+    )
+
+
 def format_named(path: PurePath) -> Format:
     """Return the format of a file to write, by its extension; an unknown one is an error.
 
@@ -104,4 +111,12 @@ def _refuse_binary(raw: RawFile, encoding: str) -> None:
     if raw.head[:2] in (b"\xff\xfe", b"\xfe\xff") and not wide:
         raise TableError(f"{raw.shown} looks like UTF-16 text; its encoding must be given as 'utf-16'.", "encoding")
     if b"\0" in raw.head and not wide:
+        place, n_zero = raw.head.index(b"\0"), raw.head.count(b"\0")
+        if n_zero <= 3 and b"\n" in raw.head[:place]:
+            line = raw.head.count(b"\n", 0, place) + 1
+            raise TableError(
+                f"{raw.shown}, line {line}, byte {place}: a zero byte, which no text has; delete it, or give the "
+                "encoding if this is not UTF-8 text.",
+                "encoding",
+            )
         raise TableError(f"{raw.shown} is not {_TABLES}: it holds zero bytes, which no text has.")

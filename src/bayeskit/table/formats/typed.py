@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 from bayeskit.errors import TableError
-from bayeskit.table.formats.encodings import without_words
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from datetime import date, datetime, time
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
-from bayeskit.table.formats.encodings import without_words
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.raw_file import RawFile
 
 if TYPE_CHECKING:

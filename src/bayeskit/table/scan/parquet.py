@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
-from bayeskit.table.formats.encodings import without_words
+from bayeskit.table.missing_words import without_words
 from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import iterate, sort_of
 

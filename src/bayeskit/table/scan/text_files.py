@@ -36,7 +36,7 @@ class FilePiece:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the file batch by batch; a cell that does not fit the type of its column is an error with its line."""
         types = dict(self.types)
-        file = TableFile.open(self.path, **dict(self.options))
+        file = TableFile.open(self.path, detect=False, **dict(self.options))
         return iterate(file.batches({name: types[name] for name in columns}), self.name)
 
     def with_types(self, types: Mapping[str, Any]) -> FilePiece:
@@ -50,7 +50,7 @@ def open_file(
     """Open a file; ``types`` are those of the first file of text, and are returned with the types of this one."""
     import pyarrow as pa
 
-    file = TableFile.open(path, **options)
+    file = TableFile.open(path, detect=False, **options)
     if file.reader.types is not None:
         read_as: dict[str, Any] = dict.fromkeys(file.names)
         schema = pa.schema(file.reader.types.items())

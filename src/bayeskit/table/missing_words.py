@@ -1,0 +1,48 @@
+"""Words and numbers that stand for a missing cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+
+def without_words(column: Any, words: Collection[str]) -> Any:
+    """Return a column in which cells that are one of the words are missing; a word such as -999 is a number, too.
+
+    >>> import pyarrow as pa
+    >>> without_words(pa.array([1.5, -999.0]), ["-999"]).to_pylist()
+    [1.5, None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not words:
+        return column
+    if is_text(column):
+        marks = pa.array(list(words), type=column.type)
+    elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        numbers = [number for number in map(_number, words) if number is not None]
+        if pa.types.is_integer(column.type):
+            numbers = [int(number) for number in numbers if float(number).is_integer() and abs(number) < 2**63]
+        if not numbers:
+            return column
+        marks = pa.array(numbers).cast(column.type, safe=False)
+    else:
+        return column
+    return pc.if_else(pc.is_in(column, value_set=marks), pa.scalar(None, column.type), column)
+
+
+def _number(word: str) -> float | None:
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_text(column: Any) -> bool:
+    """Return whether an Arrow column holds text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))

@@ -1,0 +1,96 @@
+"""Dates in words, in Chinese, as ISO weeks and quarters, with two-digit years: one text at a time."""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+# Month names and their short forms in English, German, French, Spanish, Italian and Portuguese.
+_NAMES = (
+    "january jan januar jänner janvier janv enero ene gennaio gen janeiro",
+    "february feb februar feber février fevrier févr fevr febrero febbraio fevereiro fev",
+    "march mar märz maerz mrz mars marzo março marco",
+    "april apr avril avr abril abr aprile",
+    "may mai mayo maggio mag maio",
+    "june jun juni juin junio giugno giu junho",
+    "july jul juli juillet juil julio luglio lug julho",
+    "august aug août aout agosto ago",
+    "september sep sept septembre septiembre settembre set setembro",
+    "october oct oktober okt octobre octubre ottobre ott outubro out",
+    "november nov novembre noviembre novembro",
+    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro",
+)
+_MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+_TIME = (
+    r"(?:[\sT,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?\s*(?P<half>[AaPp]\.?[Mm]\.?)?Z?)?$"
+)
+_DAY_FIRST = (
+    r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]*(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,})\.?[,\s/-]*(?:de\s+)?"
+    r"(?P<year>\d{4}|\d{2}(?!\d))"
+)
+_WEEKDAY = r"^(?:[^\W\d_]{2,10}[.,]{0,2}\s+)?"
+_PATTERNS = tuple(
+    re.compile(pattern + _TIME)
+    for pattern in (
+        _WEEKDAY + _DAY_FIRST,
+        _WEEKDAY + r"(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})",
+        r"^(?P<name>[^\W\d_]{3,})\.?[\s/-]+(?P<year>\d{4})",
+        r"^(?P<year>\d{4})\s*年\s*(?P<month>\d{1,2})\s*月(?:\s*(?P<day>\d{1,2})\s*[日号號])?",
+        r"^(?P<year>\d{4})[-/](?P<month>\d{1,2})",
+        r"^(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?",
+        r"^(?P<year>\d{4})[\s/-]?Q(?P<quarter>[1-4])",
+        r"^Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",
+    )
+)
+_NUMERIC = re.compile(r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<year>\d{4}|\d{2})" + _TIME)
+_WIDE = str.maketrans({chr(0xFF01 + k): chr(0x21 + k) for k in range(94)} | {"\u3000": " "})
+
+
+def date_in_words(text: str, order: str) -> datetime.datetime | None:
+    """Return a date that is not written as three plain numbers with a four-digit year; None where the text is none.
+
+    >>> date_in_words("27 Dec 2023", "ymd").date().isoformat()
+    '2023-12-27'
+    >>> date_in_words("2023年12月27日", "ymd") == date_in_words("Dec 27th, 2023", "ymd") == date_in_words(
+    ...     "27/12/23", "dmy"
+    ... )
+    True
+    >>> date_in_words("2023-W52", "ymd").date().isoformat(), date_in_words("2023 Q4", "ymd").month
+    ('2023-12-25', 10)
+    """
+    text = text.strip().translate(_WIDE)
+    for pattern in _PATTERNS:
+        if (match := pattern.match(text)) is not None:
+            return _moment(match.groupdict())
+    if order in ("dmy", "mdy") and (match := _NUMERIC.match(text)) is not None:
+        parts = match.groupdict()
+        day, month = ("a", "b") if order == "dmy" else ("b", "a")
+        return _moment({**parts, "day": parts[day], "month": parts[month]})
+    return None
+
+
+def is_year_last(text: str) -> bool:
+    """Return whether a text is a date whose day and month are told apart by an order only, such as 3/4/23."""
+    return _NUMERIC.match(text.strip().translate(_WIDE)) is not None
+
+
+def _moment(parts: dict[str, str | None]) -> datetime.datetime | None:
+    year = int(parts["year"] or 0)
+    if len(str(parts["year"])) == 2:
+        year += 2000 if year < 69 else 1900  # as POSIX reads them
+    hour = int(parts.get("hour") or 0)
+    if half := parts.get("half"):
+        hour = hour % 12 + (12 if half[0] in "pP" else 0)
+    try:
+        if parts.get("week"):
+            day = datetime.datetime.fromisocalendar(year, int(str(parts["week"])), int(parts.get("weekday") or 1))
+        else:
+            month = int(parts.get("month") or 1)
+            if name := parts.get("name"):
+                month = _MONTHS.get(name.casefold(), 0)
+            if quarter := parts.get("quarter"):
+                month = 3 * int(quarter) - 2
+            day = datetime.datetime(year, month, int(parts.get("day") or 1))
+        return day.replace(hour=hour, minute=int(parts.get("minute") or 0), second=int(parts.get("second") or 0))
+    except ValueError:
+        return None
