@@ -137,10 +137,8 @@ def read_training_table(
         date_order=date_order,
         missing=missing,
         n_rows=n_rows,
-        ask=isinstance(file, TableFile) and file.may_use_commas,
-        text=isinstance(file, TableFile) and file.is_text,
         said=file.said if isinstance(file, TableFile) else (),
-        place=place,
+        **(file.form if isinstance(file, TableFile) else {"place": place}),
     )
     labels, n_class = _labels(read, sample)
     result = TrainingTable(rows, read, labels, loss(labels.classes.tolist()), n_class)
