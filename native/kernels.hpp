@@ -55,6 +55,7 @@ void bind_engine(nanobind::module_& m);
 void bind_row_posteriors(nanobind::module_& m);
 void bind_sampler(nanobind::module_& m);
 void bind_expected_counts(nanobind::module_& m);
+void bind_two_layers(nanobind::module_& m);
 }  // namespace bayeskit::network
 
 // `concept` is a word of newer C++.

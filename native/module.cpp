@@ -3,6 +3,7 @@
 #include "auto/kernels.hpp"
 #include "base/score.hpp"
 #include "mixture/bind.hpp"
+#include "select/bind.hpp"
 #include "sequence/bind.hpp"
 
 NB_MODULE(_native, m) {
@@ -40,6 +41,8 @@ NB_MODULE(_native, m) {
     bayeskit::select::bind_prefix_losses(m);
     bayeskit::select::bind_family_scores(m);
     bayeskit::select::bind_independence_tests(m);
+    bayeskit::select::bind_equivalence_search(m);
+    bayeskit::select::bind_order_search(m);
     bayeskit::decide::bind_least_risk(m);
     bayeskit::network::bind_parse_bif(m);
     bayeskit::network::bind_triangulate(m);
@@ -48,6 +51,7 @@ NB_MODULE(_native, m) {
     bayeskit::network::bind_sampler(m);
     bayeskit::concept_learning::bind_grow_tree(m);
     bayeskit::network::bind_expected_counts(m);
+    bayeskit::network::bind_two_layers(m);
     bayeskit::mixture::bind_gaussian_mixture(m);
     bayeskit::mixture::bind_latent_class(m);
     bayeskit::sequence::bind_forward_backward(m);

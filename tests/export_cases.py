@@ -53,6 +53,15 @@ def more_columns_than_rows(n=50, p=60, seed=8):
     return pa.table({**numbers, "site": np.array(["n", "s", "w"])[k + rng.integers(0, 2, n)]}), k
 
 
+def crossing_rows(n=900, seed=1):
+    """Columns that say something together only, which boosted trees learn better than the pool."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    site = np.array(["n", "s", "w"])[rng.integers(0, 3, n)]
+    label = np.where(np.sin(3 * x) * z + np.abs(x) * (site == "n") > 0.3, "yes", "no")
+    return pa.table({"x": pa.array(x, mask=rng.random(n) < 0.05), "z": z, "site": site}), label
+
+
 def many_values(n=1200, seed=9):
     """Two columns with more values than AutoBayes has levels: twenty frequent ones, and hundreds with two rows each."""
     rng = np.random.default_rng(seed)
@@ -93,6 +102,7 @@ def export_cases():
         "auto of text": (AutoBayes(), text, text_label),
         "auto of two classes, fast": (AutoBayes(effort="fast", prior={"yes": 0.1, "no": 0.9}), mixed, two),
         "auto of codes": (AutoBayes(class_weight="balanced"), codes, code_label),
+        "auto, boosted": (AutoBayes(effort="thorough", max_nodes=6000), *crossing_rows()),
         "auto, more columns than rows": (AutoBayes(), *more_columns_than_rows()),
         "auto, many values, fast": (AutoBayes(kinds={"shop": "categorical"}, effort="fast"), *many_values()),
     }

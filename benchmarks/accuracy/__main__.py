@@ -3,7 +3,7 @@
 `python -m benchmarks.accuracy run SIDE` works through the tables, smallest first, and keeps each fold in
 build/accuracy/, so that a broken run goes on where it stopped. A side is ours, auto (AutoBayes), thorough (with that
 effort), peers, more (other ensembles, and calibrated peers), catboost, stopped and catboost-stopped (with early
-stopping), ebm, khiops, weka, or defaults; they can run side by side.
+stopping), ebm, forests, khiops, weka, or defaults; they can run side by side.
 `… run SIDE fresh` does the same on folds that nothing was ever chosen on; `… run SIDE fresh 3` on the first three.
 `python -m benchmarks.accuracy write` makes ACCURACY.md from what is there, `… write-auto` makes AUTO.md,
 and `… since BEFORE.jsonl` says what a change of AutoBayes did to each fold.

@@ -1,17 +1,16 @@
-"""AUTO.md: AutoBayes beside all peers, on the same folds, and the picture of their ranks.
+"""AUTO.md: AutoBayes beside the peers on folds that nothing was chosen on, and the picture of their ranks.
 
-The folds of AutoBayes are in build/accuracy/auto.jsonl, those of the peers in peers.jsonl, more.jsonl and
-catboost.jsonl; folds that nothing was chosen on are in auto-fresh.jsonl and so on. Of a peer whose folds are not at
-hand the means of ACCURACY.md are read, which are of the same folds.
+The folds of each side are in build/accuracy/SIDE-fresh.jsonl (`python -m benchmarks.accuracy run SIDE fresh`); a side
+that is not there is not on the page.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
 from benchmarks.accuracy.ranks import draw_ranks
 from benchmarks.accuracy.report import MEASURES, REPORT, line, shown
@@ -20,10 +19,15 @@ from benchmarks.accuracy.words import CHOSEN_ON, INTRO, SMALL, WHY
 
 PAGE = REPORT.with_name("AUTO.md")
 PICTURE = REPORT.parents[1] / "docs" / "_static" / "auto-ranks.png"
-SIDES = ["auto", "peers", "more", "catboost"]
-OURS = "AutoBayes"
+SIDES = ["auto", "thorough", "stopped", "catboost-stopped", "forests", "ebm", "peers", "more", "catboost", "khiops"]
+OURS, THOROUGH = "AutoBayes", "AutoBayes thorough"
 PEERS = [
+    "XGBoost, early stopping",
+    "LightGBM, early stopping",
+    "CatBoost, early stopping",
     "sk RandomForest",
+    "sk RandomForest, oob temperature",
+    "EBM",
     "sk ExtraTrees",
     "sk HistGradientBoosting",
     "XGBoost",
@@ -31,10 +35,10 @@ PEERS = [
     "CatBoost",
     "sk LogisticRegression",
     "Khiops",
-    "sk RandomForest, oob temperature",
     "sk RandomForest calibrated",
     "sk HistGradientBoosting calibrated",
 ]
+MANY_ROWS = 5000
 BEHIND = 0.03
 LEAST = {"error": 5e-5, "log_loss": 5e-5, "calibration": 5e-5}  # what is printed as equal is a tie
 
@@ -46,29 +50,22 @@ class Study:
     """What was found: by table and model, and the rows of each table."""
 
     folds: dict[tuple[str, str], Folds]
-    means: dict[tuple[str, str], dict[str, float]]  # of ACCURACY.md, over all folds of a table
     rows: dict[str, int]
     stopped: set[tuple[str, str]]
     refused: set[tuple[str, str]]
 
-    def pair(self, table: str, peer: str) -> tuple[dict[str, float], dict[str, float], int] | None:
+    def pair(self, table: str, peer: str, ours: str = OURS) -> tuple[dict[str, float], dict[str, float], int] | None:
         """Return our means and a peer's over the folds that both have, and how many these are."""
-        ours = self.folds.get((table, OURS), {})
-        theirs = self.folds.get((table, peer))
-        if theirs:
-            both = sorted(set(ours) & set(theirs))
-            if both:
-                return mean_of([ours[k] for k in both]), mean_of([theirs[k] for k in both]), len(both)
-        elif (table, peer) in self.means and ours:
-            return mean_of(list(ours.values())), self.means[table, peer], len(ours)
-        return None
+        own, theirs = self.folds.get((table, ours), {}), self.folds.get((table, peer), {})
+        both = sorted(set(own) & set(theirs))
+        return (mean_of([own[k] for k in both]), mean_of([theirs[k] for k in both]), len(both)) if both else None
 
 
 def mean_of(folds: list[dict[str, float]]) -> dict[str, float]:
     return {measure: float(np.mean([fold[measure] for fold in folds])) for measure in MEASURES}
 
 
-def gathered(sides: list[str], means: dict[tuple[str, str], dict[str, float]]) -> Study:
+def gathered(sides: list[str]) -> Study:
     found: dict[tuple[str, str], Folds] = {}
     rows: dict[str, int] = {}
     stopped, refused = set(), set()
@@ -80,45 +77,33 @@ def gathered(sides: list[str], means: dict[tuple[str, str], dict[str, float]]) -
                 (stopped if row["refused"] == STOPPED else refused).add(key)
             else:
                 found.setdefault(key, {})[row["fold"]] = row
-    return Study(found, means, rows, stopped, refused)
+    return Study(found, rows, stopped, refused)
 
 
-def read_means() -> dict[tuple[str, str], dict[str, float]]:
-    """Return the means of the tables of ACCURACY.md."""
-    text, means = REPORT.read_text(encoding="utf-8"), dict[tuple[str, str], dict[str, float]]()
-    for measure, title in MEASURES.items():
-        part = text.split(f"## {title[0].upper()}{title[1:]} on each table\n\n")[1].split("\n\n")[0].splitlines()
-        models = [cell.strip() for cell in part[0].strip("| ").split("|")][2:]
-        for each in part[2:]:
-            table, _, *cells = (cell.strip() for cell in each.strip("| ").split("|"))
-            for model, cell in zip(models, cells, strict=True):
-                number = re.match(r"[\d.]+", cell)
-                if number:
-                    means.setdefault((table, model), {})[measure] = float(number.group()) / (
-                        100 if measure == "error" else 1
-                    )
-    return {key: value for key, value in means.items() if len(value) == len(MEASURES)}
-
-
-def compared(study: Study, tables: list[str], title: str, *, with_time: bool = True) -> str:
+def compared(study: Study, tables: list[str], title: str, ours_is: str = OURS) -> str:
     text = f"\n## {title}: {len(tables)} tables\n\n"
     head = ["peer", "tables", "folds", "error %", "ours", "log-loss", "ours", "ECE", "ours"]
-    head += ["we win by error", "by log-loss", "by ECE", *(["CPU s", "ours", "ratio"] if with_time else [])]
+    head += ["we win by error", "by log-loss", "p", "by ECE", "CPU s", "ours", "ratio"]
     text += line(head) + line(["---", *["--:"] * (len(head) - 1)])
-    for peer in PEERS:
-        pairs = {table: pair for table in tables if (pair := study.pair(table, peer))}
+    for peer in (OURS, *PEERS) if ours_is == THOROUGH else PEERS:
+        pairs = {table: pair for table in tables if (pair := study.pair(table, peer, ours_is))}
         if not pairs:
             continue
         ours, theirs = (mean_of([pair[side] for pair in pairs.values()]) for side in (0, 1))
         cells = [f"{len(pairs)}", f"{sum(pair[2] for pair in pairs.values())}"]
         for measure in ("error", "log_loss", "calibration"):
             cells += [shown(measure, theirs[measure]), f"**{shown(measure, ours[measure])}**"]
-        cells += [wins(list(pairs.values()), measure) for measure in LEAST]
-        if with_time:
-            ratio = theirs["cpu"] / ours["cpu"]
-            cells += [shown("cpu", theirs["cpu"]), shown("cpu", ours["cpu"]), f"{ratio:.2f}"]
-        text += line([peer, *cells])
+        by_error, by_loss, by_calibration = (wins(list(pairs.values()), measure) for measure in LEAST)
+        cells += [by_error, by_loss, chance(list(pairs.values())), by_calibration]
+        ratio = theirs["cpu"] / ours["cpu"]
+        text += line([peer, *cells, shown("cpu", theirs["cpu"]), shown("cpu", ours["cpu"]), f"{ratio:.2f}"])
     return text
+
+
+def chance(pairs: list[Any]) -> str:
+    """Return p of Wilcoxon's signed-rank test over the tables, by log-loss."""
+    gaps = np.array([theirs["log_loss"] - ours["log_loss"] for ours, theirs, _ in pairs])
+    return f"{wilcoxon(gaps).pvalue:.1g}" if (np.abs(gaps) > LEAST["log_loss"]).sum() > 5 else ""
 
 
 def wins(pairs: list[Any], measure: str) -> str:
@@ -135,6 +120,8 @@ def behind(study: Study, tables: list[str]) -> str:
     n_behind = 0
     for table in tables:
         pairs = {peer: pair for peer in PEERS if (pair := study.pair(table, peer))}
+        if not pairs:
+            continue
         best = min(pairs, key=lambda peer: pairs[peer][1]["error"] - pairs[peer][0]["error"])
         ours, theirs, _ = pairs[best]
         if ours["error"] - theirs["error"] > BEHIND:
@@ -148,7 +135,7 @@ def behind(study: Study, tables: list[str]) -> str:
 def adult(study: Study) -> str:
     text = "\n## Adult, the original split\n\n32,561 rows to learn from, 16,281 to predict.\n\n"
     text += line(["model", "error", "log-loss", "ECE", "CPU s"]) + line(["---", *["--:"] * 4])
-    for model in (OURS, *PEERS):
+    for model in (OURS, THOROUGH, *PEERS):
         found = study.folds.get((ORIGINAL, model), {}).get(0)
         if found:
             cells = [f"{found[measure]:.4f}" for measure in ("error", "log_loss", "calibration")]
@@ -163,47 +150,50 @@ def coverage(study: Study, tables: list[str]) -> str:
         kept = {table: len(found) for table, found in folds.items() if found}
         absent = [table for table in tables if table not in kept]
         if not kept:
-            text += f"- {peer}: the means of ACCURACY.md, over the same folds.\n"
+            text += f"- {peer}: not run.\n"
             continue
         said = f"- {peer}: {sum(kept.values())} folds of {len(kept)} tables"
         why = [table for table in absent if (table, peer) in study.stopped]
         no = [table for table in absent if (table, peer) in study.refused]
         rest = [table for table in absent if table not in why and table not in no]
-        said += f"; over ten minutes a fold on {', '.join(why)}" if why else ""
+        said += f"; out of time on {', '.join(why)}" if why else ""
         said += f"; refused on {', '.join(no)} (a class of too few rows, or a column without values)" if no else ""
-        said += f"; no folds kept here of {', '.join(rest)}" if rest else ""
+        few = ", ".join(rest[:8]) + (f" and {len(rest) - 8} more" if len(rest) > 8 else "")
+        said += f"; not run on {few}" if rest else ""
         text += said + ".\n"
     return text
 
 
 def each(study: Study, tables: list[str]) -> str:
     text = "\n## Each table\n\n"
-    text += line(["table", "rows", "folds", "error %", "log-loss", "ECE", "CPU s", "best peer by error", "by log-loss"])
-    text += line(["---", *["--:"] * 6, "---", "---"])
+    head = ["table", "rows", "folds", "error %", "thorough", "log-loss", "thorough", "ECE", "CPU s", "thorough"]
+    text += line([*head, "best peer by error", "by log-loss"]) + line(["---", *["--:"] * 9, "---", "---"])
     for table in tables:
         own = study.folds[table, OURS]
-        mean = mean_of(list(own.values()))
-        cells = [shown(measure, mean[measure]) for measure in ("error", "log_loss", "calibration", "cpu")]
-        best = []
+        mean, other = mean_of(list(own.values())), study.pair(table, OURS, THOROUGH)
+        cells = []
+        for measure in ("error", "log_loss", "calibration", "cpu"):
+            cells.append(shown(measure, mean[measure]))
+            if measure != "calibration":
+                cells.append(shown(measure, other[0][measure]) if other else "")
         for measure in ("error", "log_loss"):
             peers = {peer: pair[1][measure] for peer in PEERS if (pair := study.pair(table, peer))}
-            name = min(peers, key=lambda peer: peers[peer])
-            best.append(f"{name} {shown(measure, peers[name])}")
-        text += line([table, str(study.rows[table]), str(len(own)), *cells, *best])
+            name = min(peers, key=lambda peer: peers[peer]) if peers else None
+            cells.append(f"{name} {shown(measure, peers[name])}" if name else "")
+        text += line([table, str(study.rows[table]), str(len(own)), *cells])
     return text
 
 
 def write_automatic() -> None:
     """Write AUTO.md, and the picture of the ranks."""
-    study = gathered(SIDES, read_means())
-    fresh = gathered([f"{side}-fresh" for side in [*SIDES, "khiops"]], {})
+    study = gathered([f"{side}-fresh" for side in SIDES])
     tables = sorted({t for t, m in study.folds if m == OURS and t != ORIGINAL}, key=lambda name: study.rows[name])
     unseen = [table for table in tables if table not in CHOSEN_ON and study.rows[table] > SMALL]
-    chosen = [table for table in tables if table not in unseen]
-    parts = [INTRO, compared(study, tables, "All tables"), draw_ranks(study.pair, [OURS, *PEERS], tables, PICTURE)]
-    parts += [compared(fresh, tables, "Folds that nothing was chosen on", with_time=False)]
-    parts += [compared(fresh, unseen, "Folds and tables that nothing was chosen on", with_time=False)]
+    large = [table for table in tables if study.rows[table] > MANY_ROWS]
+    parts = [INTRO, compared(study, tables, "All tables")]
+    parts += [compared(study, large, 'Tables above 5,000 rows, `effort="thorough"`', THOROUGH)]
+    parts += [compared(study, tables, 'All tables, `effort="thorough"`', THOROUGH)]
+    parts += [draw_ranks(study.pair, [OURS, *PEERS], tables, PICTURE)]
     parts += [compared(study, unseen, "Tables that nothing was chosen on")]
-    parts += [compared(study, chosen, "Tables that the design was chosen on")]
     parts += [behind(study, tables), adult(study), coverage(study, tables), each(study, tables)]
     PAGE.write_text("\n".join(part.strip("\n") + "\n" for part in parts), encoding="utf-8")

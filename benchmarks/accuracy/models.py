@@ -81,6 +81,15 @@ def catboost_stopped_early() -> dict[str, Callable[[pd.DataFrame], Any]]:
     }
 
 
+def forests() -> dict[str, Callable[[pd.DataFrame], Any]]:
+    """Return scikit-learn's forest as it is, and with the temperature that suits the rows out of its bags."""
+    names = "sk RandomForest", "sk RandomForest, oob temperature"
+    return {
+        names[0]: peers()[names[0]],
+        names[1]: lambda X: Pipeline([("code", ordinal(X, fill=True)), ("model", TemperedForest())]),
+    }
+
+
 def explainable() -> dict[str, Callable[[pd.DataFrame], Any]]:
     """Return the explainable boosting machine of InterpretML, which takes columns of both kinds as they are."""
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -99,9 +108,7 @@ def more_peers() -> dict[str, Callable[[pd.DataFrame], Any]]:
         ),
         "XGBoost": lambda X: Pipeline([("code", ordinal(X, fill=False)), ("model", Coded("xgboost"))]),
         "LightGBM": lambda X: Pipeline([("code", ordinal(X, fill=False)), ("model", Coded("lightgbm"))]),
-        "sk RandomForest, oob temperature": lambda X: Pipeline(
-            [("code", ordinal(X, fill=True)), ("model", TemperedForest())]
-        ),
+        "sk RandomForest, oob temperature": forests()["sk RandomForest, oob temperature"],
         "sk RandomForest calibrated": lambda X: CalibratedClassifierCV(
             peers()["sk RandomForest"](X), method="sigmoid", cv=3
         ),
@@ -214,6 +221,7 @@ SIDES: dict[str, Callable[[], dict[str, Any]]] = {
     "stopped": stopped_early,
     "catboost-stopped": catboost_stopped_early,
     "ebm": explainable,
+    "forests": forests,
     "khiops": khiops_alone,
 }
 

@@ -22,20 +22,44 @@ constexpr uint64_t MISSING_CELL = 0x632be59bd9b4e019ull, OTHER_CELL = 0x9fb21c65
 // changes these. The ranks of more would take more time and memory than they are worth.
 constexpr int64_t MOST_RANKED = int64_t{1} << 24;
 
-uint64_t weight_hash(double weight) {
-    uint64_t bits;
-    std::memcpy(&bits, &weight, sizeof bits);
-    return mix64(bits + 1) | 1;  // 0 marks a copy of another row
-}
+// The weights of the rows at `order`; a row that is not there is a copy of another. Mostly all weights are 1, and a bit is
+// enough for each row; else four bytes tell them apart well enough.
+class RowWeights {
+public:
+    RowWeights(int64_t n_rows, const Vector<int32_t>& order, const Vector<double>& weight) : counts_(n_rows, false) {
+        const int64_t n = static_cast<int64_t>(order.shape(0));
+        if (std::any_of(weight.data(), weight.data() + n, [](double each) { return each != 1.0; })) weight_.resize(n_rows, 0.0f);
+        for (int64_t place = 0; place < n; ++place) {
+            const int32_t row = order.data()[place];
+            need(row >= 0 && row < n_rows, "a row is out of range.");
+            counts_[row] = true;
+            if (!weight_.empty()) weight_[row] = static_cast<float>(weight.data()[place]);
+        }
+    }
+    bool counts(int64_t row) const { return counts_[row]; }
+    uint64_t hash(int64_t row) const {
+        if (!counts_[row]) return 0;
+        const double wide = weight_.empty() ? 1.0 : static_cast<double>(weight_[row]);
+        uint64_t bits;
+        std::memcpy(&bits, &wide, sizeof bits);
+        return mix64(bits + 1) | 1;
+    }
+
+private:
+    std::vector<bool> counts_;
+    std::vector<float> weight_;  // (n_rows,): empty where all are 1
+};
 
 class ContentHashes {
 public:
-    std::vector<uint64_t> row, column, value, class_;
+    Owned<uint64_t> row;
+    std::vector<uint64_t> column, value, class_;
     std::vector<int64_t> value_at;
 
-    ContentHashes(const Table& table, const uint32_t* y, std::vector<uint64_t> weights, const int64_t* n_values, int64_t n_classes, int threads)
-        : row(weights), column(table.columns.size()), class_(n_classes), value_at(1, 0), table_(table), y_(y), weights_(std::move(weights)),
+    ContentHashes(const Table& table, const uint32_t* y, RowWeights weights, const int64_t* n_values, int64_t n_classes, int threads)
+        : row({static_cast<size_t>(table.n_rows)}), column(table.columns.size()), class_(n_classes), value_at(1, 0), table_(table), y_(y), weights_(std::move(weights)),
           n_values_(n_values), threads_(threads), ranges_(table.columns.size()), ranks_(table.columns.size()) {
+        for (int64_t r = 0; r < table.n_rows; ++r) row.data[r] = weights_.hash(r);
         int64_t n_numbers = 0;
         for (size_t j = 0; j < column.size(); ++j) {
             value_at.push_back(value_at.back() + std::max<int64_t>(n_values[j], 0));
@@ -50,14 +74,28 @@ public:
         });
     }
 
-    // The weights are not needed after the last round, and their memory is for what is returned.
-    void forget_weights() { std::vector<uint64_t>().swap(weights_); }
+    // The hashes of the rows at `order`, whose last digits give way to their places there; others are left out, and what stays
+    // stands in no order, in the memory that the hashes have.
+    nb::object numbered_rows(const int32_t* order, int64_t n) {
+        int bits = 0;
+        while (n >> bits) ++bits;
+        const uint64_t last = (uint64_t{1} << bits) - 1;
+        for (int64_t place = 0; place < n; ++place) {
+            uint64_t& hash = row.data[order[place]];
+            hash = (hash & ~last) | static_cast<uint64_t>(place);
+        }
+        int64_t kept = 0;
+        for (int64_t r = 0; r < table_.n_rows; ++r)
+            if (weights_.counts(r)) row.data[kept++] = row.data[r];
+        row.shape[0] = static_cast<size_t>(kept);
+        return row.to_numpy();
+    }
 
     // Values, columns and classes by their rows, then rows by these.
     void refine() {
         std::fill(class_.begin(), class_.end(), 0);
         for (int64_t r = 0; r < table_.n_rows; ++r)
-            if (weights_[r]) class_[y_[r]] += mix64(row[r] ^ OF_CLASS);
+            if (weights_.counts(r)) class_[y_[r]] += mix64(row.data[r] ^ OF_CLASS);
         parallel_chunks(static_cast<int64_t>(column.size()), threads_, [&](int64_t j, int) { refine_column(j); });
         parallel_chunks(n_chunks_of(table_.n_rows), threads_, [&](int64_t chunk, int) {
             const int64_t begin = chunk * ROWS_AT_ONCE, size = std::min(ROWS_AT_ONCE, table_.n_rows - begin);
@@ -71,8 +109,8 @@ private:
     };
     const Table& table_;
     const uint32_t* y_;
-    std::vector<uint64_t> weights_;  // (n_rows,): hashes, 0 for a copy of another row
-    const int64_t* n_values_;        // (n_features,): -1 for numbers
+    RowWeights weights_;
+    const int64_t* n_values_;  // (n_features,): -1 for numbers
     int threads_;
     std::vector<Range> ranges_;
     std::vector<std::vector<uint32_t>> ranks_;  // from 1 on, 0 for a missing number; empty where there are too many
@@ -152,7 +190,7 @@ private:
                 using T = decltype(zero);
                 for (int64_t r = 0; r < table_.n_rows; ++r) {
                     const uint64_t place = static_cast<uint64_t>(*reinterpret_cast<const T*>(from.data + r * from.stride));
-                    if (weights_[r] && place < static_cast<uint64_t>(n_values_[j])) values[place] += mix64(row[r]);
+                    if (weights_.counts(r) && place < static_cast<uint64_t>(n_values_[j])) values[place] += mix64(row.data[r]);
                 }
             });
             for (int64_t v = 0; v < n_values_[j]; ++v) total += mix64(values[v]);
@@ -162,19 +200,19 @@ private:
         for (int64_t begin = 0; begin < table_.n_rows; begin += ROWS_AT_ONCE) {
             const int64_t size = std::min(ROWS_AT_ONCE, table_.n_rows - begin);
             read_cells(j, begin, size, cells);
-            for (int64_t r = 0; r < size; ++r) total += weights_[begin + r] ? mix64(row[begin + r] + cells[r]) : 0;
+            for (int64_t r = 0; r < size; ++r) total += weights_.counts(begin + r) ? mix64(row.data[begin + r] + cells[r]) : 0;
         }
         column[j] = mix64(total);
     }
 
     void refine_rows(int64_t begin, int64_t size) {
         uint64_t cells[ROWS_AT_ONCE], total[ROWS_AT_ONCE];
-        for (int64_t r = 0; r < size; ++r) total[r] = mix64(weights_[begin + r] + class_[y_[begin + r]]);
+        for (int64_t r = 0; r < size; ++r) total[r] = mix64(weights_.hash(begin + r) + class_[y_[begin + r]]);
         for (size_t j = 0; j < column.size(); ++j) {
             read_cells(static_cast<int64_t>(j), begin, size, cells);
             for (int64_t r = 0; r < size; ++r) total[r] += mix64(column[j] + cells[r]);
         }
-        for (int64_t r = 0; r < size; ++r) row[begin + r] = mix64(total[r]);
+        for (int64_t r = 0; r < size; ++r) row.data[begin + r] = mix64(total[r]);
     }
 };
 
@@ -184,7 +222,7 @@ nb::object copied(const std::vector<uint64_t>& hashes) {
     return out.to_numpy();
 }
 
-// Hashes of the rows that stand at `order`, of the columns, of the values of all columns one after the other, and of the
+// Hashes of the rows that stand at `order`, whose last digits are their places there, in no order; of the columns, of the values of all columns one after the other, and of the
 // classes. A column of numbers has n_values -1; of another the codes below n_values are its values.
 nb::tuple content_hashes(nb::handle columns, Vector<int32_t> order, Vector<uint32_t> y, Vector<double> weight, Vector<int64_t> n_values,
                          int64_t n_classes, int64_t n_rounds, int n_threads) {
@@ -192,11 +230,7 @@ nb::tuple content_hashes(nb::handle columns, Vector<int32_t> order, Vector<uint3
     const int64_t d = static_cast<int64_t>(table.columns.size()), n = static_cast<int64_t>(order.shape(0));
     check_classes(y, table.n_rows, n_classes);
     need(static_cast<int64_t>(weight.shape(0)) == n && static_cast<int64_t>(n_values.shape(0)) == d, "the parts differ in length.");
-    std::vector<uint64_t> weights(table.n_rows, 0);
-    for (int64_t r = 0; r < n; ++r) {
-        need(order.data()[r] >= 0 && order.data()[r] < table.n_rows, "a row is out of range.");
-        weights[order.data()[r]] = weight_hash(weight.data()[r]);
-    }
+    RowWeights weights(table.n_rows, order, weight);
     for (int64_t j = 0; j < d; ++j) {
         const Type type = table.columns[j].type;
         need(n_values.data()[j] < 0 || (type != Type::f32 && type != Type::f64), "the codes of a column are not whole numbers.");
@@ -205,11 +239,8 @@ nb::tuple content_hashes(nb::handle columns, Vector<int32_t> order, Vector<uint3
     {
         nb::gil_scoped_release release;
         for (int64_t round = 0; round < n_rounds; ++round) hashes.refine();
-        hashes.forget_weights();
     }
-    Owned<uint64_t> rows({static_cast<size_t>(n)});
-    for (int64_t r = 0; r < n; ++r) rows.data[r] = hashes.row[order.data()[r]];
-    return nb::make_tuple(rows.to_numpy(), copied(hashes.column), copied(hashes.value), copied(hashes.class_));
+    return nb::make_tuple(hashes.numbered_rows(order.data(), n), copied(hashes.column), copied(hashes.value), copied(hashes.class_));
 }
 
 }  // namespace

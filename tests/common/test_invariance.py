@@ -24,11 +24,6 @@ BOUNDS = {
     "SigmoidUnit": EARLY,
     **dict.fromkeys(("GaussianMixture", "KMeans", "LatentClass"), CLIMBED),
 }
-# What is documented to depend on an order, or to stop before it has arrived, is set here.
-SETTINGS = {
-    # An average also holds splits of a few rows, where columns are equally good and the first is taken.
-    "MDLTree": {"average": False},
-}
 N_ROWS = 400
 
 
@@ -101,7 +96,7 @@ def answers(model, table, y):
 
 
 def prepared(model, change):
-    model = clone(model).set_params(**SETTINGS.get(type(model).__name__, {}))
+    model = clone(model)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     return model

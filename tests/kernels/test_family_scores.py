@@ -84,6 +84,43 @@ def test_toggles_are_the_scores_of_the_changed_families(table, score, data):
         assert found[v] == pytest.approx(expected, rel=1e-10, abs=1e-9)
 
 
+@given(tables(), st.sampled_from(SCORES), st.data())
+def test_the_strongest_are_those_that_gain_most(table, score, data):
+    columns, cards, weight = table
+    child, *others = data.draw(st.permutations(range(len(cards))))
+    parents = others[: data.draw(st.integers(0, 1))]
+    kernel = FamilyScores(columns, weight, cards, score, 1.0, 2)
+    most = data.draw(st.integers(0, 4))
+    found = kernel.strongest(child, parents, [1] * len(cards), most)
+    alone = score_reference(columns, cards, weight, score, child, parents)
+    gains = {
+        v: score_reference(columns, cards, weight, score, child, [*parents, v]) - alone
+        for v in others
+        if v not in parents
+    }
+    assert all(gains[v] > -1e-9 for v in found)
+    assert len(found) <= min(most, sum(gain > -1e-9 for gain in gains.values()))
+    assert len(found) >= min(most, sum(gain > 1e-9 for gain in gains.values()))
+    left = [gain for v, gain in gains.items() if v not in found]
+    if found and left and len(found) < most:
+        assert max(left) < 1e-9
+    assert [gains[v] for v in found] == pytest.approx(sorted((gains[v] for v in found), reverse=True), abs=1e-9)
+
+
+def test_counts_by_bits_are_counts_by_codes():
+    rng = np.random.default_rng(1)
+    cards = [2, 3, 4, 2, 5, 2]
+    columns = [rng.integers(0, card, 1000).astype(np.uint8) for card in cards]
+    columns[2][::7] = 255  # missing
+    many = FamilyScores(columns, None, cards, "bic", 1.0, 1)
+    for child in range(len(cards)):
+        scores = many.toggles(child, [], [1] * len(cards))  # all at once, by bits
+        for v in range(len(cards)):
+            if v != child:
+                alone = FamilyScores(columns, None, cards, "bic", 1.0, 1)
+                assert scores[v] == alone.local(child, [v])  # one by one, by codes
+
+
 @pytest.mark.parametrize("score", SCORES)
 def test_wide_columns_are_counted_sparse_and_score_the_same(score):
     rng = np.random.default_rng(0)

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from shlex import quote
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayeskit.table.problem import Problem
+
+# Options of one problem that are written out; many columns are left out one by one.
+MOST_WRITTEN = 4
+
 OPTIONS = {
     "encoding": "--encoding",
     "delimiter": "--delimiter",
@@ -16,4 +25,23 @@ OPTIONS = {
     "force": "--force",
     "sheet": "--sheet",
     "skip": "--skip",
+    "stream": "--no-stream",
+    "text": "--text",
+    "merge_labels": "--merge-labels",
+    "drop_duplicates": "--drop-duplicates",
+    "drop_rare_classes": "--drop-rare-classes",
 }
+
+
+def as_command(problem: Problem) -> str:
+    """Return the options that settle a problem of a table, as they are typed.
+
+    >>> from bayeskit.table.problem import Problem
+    >>> as_command(Problem("outliers", "…", ("a b",), options=(("kinds", "a b=lognormal"),)))
+    "--kind 'a b=lognormal'"
+    """
+    words = []
+    for name, value in problem.options[:MOST_WRITTEN]:
+        option = OPTIONS[name].split()[0]  # without its NAME=KIND
+        words.append(f"{option} {quote(value)}" if value else option)
+    return " ".join(words) + (" …" if len(problem.options) > MOST_WRITTEN else "")

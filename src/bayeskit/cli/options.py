@@ -191,3 +191,10 @@ def read_loss_file(path: str | None, classes: Sequence[Any], reject: float | Non
     except BayeskitError as error:
         said = str(error).replace("the index or first column of the loss frame", "the first column of the losses")
         raise BayeskitError(f"{file.raw.shown}: {said.replace('the loss frame', 'the losses')}") from error
+
+
+def refuse_unused(given: dict[str, Any], beside: str) -> None:
+    """Refuse an option that has no meaning here, rather than ignore it."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise typer.BadParameter(f"it is not used with {beside}.", param_hint=name)

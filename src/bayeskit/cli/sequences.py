@@ -37,9 +37,7 @@ def refuse_unused(data: list[str], given: dict[str, Any], beside: str) -> None:
     """Refuse what a chain does not use, rather than ignore it."""
     if len(data) > 1:
         raise typer.BadParameter("a chain reads one file at a time.", param_hint="DATA")
-    name = next((name for name, value in given.items() if value), None)
-    if name is not None:
-        raise typer.BadParameter(f"it is not used with {beside}.", param_hint=name)
+    options.refuse_unused(given, beside)
 
 
 def refuse_chain_options(step: str | None, states: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bayeskit.progress import Progress
     from bayeskit.table.corpus_files import TextSource
     from bayeskit.table.formats.interface import TableWriter
+    from bayeskit.workflow.text_training import TextTraining
 
 
 def is_text_model(model: Any) -> bool:
@@ -52,7 +53,6 @@ def train(
     from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.report.text_page import write_text_report
     from bayeskit.workflow.text_training import train_text
-    from bayeskit.workflow.wording import count
 
     if text is not None and text == target:
         raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
@@ -66,15 +66,25 @@ def train(
     pictures = True
     if page is not None:
         pictures = write_text_report(page, result, join(["bayeskit", *sys.argv[1:]]))
-    n_words, classes = result.model.counts_.n_words, result.model.classes_
-    if as_json:
-        facts: dict[str, Any] = {"model": str(place), "report": None if page is None else str(page)}
-        facts |= {"documents": result.n_documents, "held_out": result.n_held_out}
-        facts |= {"unlabelled_documents": result.n_unlabelled, "repeated": int(result.held_out.repeated.sum())}
-        screen.say_json({**facts, "scores": [vars(s) for s in result.scores], "classes": classes, "words": n_words})
-        return
+    (_say_json if as_json else _show)(result, place, page)
+    if not pictures and not as_json:
+        screen.note(screen.NO_PLOTS)
+
+
+def _say_json(result: TextTraining, place: Path, page: Path | None) -> None:
+    facts: dict[str, Any] = {"model": str(place), "report": None if page is None else str(page)}
+    facts |= {"documents": result.n_documents, "held_out": result.n_held_out}
+    facts |= {"unlabelled_documents": result.n_unlabelled, "repeated": int(result.held_out.repeated.sum())}
+    facts |= {"scores": [vars(s) for s in result.scores], "classes": result.model.classes_}
+    screen.say_json({**facts, "words": result.model.counts_.n_words})
+
+
+def _show(result: TextTraining, place: Path, page: Path | None) -> None:
+    from bayeskit.workflow.wording import count
+
+    source, n_classes, n_words = result.source, len(result.model.classes_), result.model.counts_.n_words
     name = source.path.name if not source.more else source.shown
-    screen.say(f"{name}: {result.n_documents:,} documents, {len(classes)} classes, {n_words:,} different words")
+    screen.say(f"{name}: {result.n_documents:,} documents, {n_classes} classes, {n_words:,} different words")
     if result.n_unlabelled:
         screen.say(f"{count(result.n_unlabelled, 'document')} without a value of {source.target!r} left out.")
     screen.say(f"Compared on {result.n_held_out:,} documents that were held out:")
@@ -92,8 +102,6 @@ def train(
             f"{count(repeated, 'held-out document')} {'stands' if repeated == 1 else 'stand'} word for word among the "
             "documents to learn from, which flatters the scores."
         )
-    if not pictures:
-        screen.note(screen.NO_PLOTS)
 
 
 def _named(model: Any) -> str:
@@ -156,6 +164,11 @@ class TextPredictions:
             columns |= {f"P({name})": rounded(proba[:, c], self._digits) for c, name in enumerate(names)}
             writer.write(pa.table(columns))
             n += len(texts)
+        if not n:  # no rows, but the names of the columns
+            names = [f"P({name})" for name in self._model.classes_.tolist()]
+            writer.write(
+                pa.table({"class": pa.array([], pa.string()), **{name: pa.array([], pa.float64()) for name in names}})
+            )
         return n
 
 

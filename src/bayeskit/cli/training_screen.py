@@ -9,13 +9,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.cli import screen
-from bayeskit.cli.app_options import OPTIONS
+from bayeskit.cli.app_options import OPTIONS, as_command
 
 if TYPE_CHECKING:
     from bayeskit.table.read_result import ColumnNote
+    from bayeskit.workflow.drift import ColumnDrift
     from bayeskit.workflow.training import Training
     from bayeskit.workflow.training_table import TrainingTable
 
+# Problems that are shown; the report has all of them.
+MOST_PROBLEMS = 10
 # Columns of the leaderboard in the order in which a narrow terminal leaves them out; the deciding one stays.
 _LESS_WANTED = ("predict", "fit", "calibration", "Brier", "error", "mean loss", "log-loss")
 
@@ -25,11 +28,6 @@ def show_columns(table: TrainingTable) -> None:
     from bayeskit.workflow.wording import count
 
     screen.say(f"{table.file.name}: {count(table.n_rows, 'row')}, {count(len(table.file.names), 'column')}")
-    if table.labels.n_unlabelled:
-        screen.say(f"{count(table.labels.n_unlabelled, 'row')} without a value of {table.target!r} left out.")
-    for problem in table.read.said:
-        if problem.code == "file":
-            screen.say(f"{problem.message[0].upper()}{problem.message[1:]}.")
     if table.n_sampled:
         screen.say(
             f"A random sample of {count(table.n_sampled, 'row')} says what the columns are and where bins are cut; all "
@@ -60,6 +58,23 @@ def show_notes(notes: Sequence[ColumnNote]) -> None:
     if rest:
         kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(note.kind for note in rest).most_common())
         screen.say(f"and {count(len(rest), 'column')} more: {kinds}")
+
+
+def show_problems(table: TrainingTable) -> None:
+    """Say what is wrong with the table, and which option settles it."""
+    from bayeskit.workflow.data_problems import in_short
+
+    problems = table.read.problems
+    if not problems:
+        return
+    screen.say("Data problems, the gravest first:")
+    for problem in problems[:MOST_PROBLEMS]:
+        command = as_command(problem)
+        mark = "!" if problem.severity == "warning" else "-"
+        screen.say(f"  {mark} {in_short(problem)}." + (f" [{command}]" if command else ""))
+    if len(problems) > MOST_PROBLEMS:
+        screen.say(f"    and {len(problems) - MOST_PROBLEMS} more; the report has all, with the reasons.")
+    screen.say()
 
 
 def show_board(result: Training) -> None:
@@ -104,7 +119,20 @@ def show_end(result: Training, place: Path) -> None:
         scores = result.test.scores
         measures = ", ".join(f"{title} {getattr(scores, name)}" for name, title in result.measures.items())
         screen.say(f"{result.test_name}, {count(scores.n_rows, 'held-out row')}: {measures}")
+        show_drift(result.test.drifts)
     screen.say(f"model   {place} ({readable(place.stat().st_size)})")
+
+
+def show_drift(drifts: Sequence[ColumnDrift]) -> None:
+    """Show the columns that differ from those of the training table."""
+    from bayeskit.workflow.wording import percent
+
+    if drifts:
+        screen.say("Columns that differ from the training table (the share of rows that would have to change):")
+        screen.say()
+        rows = [(drift.name, percent(drift.distance), drift.what) for drift in drifts[: screen.MOST_ROWS]]
+        screen.table(("column", "drift", "largest change"), rows, right=(1,))
+        screen.say()
 
 
 def show_next(place: Path, data: str) -> None:
@@ -133,6 +161,7 @@ def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
         "rows": table.n_rows,
         "sampled_rows": table.n_sampled or None,
         "unlabelled_rows": table.labels.n_unlabelled,
+        "problems": [{**vars(problem), "command": as_command(problem)} for problem in table.read.problems],
         "target": table.target,
         "classes": result.model.classes_,
         "columns": [note.to_json() for note in table.features.notes],

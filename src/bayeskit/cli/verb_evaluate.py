@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.cli.training_screen import show_drift
 
 if TYPE_CHECKING:
     from bayeskit.decide.scores import Scores
@@ -20,6 +22,7 @@ class _Judged(NamedTuple):
     unit: str
     n_unlabelled: int = 0
     target: str = ""
+    drifts: Sequence[Any] = ()  # columns that differ from the training table
 
 
 def evaluate(
@@ -86,7 +89,7 @@ def _of_table(
     file = TableFile.open(data, encoding, delimiter, missing=words, sheet=sheet, skip=skip)
     with screen.progress(not json) as progress:
         evaluation = score(classifier, file, target, costs, progress, strict=strict, decimal=decimal)
-    return _Judged(evaluation.scores, file.name, "row", evaluation.n_unlabelled, evaluation.target)
+    return _Judged(evaluation.scores, file.name, "row", evaluation.n_unlabelled, evaluation.target, evaluation.drifts)
 
 
 def _measures(scores: Scores, with_loss: bool) -> dict[str, Any]:
@@ -105,6 +108,7 @@ def _say_json(judged: _Judged, with_loss: bool) -> None:
             "classes": scores.classes,
             "actions": scores.actions,
             "confusion": scores.decided,
+            "drift": [vars(drift) for drift in judged.drifts],
         }
     )
 
@@ -121,6 +125,7 @@ def _show(judged: _Judged, with_loss: bool) -> None:
     rows = [(MEASURES[name], str(measure)) for name, measure in _measures(scores, with_loss).items()]
     screen.table(("score", "value"), rows, right=(1,))
     screen.say()
+    show_drift(judged.drifts)
     if len(scores.classes) <= MOST_IN_MATRIX:
         screen.matrix(scores.classes, scores.actions, scores.decided.tolist())
         return

@@ -11,6 +11,7 @@ from bayeskit.cli.options import Force, refuse_overwriting
 
 if TYPE_CHECKING:
     from bayeskit.export.target import Target
+    from bayeskit.workflow.trained import TrainedModel
 
 
 def export(
@@ -41,6 +42,19 @@ def export(
             help="Rows that miss a column on which others depend (TAN, AutoBayes): sum over its values, or answer NULL."
         ),
     ] = "sum",
+    distill: Annotated[
+        Literal["tree", "tan"] | None,
+        typer.Option(
+            help="Write a small model instead that imitates this one on the table --rows; what is lost is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None, typer.Option(help="The table on which --distill imitates the model.", show_default=False)
+    ] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option(help="The most nodes of the tree of --distill.", min=1, show_default=False)
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Output file; standard output by default.", show_default=False),
@@ -53,9 +67,9 @@ def export(
     class. NULL is a missing cell; a row that the model refuses gets NULL. AutoBayes, NaiveBayes, GaussianNB, TAN, KDB,
     ODE, SPODE, AODE, GaussianBayes, LogisticRegression and MDLTree can be written.
 
-    With --to onnx (not for TAN, KDB and ODE) there is an input for each column, and the label and the probabilities are
-    outputs, in double precision. --output names its file. With --to c it is one C99 file that needs no library; its
-    first lines say how it is called. The other options are for SQL.
+    With --to onnx there is an input for each column, and the label and the probabilities are outputs, in double
+    precision. --output names its file. With --to c it is one C99 file that needs no library; its first lines say how it
+    is called. The other options are for SQL, but for --distill, which writes a tree that can be read, or a TAN.
 
     Example: bayeskit export play.bayes --to sql --dialect duckdb --table days.csv -o score.sql
 
@@ -64,21 +78,30 @@ def export(
     Example: bayeskit export play.bayes --to onnx -o play.onnx
 
     Example: bayeskit export play.bayes --to c -o play.c
+
+    Example: bayeskit export play.bayes --to sql --distill tree --max-nodes 50 --rows days.csv -o score.sql
     """
+    from bayeskit.export.models import refuse_conversions
     from bayeskit.io.container import atomic_write
     from bayeskit.workflow.trained import TrainedModel
 
+    _check_distilling(distill, rows, max_nodes)
     if output is not None:
-        refuse_overwriting(output, (model,), force=force)
+        refuse_overwriting(output, (model, rows), force=force)
     target = _target(to, output)
     trained = TrainedModel.load(model)
+    missing = trained.missing
+    if distill is not None and rows is not None:
+        # The small model learns from columns that were converted already.
+        refuse_conversions(trained.conversions, to)
+        trained = _distilled(trained, distill, rows, max_nodes)
     given = {
         "dialect": dialect,
         "table": table,
         "schema": schema,
         "keep": keep,
         "missing_parents": missing_parents,
-        "missing": trained.missing,
+        "missing": missing,
         "temperature": trained.temperature,
     }
     written = target.write(trained.model, **{name: given[name] for name in target.options})
@@ -87,6 +110,44 @@ def export(
         return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)
+
+
+def _check_distilling(distill: str | None, rows: Path | None, max_nodes: int | None) -> None:
+    if distill is None and (rows is not None or max_nodes is not None):
+        name = "--rows" if rows is not None else "--max-nodes"
+        raise typer.BadParameter("it is used with --distill only.", param_hint=name)
+    if distill is not None and rows is None:
+        raise typer.BadParameter("name a table to imitate the model on: --rows data.csv.", param_hint="--distill")
+    if distill == "tan" and max_nodes is not None:
+        raise typer.BadParameter("it is for a tree; a TAN has no nodes to cut.", param_hint="--max-nodes")
+
+
+def _distilled(trained: TrainedModel, to: Literal["tree", "tan"], rows: Path, max_nodes: int | None) -> TrainedModel:
+    """Return the small model, calibrated as the other; what is lost goes to standard error."""
+    import pyarrow as pa
+
+    from bayeskit.export.distill import distill
+    from bayeskit.table.files import TableFile
+    from bayeskit.workflow.model_columns import ModelColumns, target_type
+    from bayeskit.workflow.trained import TrainedModel
+
+    file = TableFile.open(rows, missing=trained.missing)
+    columns = ModelColumns(trained, file)
+    label = trained.target_ if trained.target_ in file.names else None
+    batches = list(columns.batches({} if label is None else {label: target_type(trained)}))
+    columns.warn()
+    table = pa.concat_tables([features for features, _ in batches])
+    if label is not None:
+        table = table.append_column(label, pa.concat_tables([more for _, more in batches])[label])
+    small = distill(trained, table, to, max_nodes=max_nodes, target=label)
+    name = "a TAN" if small.n_nodes is None else f"a tree of {small.n_nodes} nodes"
+    losses = "" if small.log_loss is None else f", log-loss {small.log_loss:.4f} (before {small.log_loss_before:.4f})"
+    typer.echo(
+        f"Distilled to {name}. On {small.n_rows} rows left out: {small.agreement:.1%} of the labels are those of the "
+        f"model, divergence {small.divergence:.4f} nats{losses}.",
+        err=True,
+    )
+    return TrainedModel(small.model)
 
 
 def _target(to: str, output: Path | None) -> Target:

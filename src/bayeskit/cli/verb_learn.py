@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli import screen
-from bayeskit.cli.network_files import write_network
+from bayeskit.cli.network_files import read_network, write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
 from bayeskit.defaults import NETWORK_BINS, SMOOTHING
 
 if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
     from bayeskit.network.learn.search import LearnedStructure
     from bayeskit.network.learn.search_method import SearchMethod
     from bayeskit.progress import Step
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help="hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")]
+Method = Annotated[
+    str, typer.Option("--method", "-m", help="best, order, hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
+]
 Score = Annotated[
-    str | None, typer.Option(help="bic, aic, mdl, k2, bdeu or loglik (default: bic).", show_default=False)
+    str | None,
+    typer.Option(help="bic, ebic, aic, mdl, k2, bdeu, bds, fnml, qnml or loglik (default: bic).", show_default=False),
 ]
 Required = Annotated[
     list[str] | None, typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False)
@@ -44,7 +48,10 @@ MaxParents = Annotated[
     int | None, typer.Option(help="The largest number of parents of a variable.", min=0, show_default=False)
 ]
 Restarts = Annotated[
-    int | None, typer.Option(help="Restarts; for hill-climb, tabu and mmhc.", min=0, show_default=False)
+    int | None, typer.Option(help="Restarts; for best, order, hill-climb, tabu and mmhc.", min=0, show_default=False)
+]
+Seconds = Annotated[
+    float | None, typer.Option(help="Search this long at most; for best and order.", show_default=False)
 ]
 Length = Annotated[
     int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
@@ -52,6 +59,12 @@ Length = Annotated[
 Alpha = Annotated[float | None, typer.Option(help="Level of the tests; for pc and mmhc (0.01).", show_default=False)]
 Test = Annotated[
     str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
+]
+Structure = Annotated[
+    Path | None,
+    typer.Option(
+        "--structure", help="Network file whose arcs are kept; only its tables are learned.", show_default=False
+    ),
 ]
 Missing = Annotated[str, typer.Option(help="complete-rows, node-average or em.")]
 Numeric = Annotated[
@@ -66,11 +79,15 @@ DrawingFile = Annotated[
     Path | None, typer.Option("--draw", help="Draw the network to this .svg file.", show_default=False)
 ]
 
+# The options of methods that the command spells otherwise.
+_SPELLED = {"max_seconds": "seconds"}
+
 
 def learn(
     data: Data,
     output: Output = Path("network.bif"),
-    method: Method = "hill-climb",
+    structure: Structure = None,
+    method: Method = "best",
     score: Score = None,
     require: Required = None,
     forbid: Forbidden = None,
@@ -79,6 +96,7 @@ def learn(
     root: Root = None,
     max_parents: MaxParents = None,
     restarts: Restarts = None,
+    seconds: Seconds = None,
     length: Length = None,
     alpha: Alpha = None,
     test: Test = None,
@@ -97,9 +115,14 @@ def learn(
     """Learn a Bayesian network from a table.
 
     Finds the structure by a search, estimates the tables, and writes the network. Whole numbers with at most 20
-    distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far.
+    distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far. With --structure
+    nothing is searched: variables, states and arcs are those of the file, and the table gives the probabilities.
 
     Example: bayeskit learn cases.csv -o net.bif --draw net.svg
+
+    Example: bayeskit learn cases.csv --structure expert.bif -o fitted.bif
+
+    Example: bayeskit learn cases.csv --method best --seconds 30
 
     Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
     """
@@ -110,7 +133,22 @@ def learn(
     _refuse_outputs(output, drawing, data, force)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
-    options |= {"length": length, "alpha": alpha, "test": test}
+    options |= {"length": length, "alpha": alpha, "test": test, "max_seconds": seconds}
+    if structure is not None:
+        searched = {
+            "method": method != "best",
+            "score": score,
+            "require": require,
+            "forbid": forbid,
+            "tier": tier,
+        }
+        _refuse_search({**searched, "max-parents": max_parents is not None, "numeric": numeric, **options})
+        net = fit_structure(read_network(structure), columns, missing, smoothing, random_state)
+        write_network(net, output)
+        if drawing is not None:
+            net.draw().save(drawing)
+        _say_fitted(net, structure, output, drawing, json)
+        return
     counter = _StepCounter()
     result = learn_structure(
         columns,
@@ -134,6 +172,49 @@ def learn(
     _say(result, output, drawing, json)
 
 
+def _refuse_search(given: dict[str, Any]) -> None:
+    """Refuse the options of a search where the structure is given."""
+    name = next((name for name, value in given.items() if value), None)
+    if name is not None:
+        raise typer.BadParameter("it is not used with --structure, where nothing is searched.", param_hint=f"--{name}")
+
+
+def fit_structure(
+    net: BayesianNetwork, columns: dict[str, Any], missing: str, smoothing: float, random_state: int
+) -> BayesianNetwork:
+    """Return a network with its tables estimated from columns; ``missing`` is a word of the search's."""
+    from bayeskit.errors import NetworkError
+
+    if missing == "em":
+        return net.fitted(columns, smoothing=smoothing, missing="em", random_state=random_state)
+    if missing not in ("complete-rows", "node-average"):
+        raise NetworkError(f"missing must be 'complete-rows', 'node-average' or 'em'; got {missing!r}.")
+    if missing == "complete-rows":
+        here = [columns[name] for name in net.names if name in columns]
+        rows = [i for i, cells in enumerate(zip(*here, strict=True)) if not any(_is_missing(cell) for cell in cells)]
+        if not rows:
+            raise NetworkError("no row has a value in every column of the network; choose node-average or em.")
+        columns = {name: [cells[i] for i in rows] for name, cells in columns.items()}
+    return net.fitted(columns, smoothing=smoothing)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell
+
+
+def _say_fitted(net: BayesianNetwork, structure: Path, output: Path, drawing: Path | None, json: bool) -> None:
+    n_rows = None if net.counts is None else int(net.counts.alone.n_rows)
+    if json:
+        files = {"file": str(output), "drawing": None if drawing is None else str(drawing)}
+        graph = {"variables": list(net.names), "arcs": net.arcs}
+        screen.say_json({**files, **graph, "structure": str(structure), "rows": n_rows})
+        return
+    rows = "" if n_rows is None else f" from {n_rows} rows"
+    screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs of {structure}; tables learned{rows}")
+    if drawing is not None:
+        screen.say(f"{drawing}: the drawing")
+
+
 def _method(word: str, options: dict[str, Any]) -> SearchMethod:
     """Return the method with its options; one that it does not take is an error."""
     from bayeskit.errors import NetworkError
@@ -142,7 +223,7 @@ def _method(word: str, options: dict[str, Any]) -> SearchMethod:
     taken = {field.name for field in fields(as_method(word))}  # type: ignore[arg-type]
     strange = [name for name in options if name not in taken]
     if strange:
-        raise NetworkError(f"method {word!r} takes no --{strange[0]}.")
+        raise NetworkError(f"method {word!r} takes no --{_SPELLED.get(strange[0], strange[0])}.")
     return METHODS.classes[word](**options)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.cli.app_options import as_command
 from bayeskit.cli.tables import inputs, refuse_parts_of_scan, scan_of
-from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next
+from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
 if TYPE_CHECKING:
+    from bayeskit.decide.loss import Loss
     from bayeskit.table.files import TableFile
     from bayeskit.table.scan.pieces import Scan
     from bayeskit.workflow.fold_plan import FoldPlan
@@ -51,6 +54,25 @@ Calibrate = Annotated[
 Kind = Annotated[
     list[str] | None,
     typer.Option("--kind", help="NAME=categorical, NAME=numeric or another kind; may be repeated.", show_default=False),
+]
+ScoresBy = Annotated[
+    list[str] | None,
+    typer.Option("--scores-by", help="Column by whose groups the model is scored; repeated.", show_default=False),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing", help="Word for a missing cell: -9, or for one column, age=-9; repeated.", show_default=False
+    ),
+]
+MergeLabels = Annotated[
+    bool, typer.Option("--merge-labels", help="Merge other spellings of a value, such as ' Yes' and 'yes'.")
+]
+DropDuplicates = Annotated[bool, typer.Option("--drop-duplicates", help="Leave out copies of rows.")]
+DropRare = Annotated[bool, typer.Option("--drop-rare-classes", help="Leave out classes of fewer than 5 rows.")]
+Smoothing = Annotated[
+    float | None,
+    typer.Option(help="Pseudo-count λ of every classifier that has one; 0 is none.", min=0, show_default=False),
 ]
 Report = Annotated[bool, typer.Option(help="Write a report, an HTML file next to the model; not for chains.")]
 DateOrder = Annotated[
@@ -92,10 +114,15 @@ def train(
     time: Time = None,
     step: TimeStep = None,
     states: States = "auto",
+    smoothing: Smoothing = None,
     report: Report = True,
+    scores_by: ScoresBy = None,
     decimal: options.Decimal = None,
     date_order: DateOrder = None,
-    missing: options.Missing = None,
+    missing: Missing = None,
+    merge_labels: MergeLabels = False,
+    drop_duplicates: DropDuplicates = False,
+    drop_rare_classes: DropRare = False,
     encoding: options.Encoding = "utf-8",
     delimiter: options.Delimiter = None,
     sheet: options.Sheet = None,
@@ -133,25 +160,35 @@ def train(
 
     Example: bayeskit train days.csv -t play --ignore day --kind level=numeric --loss costs.csv
     """
+    from bayeskit.kinds.remedies import Remedies
     from bayeskit.table.files import TableFile
+    from bayeskit.table.spellings import split_words
     from bayeskit.workflow import training
 
+    of_tables: dict[str, Any] = {"--test": test, "--loss": loss, "--reject": reject is not None}
+    of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
+    of_tables |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
+    of_tables |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
     if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
+        others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
+        others |= {"--ignore": ignore, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
+        options.refuse_unused(of_tables | others | {"--random-state": random_state}, "texts")
         texts.train(
             data, text, target, output, models, encoding, BY[by or "log-loss"], report=report, force=force, as_json=json
         )
         return
     form, kinds, words = (encoding, delimiter), options.read_kinds(kind), tuple(missing or ())
     if group is not None or time is not None:
-        unused = {"--model": models, "--by": by, "--test": test, "--loss": loss, "--reject": reject, "--stream": stream}
-        unused |= {"--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
+        unused = of_tables | {"--model": models, "--by": by}
         sequences.refuse_unused(data, unused, "--group or --time, which learn a chain")
         asked = sequences.Asked(group, time, target, step, states, tuple(ignore or ()), kinds)
         file = TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
+        if split_words(words, file.names)[1]:
+            raise typer.BadParameter("a chain takes words for all columns.", param_hint="--missing")
         sequences.train(file, output, asked, decimal, random_state, force=force, as_json=json, data=data)
         return
     sequences.refuse_chain_options(step, states)
-    plan, target = _plan(folds, models, by, target, has_loss=loss is not None or reject is not None)
+    plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)
     scan = scan_of(data, stream, encoding, delimiter, words)
     sources = inputs(data, scan)
     place = output or options.model_name(data, target)
@@ -160,28 +197,37 @@ def train(
     refuse_parts_of_scan(scan, sheet, skip)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
     columns = (target, [*(ignore or ()), *plan.left_out], kinds)
-    table = _read(rows, columns, loss, reject, decimal, date_order, words, plan.columns, random_state, quiet=json)
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "missing": words, "also": plan.columns}
+    how |= {"remedies": Remedies(merge_labels, drop_duplicates, drop_rare_classes), "random_state": random_state}
+    table = _read(rows, columns, lambda classes: options.read_loss_file(loss, classes, reject), how, quiet=json)
+    table.file.refuse_absent(scores_by or ())
     with screen.progress(not json) as progress:
-        measure = BY.get(by or "")
-        result = training.train(table, models or None, plan, random_state, progress, by=measure, calibrate=calibrate)
+        result = training.train(
+            table,
+            models or None,
+            plan,
+            random_state,
+            progress,
+            by=BY.get(by or ""),
+            calibrate=calibrate,
+            smoothing=smoothing,
+        )
     result.trained.save(place, force=force)
-    _show(result, held_out, place, page, sources[0], json)
+    _show(replace(result, scores_by=tuple(scores_by or ())), held_out, place, page, sources[0], json)
 
 
 def _read(
     rows: TableFile | Scan,
     columns: tuple[str, list[str], dict[str, str]],
-    loss: str | None,
-    reject: float | None,
-    decimal: str | None,
-    date_order: str | None,
-    missing: Sequence[str],
-    also: Sequence[str],
-    random_state: int,
+    read_loss: Callable[[Sequence[Any]], Loss | None],
+    how: Mapping[str, Any],
     *,
     quiet: bool,
 ) -> TrainingTable:
-    """Read the table to learn from and say what its columns are; ``columns`` are target, ignored ones and kinds."""
+    """Read the table to learn from, say what its columns are and what is wrong with them.
+
+    ``columns`` are the target, the columns to ignore and the kinds; ``how`` goes to `read_training_table`.
+    """
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.training_table import read_training_table
 
@@ -189,19 +235,10 @@ def _read(
     if in_pieces and not quiet:
         screen.say(f"Reading {rows.shown} piece by piece.")
     with screen.progress(in_pieces and not quiet) as progress:
-        table = read_training_table(
-            rows,
-            *columns,
-            lambda classes: options.read_loss_file(loss, classes, reject),
-            decimal,
-            date_order,
-            missing=missing,
-            also=also,
-            random_state=random_state,
-            progress=progress,
-        )
+        table = read_training_table(rows, *columns, read_loss, progress=progress, **how)
     if not quiet:
         show_columns(table)
+        show_problems(table)
     return table
 
 
@@ -226,7 +263,13 @@ def _show(result: Training, held_out: TableFile | None, place: Path, page: Path 
 
 
 def _plan(
-    folds: str, models: list[str] | None, by: str | None, target: str | None, *, has_loss: bool
+    folds: str,
+    models: list[str] | None,
+    by: str | None,
+    target: str | None,
+    smoothing: float | None,
+    *,
+    has_loss: bool,
 ) -> tuple[FoldPlan, str]:
     """Refuse what cannot be meant before any file is read; return how rows are assigned to folds, and the target."""
     from bayeskit.errors import BayeskitError
@@ -235,7 +278,7 @@ def _plan(
 
     if target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
-    candidates(models or None)
+    candidates(models or None, smoothing)
     if by == "loss" and not has_loss:
         raise typer.BadParameter("'loss' needs --loss or --reject, which say what an error costs.", param_hint="--by")
     try:
@@ -254,7 +297,7 @@ def _write_report(page: Path | None, result: Training, json: bool) -> bool:
     from bayeskit.workflow.report.page import write_report
 
     with screen.progress(not json) as progress:
-        pictures = write_report(page, result, join(["bayeskit", *sys.argv[1:]]), progress)
+        pictures = write_report(page, result, join(["bayeskit", *sys.argv[1:]]), progress, as_command)
     if not json:
         screen.say(f"report  {page}")
     return pictures

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.auto.beliefs import AutoBeliefs
+from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import GaussianPlan, MemberGaussians
 from bayeskit.classify.auto.levels import MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.pool import LEAST_LOG
 from bayeskit.classify.auto.trees import TreePlan
-from bayeskit.errors import BayeskitError
 from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Linear, Networks, Pool, RareTerms, factors
 from bayeskit.table.schema import Variable
 
@@ -45,10 +45,6 @@ def auto_columns(beliefs: AutoBeliefs) -> tuple[Column, ...]:
 def auto_pool(beliefs: AutoBeliefs) -> Pool:
     """Return the members of an AutoBayes and their pool."""
     plan = beliefs.plan
-    if plan.boosting:
-        raise BayeskitError(
-            "this AutoBayes has boosted trees, which cannot be exported yet. Fit it with effort='balanced'."
-        )
     matrix = beliefs._class_matrix.copy()
     matrix[:, -1] += beliefs._other_prior
     return Pool(
@@ -60,10 +56,14 @@ def auto_pool(beliefs: AutoBeliefs) -> Pool:
         ),
         beside=tuple(_beside(beliefs, part) for part in plan.gaussians),
         forests=tuple(
-            _forest(trees, leaves, weights)
+            _forest(trees, leaves, weights, 1.0 / trees.n_trees)
             for trees, leaves, weights in zip(plan.trees, beliefs._leaves, beliefs._node_weights, strict=True)
         ),
         linear=tuple(_linear(each) for each in beliefs._linear),
+        boosted=tuple(
+            _forest(boosting, steps, boosting._node_weight, 1.0)
+            for boosting, steps in zip(plan.boosting, beliefs._steps, strict=True)
+        ),
         varies=beliefs._varies,
         least_log=LEAST_LOG,
         weight=plan.member_weight,
@@ -145,7 +145,7 @@ def _beside(beliefs: AutoBeliefs, plan: GaussianPlan) -> dict[int, Floats]:
     return {j: beliefs._plain[at[j] : at[j + 1]].astype(np.float64) for j in columns.tolist()}
 
 
-def _forest(plan: TreePlan, leaves: NDArray[np.float32], weights: Floats) -> Forest:
+def _forest(plan: TreePlan | BoostPlan, leaves: NDArray[np.float32], weights: Floats, weight: float) -> Forest:
     n_trees, n_nodes = plan.n_trees, len(plan.feature)
     tree_of = np.repeat(np.arange(n_trees), np.diff(plan.tree_at))
     inner = np.flatnonzero(plan.feature >= 0)
@@ -168,7 +168,7 @@ def _forest(plan: TreePlan, leaves: NDArray[np.float32], weights: Floats) -> For
         side_at[node] = places[test]
     return Forest(
         tree_at=plan.tree_at,
-        weight=np.full(n_trees, 1.0 / n_trees),
+        weight=np.full(n_trees, weight),
         feature=plan.feature.astype(np.int64),
         cut=cut,
         absent=np.where(cut > 0, 0, 1),
@@ -182,7 +182,7 @@ def _forest(plan: TreePlan, leaves: NDArray[np.float32], weights: Floats) -> For
     )
 
 
-def _sides(plan: TreePlan, feature: int, test: int, value: int) -> NDArray[Any]:
+def _sides(plan: TreePlan | BoostPlan, feature: int, test: int, value: int) -> NDArray[Any]:
     """Return the child of each level: one level goes to the first, or a random half of them."""
     level = np.arange(plan.level_at[feature + 1] - plan.level_at[feature])
     if test == EQUAL:

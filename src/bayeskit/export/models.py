@@ -61,11 +61,11 @@ def scorer_of(model: Any, engine: str) -> Scorer:
         raise BayeskitError(
             f"{type(model).__name__} cannot be written as {engine}; {', '.join(names[:-1])} and {names[-1]} can."
         )
-    _refuse_conversions(getattr(model.schema_, "conversions", None), engine)
+    refuse_conversions(getattr(model.schema_, "conversions", None), engine)
     return make(model._now(), engine)
 
 
-def _refuse_conversions(conversions: Conversions | None, engine: str) -> None:
+def refuse_conversions(conversions: Conversions | None, engine: str) -> None:
     """Raise an error for columns that the reader converted: a program would need the same conversion."""
     for name, convention in () if conversions is None else conversions.columns:
         if convention.outputs(name) != (name,):
@@ -207,20 +207,25 @@ def _gaussian(model: Any, engine: str) -> Scorer:
 def _tree(model: Any, engine: str) -> Scorer:
     state, smoothing = model._fitted, float(model.smoothing)
     prunings = state.average if model.average else Prunings.only(state.tree)
+    # A number is in one of the bins between the thresholds that the trees have, not in one of its own.
+    ranks: list[list[int]] = [[] for _ in state.schema]
+    for j in range(len(ranks)):
+        cuts = [tree.value[(tree.test == Test.CUT) & (tree.feature == j)] for tree in prunings.trees]
+        ranks[j] = np.unique(np.concatenate(cuts)).tolist()
     columns: list[Column] = []
-    for variable, numbers, size in zip(state.schema, state.coding.levels, state.coding.sizes.tolist(), strict=True):
+    for variable, numbers in zip(state.schema, state.coding.levels, strict=True):
         read = variable
         if numbers is not None:
-            middles = [state.coding.threshold(len(columns), rank) for rank in range(size - 1)]
-            read = Variable(variable.name, "binned", edges=tuple(middles))
+            edges = [state.coding.threshold(len(columns), rank) for rank in ranks[len(columns)]]
+            read = Variable(variable.name, "binned", edges=tuple(edges))
         columns.append(Column(read, np.arange(read.n_values + 2)))
-    part = _forest(prunings, state.coding.sizes, smoothing)
+    part = _forest(prunings, state.coding.sizes, ranks, smoothing)
     # The sum over branches is 1 up to rounding, and is divided by itself.
     prior = np.log(np.maximum(part.lines[0], 1e-300))
     return Scorer(state.classes.tolist(), tuple(columns), part, prior)
 
 
-def _forest(prunings: Prunings, sizes: Integers, smoothing: float) -> Forest:
+def _forest(prunings: Prunings, sizes: Integers, ranks: list[list[int]], smoothing: float) -> Forest:
     trees, stop = prunings.trees, np.concatenate(prunings.leaf)
     at = np.cumsum([0, *(tree.n_nodes for tree in trees)])
     counts = np.concatenate([tree.counts for tree in trees])
@@ -230,7 +235,8 @@ def _forest(prunings: Prunings, sizes: Integers, smoothing: float) -> Forest:
     for tree, first in zip(trees, at, strict=False):
         for node in range(tree.n_nodes):
             is_cut = tree.test[node] == Test.CUT
-            cut.append(int(tree.value[node]) + 2 if is_cut else -1)  # level 1 is the first rank
+            # Level 1 has the ranks up to the first threshold.
+            cut.append(ranks[int(tree.feature[node])].index(int(tree.value[node])) + 2 if is_cut else -1)
             absent.append(_absent(tree, node) if is_cut else 0)
             side_at.append(n_sides)
             if tree.test[node] != Test.LEAF:

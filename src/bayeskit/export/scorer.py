@@ -141,7 +141,7 @@ class Linear(Scales):
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees of tests on levels: P(c | x) is the mean over the trees.
+    """Trees of tests on levels: P(c | x), or a score, is the weighted sum over the trees.
 
     A node sends level 0, the missing cell, to the child ``absent``, a level below ``cut`` to the first child and others
     to the second; without a cut ``sides`` has the child of each level. A hidden cell, and a side of -1, go to every
@@ -149,7 +149,7 @@ class Forest:
     """
 
     tree_at: Integers  # (n_trees + 1,): the root of each
-    weight: Floats  # (n_trees,): sums to 1
+    weight: Floats  # (n_trees,): sums to 1 where the answer is P(c | x)
     feature: Integers  # (n_nodes,): -1 in a leaf
     cut: Integers  # (n_nodes,): -1 where the sides say it
     absent: Integers  # (n_nodes,)
@@ -202,6 +202,7 @@ class Pool:
     beside: tuple[dict[int, Floats], ...]  # of each of the Gaussians: tables of other columns, as in a sum
     forests: tuple[Forest, ...]
     linear: tuple[Linear, ...]
+    boosted: tuple[Forest, ...]  # what they answer is added to the scores of the pool of full rows
     varies: NDArray[np.bool_]  # (n_columns,): the columns whose hidden cells count
     least_log: float  # a member's log P(c | x) is at least this
     weight: Floats  # (n_members,): networks, Gaussians, forests, linear

@@ -39,7 +39,8 @@ def save(model: Any, path: str | PathLike[str], notes: dict[str, Any] | None = N
     write is replaced only with ``force``.
     """
     refuse_overwriting(Path(path), (), force=force)
-    name = type(model).__name__
+    # A class may be stored under the name of the one that makes it.
+    name = getattr(type(model), "_stored_as", type(model).__name__)
     if name not in {**MODELS, **STATISTICS} or type(model).__dict__.get("_plain", type(model)) is not model_class(name):
         raise ModelFileError(
             f"a model file holds one of {', '.join(sorted(MODELS))}; got {type(model).__module__}.{name}. "

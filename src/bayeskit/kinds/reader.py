@@ -11,12 +11,14 @@ import numpy as np
 from bayeskit.kinds.infer import Features, infer_kinds, read_features
 from bayeskit.kinds.kind import FitContext
 from bayeskit.kinds.registry import words
+from bayeskit.kinds.remedies import Remedies, kept_rows, placed, proposed_spellings, with_spellings
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
 from bayeskit.table.frames import arrow_table
 from bayeskit.table.problem import Problem
 from bayeskit.table.read import Source
 from bayeskit.table.read_result import ColumnNote, ReadTable
+from bayeskit.table.spellings import Spellings, split_words
 from bayeskit.table.target import refuse_unlabelled
 
 # What ``kinds`` says to have cells converted and kinds inferred, as :func:`bayeskit.read` does.
@@ -24,6 +26,8 @@ INFER = "infer"
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+NOTHING = Remedies()
 
 
 def read_written_table(
@@ -36,6 +40,7 @@ def read_written_table(
     decimal: str | None = None,
     date_order: str | None = None,
     missing: Sequence[str] = (),
+    remedies: Remedies = NOTHING,
     n_rows: int | None = None,
     ask: bool = False,
     text: bool = False,
@@ -54,6 +59,8 @@ def read_written_table(
         The name of the table, for messages.
     ignore, kinds, decimal, date_order, missing
         As in :func:`bayeskit.read`.
+    remedies : Remedies
+        What is done to the rows first.
     n_rows : int, optional
         The rows of the whole table, of which ``raw`` is a sample.
     ask : bool
@@ -72,10 +79,50 @@ def read_written_table(
     >>> table["price"].to_pylist(), table.kinds
     ([2.5, 13.75], {'price': 'numeric'})
     """
+    plain_words, spellings = split_words(missing, raw.column_names)
+    settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
+    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
+    settings |= {"text": text, "said": said}
+    raw = with_spellings(raw, spellings)
+    if remedies.merge_labels:
+        merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))
+        raw = with_spellings(raw, merged)
+        for column, meant in merged.items():
+            spellings[column] = {**spellings.get(column, {}), **meant}
+    table = _read(raw, target, spellings, place=place, **settings)
+    if remedies.drop_duplicates or remedies.drop_rare_classes:
+        rows = kept_rows(table, remedies)
+        if not rows.all():
+            table = _read(raw.filter(rows), target, spellings, place=placed(place, rows), **settings)
+            n = int((~rows).sum())
+            dropped = Problem(
+                "dropped rows", f"{n:,} copies or rows of rare classes were left out, as you asked", (), n
+            )
+            table = replace(table, said=(*table.said, dropped))
+    return table
+
+
+def _read(
+    raw: pa.Table,
+    target: str | None,
+    spellings: Mapping[str, Spellings],
+    *,
+    name: str,
+    ignore: Collection[str],
+    kinds: Mapping[str, str] | None,
+    decimal: str | None,
+    date_order: str | None,
+    missing: Sequence[str],
+    n_rows: int | None,
+    ask: bool,
+    text: bool,
+    said: Sequence[str],
+    place: Callable[[int], str],
+) -> ReadTable:
+    """Read a raw table in which the spellings are replaced already."""
     given = dict(kinds or {})
-    written = read_columns(
-        raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place, ask=ask
-    )
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "place": place, "ask": ask, "text": text}
+    written = read_columns(raw, target or "", given, ignore, **how)
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)
@@ -89,10 +136,11 @@ def read_written_table(
     if n_unlabelled:
         left = "1 row has no label and is" if n_unlabelled == 1 else f"{n_unlabelled} rows have no label and are"
         problems.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
-    conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing))
+    pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
+    conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing), pairs)
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
-    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(problems))
+    return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(problems), n_rows or 0)
 
 
 def inferred(X: Any, kinds: Any, target: str | None) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,11 +100,12 @@ class MixtureState(State):
         return replace(self, record=replace(self.record, history=replace(history, parameters=steps)))
 
 
+@dataclass(eq=False, repr=False)
 class MixtureModel(WholeModel):
     """A mixture over a table: each row comes from one of k hidden components."""
 
     _role = "clusterer"
-    _state: MixtureState
+    _state: MixtureState = field(init=False)
 
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "n_components": (
@@ -119,9 +120,15 @@ class MixtureModel(WholeModel):
         "regularization": at_least(0),
     }
 
-    n_components: int | str
-    criterion: str
-    max_components: int
+    n_components: int | Literal["auto"] = "auto"
+    _: KW_ONLY
+    criterion: Literal["bic", "aic"] = "bic"
+    max_components: int = 10
+    n_init: int = 3
+    tol: float = 1e-6
+    max_iter: int = 500
+    regularization: float = 1e-6
+    random_state: Any = 0
 
     weights_ = learned("weights", "P(component), of shape (k,).")
 

@@ -170,19 +170,11 @@ class GaussianMixture(MixtureModel):
     means_ = learned("means", "μ_c, of shape (k, n_features).")
     covariances_ = learned("covariances", "Σ_c, in scikit-learn's shapes for each kind of covariance.")
 
-    n_components: int | Literal["auto"] = "auto"
     _: KW_ONLY
     covariance: Shape = "full"
     hard: bool = False
     sigma: float | None = None
-    criterion: Literal["bic", "aic"] = "bic"
-    max_components: int = 10
     init: Literal["k-means++"] | ArrayLike | Mapping[str, ArrayLike] = "k-means++"
-    n_init: int = 3
-    tol: float = 1e-6
-    max_iter: int = 500
-    regularization: float = 1e-6
-    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 

@@ -62,8 +62,6 @@ class KMeans(GaussianMixture):
     # What makes k-means of the mixture.
     covariance: Shape = "fixed"
     hard: bool = True
-    criterion: Literal["bic", "aic"] = "bic"
-    max_components: int = 10
     regularization: float = 0.0
 
     cluster_centers_ = learned("means", "The means, of shape (n_clusters, n_features).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,17 +166,10 @@ class LatentClass(MixtureModel):
 
     tables_ = learned("tables", "For each column in use: P(value | class), or mean and deviation of each class.")
 
-    n_components: int | Literal["auto"] = "auto"
     _: KW_ONLY
     smoothing: float = SMOOTHING
     kinds: Any = None
-    criterion: Literal["bic", "aic"] = "bic"
-    max_components: int = 10
-    n_init: int = 3
-    tol: float = 1e-6
     max_iter: int = 1000
-    regularization: float = 1e-6
-    random_state: Any = 0
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 

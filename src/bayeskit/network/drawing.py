@@ -84,7 +84,8 @@ def _drawing(
     arcs = [(place[p], place[i]) for i in shown for p in net.parents[i] if p in place]
     cut = [net.names[v] for v in shown if not {*net.parents[v], *net.children[v]} <= place.keys()]
     names = [net.names[v] for v in shown]
-    bars = {name: _bars(net, name, posterior[name]) for name in posterior if net.index(name) in place}
+    drawn = {v for v in place if net.cards[v]}  # a real variable has no states to draw bars of
+    bars = {name: _bars(net, name, posterior[name]) for name in posterior if net.index(name) in drawn}
     return draw_network(names, arcs, states=[net.states[v] for v in shown], posterior=bars, given=given, cut=cut)
 
 

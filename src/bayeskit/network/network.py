@@ -17,6 +17,7 @@ from bayeskit.network.arcs import read_arcs
 from bayeskit.network.cases import read_cases
 from bayeskit.network.cpd.comparison import same_numbers
 from bayeskit.network.cpd.distribution import Distribution
+from bayeskit.network.cpd.gaussian import GaussianCPD, RealForm
 from bayeskit.network.cpd.given_table import read_tables
 from bayeskit.network.cpd.table import TableCPD, check_table
 from bayeskit.network.drawing import Drawable
@@ -25,6 +26,7 @@ from bayeskit.network.exchange import Exchange
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.case_queries import CaseQueries
 from bayeskit.network.infer.conflict import ConflictQueries
+from bayeskit.network.infer.explain import ExplainsAnswers
 from bayeskit.network.infer.next_question import NextQuestion
 from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.infer.sensitivity import SensitivityQueries
@@ -32,6 +34,7 @@ from bayeskit.network.infer.uncertainty import UncertaintyMeasures
 from bayeskit.network.influence import influence_of_axis
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
 from bayeskit.network.named_graph import NamedGraph
+from bayeskit.network.report import Reports
 from bayeskit.network.states import check_schema, schema_of, state_of
 from bayeskit.network.variable_names import did_you_mean, unique_names
 from bayeskit.network.variable_table import VariableTable
@@ -43,8 +46,8 @@ LARGEST_SCORED = 1 << 16
 
 
 class BayesianNetwork(
-    NamedGraph, CaseQueries, ConflictQueries, NextQuestion, SensitivityQueries, UncertaintyMeasures, Editing,
-    LearnsTables, Exchange, Drawable,
+    NamedGraph, CaseQueries, ExplainsAnswers, ConflictQueries, NextQuestion, SensitivityQueries, UncertaintyMeasures,
+    Editing, LearnsTables, Exchange, Drawable, Reports,
 ):  # fmt: skip
     r"""A Bayesian network over named variables with named states.
 
@@ -111,6 +114,15 @@ class BayesianNetwork(
     cpds: tuple[Distribution, ...]
     target: str | None
 
+    def __new__(cls, *args: Any, **options: Any) -> BayesianNetwork:
+        """Return a network, of real variables too where a distribution is of one."""
+        given = options.get("tables")
+        if isinstance(given, Mapping) and any(isinstance(table, RealForm | GaussianCPD) for table in given.values()):
+            from bayeskit.network.mixed import MixedNetwork
+
+            return object.__new__(MixedNetwork)
+        return object.__new__(cls)
+
     def __init__(
         self,
         structure: str | Iterable[str | tuple[str, str]] | Mapping[str, Sequence[str]],
@@ -153,7 +165,7 @@ class BayesianNetwork(
         >>> net.arcs
         (('A', 'B'),)
         """
-        net = cls.__new__(cls)
+        net = cls.__new__(cls, tables=dict(enumerate(tables)))
         net._fill(names, states, parents, tables, normalize, schema=schema, target=target)
         return net
 
@@ -191,10 +203,13 @@ class BayesianNetwork(
             unique_names(each, f"variable {name!r}: state") for name, each in zip(self.names, states, strict=True)
         )
         self.cards = tuple(map(len, self.states))
-        if 0 in self.cards:
-            raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
+        self._refuse_no_states()
         self.parents = tuple(tuple(map(int, above)) for above in parents)
         dag.check(self.names, self.parents)
+
+    def _refuse_no_states(self) -> None:
+        if 0 in self.cards:
+            raise NetworkError(f"variable {self.names[self.cards.index(0)]!r} has no states; give it at least one.")
 
     def _like(
         self,
@@ -206,7 +221,7 @@ class BayesianNetwork(
         target: str | None,
     ) -> BayesianNetwork:
         """Return a network of valid distributions, which are not copied; the graph is checked."""
-        net = BayesianNetwork.__new__(BayesianNetwork)
+        net = BayesianNetwork.__new__(BayesianNetwork, tables=dict(enumerate(cpds)))
         net._fill_graph(names, states, parents)
         net.cpds, net.target = tuple(cpds), target
         net.schema = check_schema(schema, net.names, net.states)

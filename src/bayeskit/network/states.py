@@ -46,6 +46,8 @@ def check_schema(schema: Schema, names: Sequence[str], states: Sequence[Sequence
     if schema.names != tuple(names):
         raise NetworkError(f"the schema has the columns {list(schema.names)}; the variables are {list(names)}.")
     for variable, named in zip(schema, states, strict=True):
+        if variable.is_numeric and not named:
+            continue  # a real variable
         if not variable.is_discrete:
             raise NetworkError(
                 f"column {variable.name!r} is {variable.kind}, and the variable has states; cut it into bins."

@@ -90,6 +90,8 @@ class VariableTable(Result):
         return frame_of({**columns, **{state: rows[:, k] for k, state in enumerate(self.states)}}, output)
 
     def __repr__(self) -> str:
+        if not self.states:
+            return f"{self.name}: {self.distribution!r}"
         keys = islice(product(*self.parent_states), SHOWN)
         cells = [(*key, *(f"{p:.6g}" for p in self[key])) for key in keys]
         return text_table((*self.parents, *self.states), cells, prod(map(len, self.parent_states)))

@@ -6,6 +6,7 @@ from bayeskit.plot.hypotheses import posterior_bars, posterior_curves
 from bayeskit.plot.objective import objective_curve
 from bayeskit.plot.reliability import reliability_curve
 from bayeskit.plot.state_bands import state_bands
+from bayeskit.plot.tornado import tornado
 from bayeskit.plot.value_table import value_table
 from bayeskit.plot.waterfall import waterfall
 
@@ -17,6 +18,7 @@ __all__ = [
     "posterior_curves",
     "reliability_curve",
     "state_bands",
+    "tornado",
     "value_table",
     "waterfall",
 ]

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.gaussian import GaussianCounts
-from bayeskit.counts.memory import Memory, read_memory
-from bayeskit.defaults import BINS, MAX_MEMORY, SMOOTHING, UNSEEN
+from bayeskit.counts.memory import read_memory
 from bayeskit.errors import BayeskitError, MergeError, TableError, warn_caller
-from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.history import History
-from bayeskit.estimate.smoothing import SymmetricSmoothing
-from bayeskit.kinds import Estimation, number_words
+from bayeskit.kinds import Estimation
 from bayeskit.learn.checks import warn_of_empty_columns
-from bayeskit.learn.column_kinds import Kinds, learn_schema
+from bayeskit.learn.column_kinds import learn_schema
 from bayeskit.learn.counting import learn_counts
-from bayeskit.learn.model import SavedModel, plain_class
-from bayeskit.learn.parameters import a_smoothing, an_amount_of_memory, at_least, one_of
+from bayeskit.learn.model import plain_class
 from bayeskit.learn.state import change_of
 from bayeskit.mixture.start import as_generator
 from bayeskit.progress import Progress
 from bayeskit.sequence.beliefs import ChainBeliefs
+from bayeskit.sequence.chain_parameters import ChainParameters
 from bayeskit.sequence.chain_questions import ChainQuestions
 from bayeskit.sequence.counts import SequenceCounts, count_steps, gaussian_columns, joint_schema
 from bayeskit.sequence.expected import HiddenRows
@@ -36,11 +33,8 @@ from bayeskit.table.encode import encode
 from bayeskit.table.schema import Schema
 
 
-def _is_number_of_states(value: Any) -> bool:
-    return (isinstance(value, str) and value == "auto") or at_least(1, whole=True)[1](value)
-
-
-class HiddenMarkov(ChainQuestions, SavedModel):
+@dataclass(eq=False, repr=False)
+class HiddenMarkov(ChainQuestions, ChainParameters):
     r"""A hidden Markov model: a chain of states, each of which gives a row of a table.
 
     .. math:: P(s_{1:T}, x_{1:T}) = π_{s_1} \prod_{t>1} a_{s_{t-1} s_t} \prod_t \prod_j P(x_{tj} \mid s_t)
@@ -127,63 +121,7 @@ class HiddenMarkov(ChainQuestions, SavedModel):
     """
 
     _role = None
-    _state: ChainState
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {
-        "n_states": ("'auto' or a whole number of at least 1", _is_number_of_states),
-        "covariance": one_of("diagonal", "full"),
-        "smoothing": a_smoothing,
-        "bins": at_least(1, whole=True),
-        "variance": one_of("posterior", "ml", "unbiased"),
-        "variance_prior": at_least(0),
-        "unseen": one_of("ignore", "error", "smooth"),
-        "max_states": at_least(1, whole=True),
-        "n_init": at_least(1, whole=True),
-        "tol": at_least(0),
-        "max_iter": at_least(1, whole=True),
-        "max_memory": an_amount_of_memory,
-        "numeric": ("the word of a numeric kind", lambda word: isinstance(word, str) and word in number_words()),
-    }
-
-    def __init__(
-        self,
-        n_states: int | str = "auto",
-        *,
-        transitions: Any = "any",
-        start: Any = None,
-        covariance: Literal["diagonal", "full"] = "diagonal",
-        smoothing: float | SymmetricSmoothing = SMOOTHING,
-        kinds: Kinds = None,
-        numeric: str = "gaussian",
-        bins: int = BINS,
-        variance: Literal["posterior", "ml", "unbiased"] = "posterior",
-        variance_prior: float = VARIANCE_PRIOR,
-        unseen: Literal["ignore", "error", "smooth"] = UNSEEN,
-        step: Any = None,
-        max_states: int = 10,
-        n_init: int = 5,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        max_memory: Memory = MAX_MEMORY,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_states = n_states
-        self.transitions = transitions
-        self.start = start
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.kinds = kinds
-        self.numeric = numeric
-        self.bins = bins
-        self.variance = variance
-        self.variance_prior = variance_prior
-        self.unseen = unseen
-        self.step = step
-        self.max_states = max_states
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_memory = max_memory
-        self.random_state = random_state
+    _state: ChainState = field(init=False)
 
     def _refuse_together(self) -> None:
         refuse_transitions(self.transitions, self.start, self.n_states)

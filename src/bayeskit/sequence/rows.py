@@ -14,7 +14,7 @@ from bayeskit.learn.checks import check_columns, in_order
 from bayeskit.sequence.joined import concatenated
 from bayeskit.sequence.times import Step, Times, place_in_time
 from bayeskit.table.column import Coded, Column, Numbers
-from bayeskit.table.encode import encode, missing_column
+from bayeskit.table.encode import encode, missing_column, refuse_infinite
 from bayeskit.table.frames import as_frame, given_names
 from bayeskit.table.labels import labels_of, read_label_column
 from bayeskit.table.names import not_found
@@ -155,6 +155,7 @@ def read_sequences(
     columns, source = _split(_as_table(X), [layout.group, layout.time, target], fitting)
     if _is_line(X):  # its column has no name of its own
         source = replace(source, named=False)
+    _refuse_infinite(source)
     group, time, labels = columns
     if target is not None:
         if y is not None and labels is not None:
@@ -166,6 +167,16 @@ def read_sequences(
         order, offsets = place_in_time(read, order, offsets, names, layout.step)
     states, classes = _states(y, source.n_rows, order)
     return Sequences(source, order, offsets, names, states, classes, False, target if y is not None else None, read)
+
+
+def _refuse_infinite(source: Source, where: str = "") -> None:
+    for j, name in enumerate(source.names):
+        column = source.column(j)
+        if isinstance(column, Numbers):
+            try:
+                refuse_infinite(column.values, name)
+            except TableError as error:
+                raise TableError(f"{where}{error}") from None
 
 
 def is_list_of_sequences(X: Any) -> bool:
@@ -313,6 +324,7 @@ def _read_list(X: Sequence[Any], y: Any, target: str | None, layout: Layout) -> 
     labels: list[Any] = []
     for i, each in enumerate(X):
         columns, part = _split(_as_table(each), [layout.time, target], False)
+        _refuse_infinite(part, f"sequence {i}: ")
         parts.append(part)
         if columns[1] is not None:
             labels.append(columns[1])

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss, zero_one
 from bayeskit.decide.posterior import log_posterior
 from bayeskit.decide.risk import bayes_action
-from bayeskit.defaults import BINS, MAX_MEMORY, PRIOR, SMOOTHING, UNSEEN
+from bayeskit.defaults import PRIOR
 from bayeskit.errors import ImpossibleEvidenceError, TableError
-from bayeskit.estimate.gaussian import VARIANCE_PRIOR
 from bayeskit.estimate.prior import class_prior
-from bayeskit.estimate.smoothing import SymmetricSmoothing
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.io.expect import expect_array, expect_field
-from bayeskit.learn.column_kinds import Kinds
-from bayeskit.learn.model import SavedModel, accuracy
+from bayeskit.learn.model import accuracy
 from bayeskit.learn.parameters import a_prior
 from bayeskit.learn.state import State, change_of
 from bayeskit.progress import Progress
+from bayeskit.sequence.chain_parameters import ChainParameters
 from bayeskit.sequence.chain_questions import evidence_of
 from bayeskit.sequence.hidden_markov import HiddenMarkov
 from bayeskit.sequence.rows import Layout, Sequences, is_list_of_sequences, read_sequences
@@ -52,7 +49,8 @@ class ClassifierState(State):
             return np.log(class_prior(self.n_class, settings.prior, settings.smoothing, self.classes))
 
 
-class SequenceClassifier(SavedModel):
+@dataclass(eq=False, repr=False)
+class SequenceClassifier(ChainParameters):
     r"""A classifier of sequences: a hidden Markov model per class, and Bayes' rule over whole sequences.
 
     .. math:: P(c \mid x_{1:T}) \propto P(c) \, P(x_{1:T} \mid c)
@@ -89,51 +87,14 @@ class SequenceClassifier(SavedModel):
     """
 
     _role = "classifier"
-    _state: ClassifierState
-    _rules: ClassVar[dict[str, tuple[str, Any]]] = {**HiddenMarkov._rules, "prior": a_prior}
+    _state: ClassifierState = field(init=False)
+    _rules: ClassVar[dict[str, tuple[str, Any]]] = {**ChainParameters._rules, "prior": a_prior}
 
-    def __init__(
-        self,
-        n_states: int | str = "auto",
-        *,
-        prior: Any = PRIOR,
-        transitions: Any = "any",
-        start: Any = None,
-        covariance: Literal["diagonal", "full"] = "diagonal",
-        smoothing: float | SymmetricSmoothing = SMOOTHING,
-        kinds: Kinds = None,
-        numeric: str = "gaussian",
-        bins: int = BINS,
-        variance: Literal["posterior", "ml", "unbiased"] = "posterior",
-        variance_prior: float = VARIANCE_PRIOR,
-        unseen: Literal["ignore", "error", "smooth"] = UNSEEN,
-        step: Any = None,
-        max_states: int = 5,
-        n_init: int = 3,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        max_memory: Memory = MAX_MEMORY,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_states = n_states
-        self.prior = prior
-        self.transitions = transitions
-        self.start = start
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.kinds = kinds
-        self.numeric = numeric
-        self.bins = bins
-        self.variance = variance
-        self.variance_prior = variance_prior
-        self.unseen = unseen
-        self.step = step
-        self.max_states = max_states
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_memory = max_memory
-        self.random_state = random_state
+    _: KW_ONLY
+    prior: Any = PRIOR
+    # One chain per class is more to choose and to fit.
+    max_states: int = 5
+    n_init: int = 3
 
     def _chain_settings(self) -> HiddenMarkov:
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name != "prior"}

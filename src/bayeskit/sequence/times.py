@@ -23,6 +23,33 @@ _SLACK = 1e-6
 Step = float | str | None
 
 
+def _no_time(values: list[Any], name: str) -> TableError:
+    """Return the error that names the first cell that is no time."""
+    row = next((row for row, value in enumerate(values) if not (_is_date(value) or _is_number(value))), None)
+    if row is None:  # numbers as text, alone or among dates
+        row = next(row for row, value in enumerate(values) if not _is_date(value))
+    return TableError(
+        f"time '{name}', row {row}: {values[row]!r} is not a time; the column must hold numbers, dates or texts such "
+        "as '2024-03-01'."
+    )
+
+
+def _is_date(value: Any) -> bool:
+    try:
+        np.datetime64(value, "ns")
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 class Times:
     """The time of each row as a number: nanoseconds for dates, or the numbers that were given."""
 
@@ -46,9 +73,7 @@ class Times:
             try:
                 values = values.astype("datetime64[ns]")
             except (TypeError, ValueError) as error:
-                raise TableError(
-                    f"time '{name}' must hold numbers, dates or texts such as '2024-03-01'; got {values[0]!r}."
-                ) from error
+                raise _no_time(values.tolist(), name) from error
             missing, dates = np.isnat(values), True
             values = values.astype(np.int64)
         if missing.any():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from bayeskit.errors import MergeError, TableError
 from bayeskit.table.conventions import Convention
 from bayeskit.table.missing_words import is_text, without_words
+from bayeskit.table.spellings import respelled
 from bayeskit.table.truth_cells import truths_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Conversions:
     columns: tuple[tuple[str, Convention], ...] = ()  # raw column → how its cells are written
     left_out: tuple[str, ...] = ()  # raw columns that no model reads
     missing: tuple[str, ...] = ()  # words for a missing cell, besides the usual ones
+    # Raw column → what is written there and what it means; None is a missing cell.
+    spellings: tuple[tuple[str, tuple[tuple[str, str | None], ...]], ...] = ()
 
     @cached_property
     def conventions(self) -> dict[str, Convention]:
@@ -43,12 +46,21 @@ class Conversions:
         """The raw column of each converted column."""
         return {made: name for name, convention in self.columns for made in convention.outputs(name)}
 
+    @cached_property
+    def _meant(self) -> dict[str, dict[str, str | None]]:
+        return {name: dict(pairs) for name, pairs in self.spellings}
+
+    def respelled(self, column: Any, name: str) -> Any:
+        """Return the cells of a raw column as Arrow holds them, with other spellings of a value replaced."""
+        return respelled(as_arrow(column), self._meant[name]) if name in self._meant else column
+
     def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions:
         """Return what a model with these columns needs, given the raw columns; the others are left out."""
         wanted = {self.source_of.get(name, name) for name in names}
         columns = tuple((name, convention) for name, convention in self.columns if name in wanted)
         left_out = tuple(name for name in raw if name not in wanted and name != target)
-        return replace(self, columns=columns, left_out=left_out)
+        spellings = tuple((name, pairs) for name, pairs in self.spellings if name in wanted or name == target)
+        return replace(self, columns=columns, left_out=left_out, spellings=spellings)
 
     def union(self, other: Conversions) -> Conversions:
         """Return what reads the raw rows of both; a column that is written in two ways is an error."""
@@ -63,13 +75,19 @@ class Conversions:
     def to_json(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
         columns = [[name, convention.to_json()] for name, convention in self.columns]
-        return {"columns": columns, "left_out": list(self.left_out), "missing": list(self.missing)}
+        spellings = [[name, [list(pair) for pair in pairs]] for name, pairs in self.spellings]
+        words = {"left_out": list(self.left_out), "missing": list(self.missing), "spellings": spellings}
+        return {"columns": columns, **words}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Read what :meth:`to_json` gave; the file may be untrusted."""
         columns = tuple((_text(name), Convention.from_json(each)) for name, each in data["columns"])
-        return cls(columns, tuple(map(_text, data["left_out"])), tuple(map(_text, data["missing"])))
+        spellings = tuple(
+            (_text(name), tuple((_text(written), None if meant is None else _text(meant)) for written, meant in pairs))
+            for name, pairs in data["spellings"]
+        )
+        return cls(columns, tuple(map(_text, data["left_out"])), tuple(map(_text, data["missing"])), spellings)
 
     def apply(self, raw: Mapping[str, Any], variables: Sequence[Variable]) -> dict[str, Any]:
         """Return the columns of a model, as Arrow arrays or as they came, from raw columns.
@@ -88,10 +106,10 @@ class Conversions:
             convention = self.conventions.get(source)
             if convention is not None:
                 if source not in parts:
-                    parts[source] = self._converted(raw[source], source, convention)
+                    parts[source] = self._converted(self.respelled(raw[source], source), source, convention)
                 made[variable.name] = parts[source][variable.name]
             else:
-                made[variable.name] = self._plain(raw[source], variable)
+                made[variable.name] = self._plain(self.respelled(raw[source], source), variable)
         return made
 
     def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:

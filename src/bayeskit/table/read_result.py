@@ -63,6 +63,7 @@ class ReadTable(Result):
     # Where a row of ``raw`` is, for messages; the first row is 0.
     place: Callable[[int], str] = field(default="row {}".format, repr=False)
     said: tuple[Problem, ...] = ()  # what the reader itself met
+    n_rows: int = 0  # rows of the whole table, where this is a sample of them
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,7 +118,7 @@ class ReadTable(Result):
         """What is wrong with the table: what the reader met, and what the checks find when they are asked."""
         from bayeskit.table.problems.read_table import problems_of  # which knows this class
 
-        return (*self.said, *problems_of(self))
+        return (*self.said, *problems_of(self, self.n_rows))
 
     def __str__(self) -> str:
         rows = [(note.name, note.kind, f"{note.missing:.0%}", note.example, note.why) for note in self.columns]

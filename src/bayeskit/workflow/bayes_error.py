@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
 from bayeskit.classify.auto.model import AutoBayes
 from bayeskit.classify.k_neighbors import KNeighbors
@@ -116,6 +116,9 @@ def bayes_error(
     # classifier takes the best where the columns say nothing.
     tail = (1 - confidence) / 4
     low, high = _interval(error, n / 2, tail)
+    # A neighbour errs beside a boundary even where the best classifier never does: a few misses say nothing from below,
+    # which is what the normal interval says of them.
+    low = max(0.0, min(low, error + float(ndtri(tail)) * sqrt(error * (1 - error) / (n / 2))))
     from_below = (_lower(low, n_classes), _lower(high, n_classes))
     best, n_best = (error, n / 2) if error < classifier else (classifier, float(len(held_out)))
     from_above = _interval(best, n_best, tail / (n_classes + 2))

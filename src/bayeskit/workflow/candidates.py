@@ -31,15 +31,29 @@ MOST_BYTES = 128 * 2**20
 Candidate = Any
 
 
-def candidates(asked: Sequence[Any] | None = None) -> dict[str, Candidate]:
+def candidates(asked: Sequence[Any] | None = None, smoothing: float | None = None) -> dict[str, Candidate]:
     """Return classifiers by name: those of the registry that can be compared, and estimators under their reprs.
 
-    By default those of every comparison; the others, such as LogisticRegression, must be named.
+    By default those of every comparison; the others, such as LogisticRegression, must be named. With ``smoothing`` all
+    have this pseudo-count; those without one are left out, and refused where they were named.
 
     >>> from bayeskit import NaiveBayes
     >>> list(candidates(["tan", "A2DE", NaiveBayes(smoothing=0)]))
     ['TAN', 'A2DE', 'NaiveBayes(smoothing=0)']
+    >>> {model.smoothing for model in candidates(smoothing=0).values()}
+    {0}
     """
+    chosen = _named(asked)
+    if smoothing is None:
+        return chosen
+    able = {name: model for name, model in chosen.items() if "smoothing" in model.get_params(deep=False)}
+    odd = next((name for name in chosen if name not in able), None)
+    if asked is not None and odd is not None:
+        raise BayeskitError(f"{odd} takes no smoothing; leave it out, or leave smoothing open.")
+    return {name: model.set_params(smoothing=smoothing) for name, model in able.items()}
+
+
+def _named(asked: Sequence[Any] | None) -> dict[str, Candidate]:
     known: dict[str, Candidate] = {}
     others: dict[str, Candidate] = {}
     for name in sorted(MODELS, key=lambda name: (name != "AutoBayes", name != "NaiveBayes", name)):

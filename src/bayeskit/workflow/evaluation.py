@@ -18,6 +18,7 @@ from bayeskit.workflow.model_columns import ModelColumns, batch_labels, target_t
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
     from bayeskit.table.files import Rows
+    from bayeskit.workflow.drift import ColumnDrift
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,6 +28,8 @@ class Evaluation(Result):
     scores: Scores
     target: str
     n_unlabelled: int  # rows without a true class, which were left out
+    # Columns that differ from those of the training table; none where the model does not know it.
+    drifts: tuple[ColumnDrift, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,8 +82,9 @@ def evaluate(
         unlabelled += left_out
     if total is None:
         raise TableError(f"{file.shown} has no row with a value of {target!r}.")
-    columns[0].warn()
-    return Evaluation(total, target, unlabelled)
+    columns[0].warn(drift=False)
+    drift = columns[0].drift
+    return Evaluation(total, target, unlabelled, () if drift is None else tuple(drift.drifts))
 
 
 def compare_models(
@@ -164,7 +168,9 @@ def _scored_batches(
     labels = {target: target_type(model)}
     done = 0
     for batches in zip(*(each.batches(labels) for each in columns), strict=True):
-        column = batches[0][1][target]
+        column = model.conversions.respelled(batches[0][1][target], target)
+        if columns[0].drift is not None:
+            columns[0].drift.add(pa.table({target: column}))
         y, known = batch_labels(model, column, done, file.place)
         done += len(column)
         if known.any():

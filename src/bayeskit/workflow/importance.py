@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 # Numbers are cut into this many bins of equal frequency to be counted.
 BINS = 10
-# Columns that are hidden one by one, and rows on which that is done.
+# Columns that are hidden one by one, rows on which that is done, and rows from which the model for it is learned.
 MOST_HIDDEN = 40
 MOST_ROWS = 2000
+MOST_LEARNED = 50_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +43,8 @@ def column_importance(result: Training) -> list[ColumnImportance]:
               - \frac{(S - 1)(K - 1)}{2 n \ln 2}
 
     The second term is the bias of S values and K classes (Miller 1955); numbers are put into ten bins of equal
-    frequency. The increase of the log-loss is measured on the rows of one fold, by a model that was not fitted on them.
+    frequency. The increase of the log-loss is measured on the rows of one fold, by a model that was not fitted on them
+    but on at most 50,000 others.
     """
     source, labels = result.table.features.source, result.table.labels
     n_classes = len(labels.classes)
@@ -91,6 +93,8 @@ def _rises(result: Training, names: list[str]) -> dict[str, Measure]:
     source, labels, board = result.table.features.source, result.table.labels, result.board
     last = int(board.part.max())
     here, others = np.flatnonzero(board.part == last)[:MOST_ROWS], np.flatnonzero(board.part != last)
+    if len(others) > MOST_LEARNED:
+        others = np.sort(np.random.default_rng(0).choice(others, MOST_LEARNED, replace=False))
     present, y = np.unique(labels.y[others], return_inverse=True)
     if len(present) < 2:
         return {}

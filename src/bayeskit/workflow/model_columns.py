@@ -15,6 +15,7 @@ from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.kinds.written import refuse_unfit
 from bayeskit.table.conventions import Convention, argument_for
 from bayeskit.table.names import not_found
+from bayeskit.workflow.drift import DriftCounter
 from bayeskit.workflow.trained import TrainedModel
 from bayeskit.workflow.wording import count
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # The largest number of absent columns that are named individually.
 MOST_NAMED = 3
+# The same for columns that differ from those in training.
+MOST_DRIFTS = 5
 
 
 def column_types(model: Any) -> dict[str, pa.DataType]:
@@ -75,6 +78,8 @@ class ModelColumns:
         self.unseen: Counter[str] = Counter()  # column → cells whose value the model has not seen
         self._example: dict[str, Any] = {}
         self.misread: Counter[str] = Counter()  # column → cells that are no number or date
+        profile = self.model.profile
+        self.drift = None if profile is None else DriftCounter(profile)  # how the rows differ from those in training
         if decimal is not None:
             self._take_decimal(decimal)
         # Column of the model → column of the file.
@@ -102,10 +107,12 @@ class ModelColumns:
 
         more = dict(others or {})
         self.file.refuse_absent(more)
+        respelled = dict(self.model.conversions.spellings)
         wanted: dict[str, Any] = {}
         for name, source in self.source.items():
             if name not in self.absent:
-                wanted[source] = None if source in self.conventions else self.types[name]
+                as_held = source in self.conventions or source in respelled
+                wanted[source] = None if as_held else self.types[name]
         # A column of the model that is asked for as well, as text or as a label, is read once, as it is held.
         asked = {name: (kind if wanted.get(name, kind) == kind else None) for name, kind in more.items()}
         for batch in self.file.batches({**wanted, **asked}):
@@ -113,6 +120,8 @@ class ModelColumns:
                 table = pa.Table.from_batches([batch])
                 kept = {name: _in_type(table[name], kind, name) for name, kind in more.items()}
                 ours = self._model_columns(table)
+                if self.drift is not None:
+                    self.drift.add(ours, frozenset(self.absent))
                 self.n_rows += len(table)
                 yield ours, pa.table(kept) if kept else table.select([])
 
@@ -136,13 +145,14 @@ class ModelColumns:
                 columns[name] = pa.nulls(len(table), kind)
                 continue
             convention = self.conventions.get(source)
-            if convention is None and pa.types.is_string(table[source].type) and pa.types.is_floating(kind):
+            cells = self.model.conversions.respelled(table[source], source)
+            if convention is None and pa.types.is_string(cells.type) and pa.types.is_floating(kind):
                 convention = Convention("number")  # read as text, since it is wanted as it was written too
             if convention is None:
-                columns[name] = _in_type(table[source], kind, name)
+                columns[name] = _in_type(cells, kind, name)
             else:
                 if source not in made:
-                    made[source] = self._converted(table[source], source, convention)
+                    made[source] = self._converted(cells, source, convention)
                 columns[name] = _in_type(made[source][name], kind, name)
             self._check_values(columns[name], name, len(table))
         return pa.table(columns)
@@ -223,9 +233,18 @@ class ModelColumns:
             said.append(f"column {name!r}: {cells} such as {self._example[name]!r} read as missing.")
         return said
 
-    def warn(self) -> None:
-        """Warn of everything that did not fit."""
-        for sentence in self.problems():
+    def drift_said(self) -> list[str]:
+        """Return a sentence for each column whose values differ from those in training; many are counted."""
+        drifts = [] if self.drift is None else self.drift.drifts
+        said = [
+            f"column {drift.name!r} differs from the training table: {drift.what}." for drift in drifts[:MOST_DRIFTS]
+        ]
+        rest = len(drifts) - len(said)
+        return [*said, f"{count(rest, 'column')} more differ from the training table."] if rest > 0 else said
+
+    def warn(self, *, drift: bool = True) -> None:
+        """Warn of everything that did not fit, and of columns that differ from those of the training."""
+        for sentence in (*self.problems(), *(self.drift_said() if drift else ())):
             warnings.warn(sentence, BayeskitWarning, stacklevel=3)
 
 

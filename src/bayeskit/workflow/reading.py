@@ -8,6 +8,7 @@ from typing import Any
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.reader import read_written_table
+from bayeskit.kinds.remedies import Remedies
 from bayeskit.table.files import TableFile, require_pyarrow
 from bayeskit.table.frames import arrow_table
 from bayeskit.table.missing_words import without_words
@@ -24,6 +25,9 @@ def read(
     decimal: str | None = None,
     date_order: str | None = None,
     missing: Sequence[str] = (),
+    merge_labels: bool = False,
+    drop_duplicates: bool = False,
+    drop_rare_classes: bool = False,
     encoding: str = "utf-8",
     delimiter: str | None = None,
     sheet: str | int | None = None,
@@ -46,7 +50,11 @@ def read(
         The decimal separator of text columns, "." or ",", and the order of their dates, "dmy", "mdy" or "ymd"; decided
         from the cells when it is not given.
     missing : sequence of str
-        Words for a missing cell, besides the usual ones.
+        Words for a missing cell, besides the usual ones; ``"age=-1"`` is one of the column ``age`` only.
+    merge_labels : bool
+        Merge other spellings of a value, such as `` Yes`` and ``yes``, in the target and in categorical columns.
+    drop_duplicates, drop_rare_classes : bool
+        Leave out rows that are equal to an earlier one, and rows of classes with fewer than five rows.
     encoding, delimiter : str, optional
         Of a text file; both are detected, and a guess of the encoding is a warning.
     sheet : str or int, optional
@@ -85,6 +93,7 @@ def read(
         decimal=decimal,
         date_order=date_order,
         missing=missing,
+        remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
         **form,
     )
 

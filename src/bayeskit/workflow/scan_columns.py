@@ -40,7 +40,7 @@ class ScanConversion:
         columns = []
         for name in names:
             source = self.source(name)
-            column = batch.column(batch.schema.get_field_index(source))
+            column = self.conversions.respelled(batch.column(batch.schema.get_field_index(source)), source)
             convention = self.conversions.conventions.get(source)
             if convention is not None:
                 if source not in made:
@@ -57,7 +57,8 @@ def as_models_read(scan: Scan, columns: ScanConversion, names: Sequence[str]) ->
     import pyarrow as pa
 
     known = columns.conversions.conventions
-    direct = {columns.source(name): None if columns.source(name) in known else columns.types[name] for name in names}
+    held = {*known, *dict(columns.conversions.spellings)}
+    direct = {columns.source(name): None if columns.source(name) in held else columns.types[name] for name in names}
     schema = pa.schema([(name, columns.types[name]) for name in names])
     return replace(scan.with_types(direct), schema=schema, conversion=columns)
 

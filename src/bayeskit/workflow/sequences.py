@@ -55,6 +55,8 @@ def train_sequences(
     if len(set(places)) < len(places):
         raise TableError(f"group, time and target must be different columns; got {', '.join(map(repr, places))}.")
     raw, left_out = file.read_written(), [*ignore, *places]
+    if target is not None and len(values := sorted(set(map(str, raw[target].drop_null().to_pylist())))) == 1:
+        raise TableError(f"the target has one class, {values[0]!r}; a classifier needs at least two.", "target")
     written = read_columns(raw, "", given, left_out, decimal=decimal, **file.form)
     notes = infer_kinds(written.table, "", left_out, given, written)
     features = read_features(written.table, notes)

@@ -18,6 +18,7 @@ from bayeskit.io.model_files import load_with_notes, save
 from bayeskit.network.formats import is_network_file
 from bayeskit.table.conversions import Conversions
 from bayeskit.workflow.calibration import tempered
+from bayeskit.workflow.drift import Profile
 
 if TYPE_CHECKING:
     from bayeskit.explain.explanation import Explanation
@@ -35,6 +36,8 @@ class TrainedModel:
     model: Any
     # Log-posteriors are divided by it; 1 leaves them as they are.
     temperature: float = 1.0
+    # What the columns held in training, where the model was trained from a file.
+    profile: Profile | None = None
 
     @property
     def conversions(self) -> Conversions:
@@ -105,7 +108,10 @@ class TrainedModel:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a model file; a file that bayeskit did not write is replaced only with ``force``."""
-        save(self.model, path, {} if self.temperature == 1.0 else {"temperature": self.temperature}, force=force)
+        notes: dict[str, Any] = {} if self.temperature == 1.0 else {"temperature": self.temperature}
+        if self.profile is not None:
+            notes["profile"] = self.profile.to_json()
+        save(self.model, path, notes, force=force)
 
     @classmethod
     def load(cls, path: str | PathLike[str], target: str | None = None) -> TrainedModel:
@@ -130,6 +136,7 @@ class TrainedModel:
             temperature = float(notes.get("temperature", 1.0))
             if not 0 < temperature < np.inf:
                 raise ValueError(f"the temperature is {temperature}")
+            profile = Profile.from_json(notes["profile"]) if "profile" in notes else None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{name!r}: its notes do not fit: {error}.") from error
-        return cls(model, temperature)
+        return cls(model, temperature, profile)

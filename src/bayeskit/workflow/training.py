@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from bayeskit.result import Result
 from bayeskit.workflow.calibration import fit_temperature, out_of_fold
 from bayeskit.workflow.candidates import candidates
 from bayeskit.workflow.compare import cross_validate
+from bayeskit.workflow.drift import Profile
 from bayeskit.workflow.fold_plan import FoldPlan
 from bayeskit.workflow.leaderboard import Leaderboard, Trial
 from bayeskit.workflow.trained import TrainedModel
 
 if TYPE_CHECKING:
     from bayeskit.table.files import TableFile
+    from bayeskit.table.problem import Problem
     from bayeskit.workflow.evaluation import Evaluation
     from bayeskit.workflow.training_table import TrainingTable
 
@@ -40,11 +43,17 @@ class Training(Result):
     temperature: float = 1.0  # of its calibration; 1 is none
     test: Evaluation | None = None  # its scores on held-out rows
     test_name: str = ""
+    scores_by: tuple[str, ...] = ()  # columns by whose groups the report scores the best one
 
     @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the table, the gravest first."""
+        return self.table.read.problems
+
+    @cached_property
     def trained(self) -> TrainedModel:
         """The model with what is needed to use it on another file."""
-        return TrainedModel(self.model, self.temperature)
+        return TrainedModel(self.model, self.temperature, Profile.of(self.table))
 
     def scored_on(self, test: TableFile, progress: Progress | None = None) -> Training:
         """Return the same training with the scores of the model on held-out rows of known classes."""
@@ -107,6 +116,7 @@ def train(
     *,
     by: str | None = None,
     calibrate: bool = False,
+    smoothing: float | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Training:
     """Compare the classifiers by cross-validation and fit the best on all rows.
@@ -127,6 +137,8 @@ def train(
         The measure that decides; by default the log-loss, and with a loss its mean.
     calibrate : bool
         Divide the log-posteriors of each classifier by a temperature, fitted on held-out rows.
+    smoothing : float, optional
+        The pseudo-count λ of every classifier; those without one are then not tried.
     on_trial : callable, optional
         Called with the :class:`bayeskit.workflow.leaderboard.Trial` of each classifier as soon as it is known, before
         any calibration.
@@ -135,7 +147,7 @@ def train(
     plan = folds if isinstance(folds, FoldPlan) else FoldPlan(folds)
     compared = cross_validate(
         table.rows,
-        candidates(models),
+        candidates(models, smoothing),
         plan,
         random_state=random_state,
         kinds=table.features.kinds,

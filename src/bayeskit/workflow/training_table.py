@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import TableError
 from bayeskit.kinds.infer import Features
-from bayeskit.kinds.reader import read_written_table
+from bayeskit.kinds.reader import NOTHING, read_written_table
+from bayeskit.kinds.remedies import Remedies
 from bayeskit.kinds.written import read_labels_as_written
 from bayeskit.progress import Progress, renamed
 from bayeskit.table.conversions import Conversions
@@ -82,6 +83,7 @@ def read_training_table(
     date_order: str | None = None,
     *,
     missing: Sequence[str] = (),
+    remedies: Remedies = NOTHING,
     also: Sequence[str] = (),
     random_state: int = 0,
     progress: Progress | None = None,
@@ -107,6 +109,8 @@ def read_training_table(
         from the cells of each column when it is not given.
     missing : sequence of str
         Words for a missing cell with which the file was opened.
+    remedies : Remedies
+        What is done to the rows first; a table in memory is needed.
     also : sequence of str
         Columns that folds need.
     random_state : int
@@ -117,6 +121,12 @@ def read_training_table(
     given = dict(kinds or {})
     sample, n_rows = None, None
     if isinstance(file, Scan):
+        if remedies:
+            raise TableError(
+                f"{file.shown} is read piece by piece, and rows are compared with each other to merge labels and to "
+                "find copies; read it into memory.",
+                "stream",
+            )
         rows: Rows = ScannedRows(file)
         refuse_unreadable(file, target)
         rows.refuse_absent(ignore)
@@ -136,6 +146,7 @@ def read_training_table(
         decimal=decimal,
         date_order=date_order,
         missing=missing,
+        remedies=remedies,
         n_rows=n_rows,
         said=file.said if isinstance(file, TableFile) else (),
         **(file.form if isinstance(file, TableFile) else {"place": place}),

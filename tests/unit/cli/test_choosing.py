@@ -1,13 +1,17 @@
 """What `train` chooses by, what it says when nothing is worth choosing, and what it prints in narrow terminals."""
 
 import csv
+import io
 import json
 
 import numpy as np
 import pytest
 
+import bayeskit
+import bayeskit.datasets
 from bayeskit import datasets
 from bayeskit.cli.app import run
+from bayeskit.cli.verb_demo_data import BUNDLED
 
 
 @pytest.fixture
@@ -266,9 +270,30 @@ def test_demo_data_writes_a_table_that_train_reads(tmp_path, monkeypatch, capfdb
     (tmp_path / "heart.csv").write_bytes(capfdbinary.readouterr().out)
     assert run(["train", "heart.csv", "-t", "disease", "-m", "NaiveBayes", "--no-report"]) == 0
     assert run(["demo-data"]) == 0
-    assert b"heart\nnile\npenguins\n" in capfdbinary.readouterr().out
+    listed = capfdbinary.readouterr().out.decode()
+    assert all(name in listed for name in BUNDLED)
     assert run(["demo-data", "hart"]) == 1
     assert b"did you mean 'heart'" in capfdbinary.readouterr().err
+
+
+@pytest.mark.parametrize("name", list(BUNDLED))
+def test_every_bundled_table_and_network_is_read_back_as_it_is(name, tmp_path, capfdbinary):
+    data = getattr(bayeskit.datasets, BUNDLED[name].loader)()
+    assert run(["demo-data", name]) == 0
+    written = capfdbinary.readouterr().out
+    if not isinstance(data, dict):
+        (tmp_path / "net.bif").write_bytes(written)
+        assert bayeskit.BayesianNetwork.read(tmp_path / "net.bif").equals(data)
+        return
+    rows = list(csv.reader(io.StringIO(written.decode())))
+    assert rows[0] == list(data)
+    assert BUNDLED[name].target in ("", *data)
+    columns = [["" if cell is None or cell != cell else str(cell) for cell in cells] for cells in data.values()]
+    assert [list(cells) for cells in zip(*rows[1:], strict=True)] == columns
+
+
+def test_every_loader_of_the_datasets_has_a_name():
+    assert {each.loader for each in BUNDLED.values()} == set(bayeskit.datasets.__all__)
 
 
 def test_show_calls_a2de_by_its_name(heart, capsys):

@@ -4,10 +4,13 @@ import sqlite3
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pytest
 
-from bayeskit import NaiveBayes, datasets
+from bayeskit import NaiveBayes, datasets, distill, to_c
 from bayeskit.cli.app import run
+from bayeskit.workflow.trained import TrainedModel
 
 
 @pytest.fixture
@@ -103,3 +106,29 @@ def test_a_csv_file_scored_by_duckdb_is_read_as_the_command_reads_it(words, tmp_
 def test_a_c_file_goes_to_standard_output(play, capsys):
     assert run(["export", "play.bayes", "--to", "c"]) == 0
     assert "int bayeskit_predict(const bayeskit_cell *cells, double *probabilities)" in capsys.readouterr().out
+
+
+def test_a_distilled_tree_is_written_and_its_loss_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    heart = datasets.load_heart()
+    pa_csv.write_csv(pa.table(heart), "heart.csv")
+    assert run(["train", "heart.csv", "--target", "disease", "--model", "AutoBayes", "-o", "heart.bayes"]) == 0
+    capsys.readouterr()
+    command = ["export", "heart.bayes", "--to", "c", "--distill", "tree", "--max-nodes", "9", "--rows", "heart.csv"]
+    assert run([*command, "-o", "heart.c"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    small = distill(TrainedModel.load("heart.bayes"), pa.table(heart), max_nodes=9)
+    assert f"a tree of {small.n_nodes} nodes. On 60 rows left out: {small.agreement:.1%} of the labels" in said
+    assert f"log-loss {small.log_loss:.4f} (before {small.log_loss_before:.4f})" in said
+    assert to_c(small.model) == Path("heart.c").read_text()
+
+
+def test_options_of_distilling_are_refused_where_they_do_nothing(play, capsys):
+    for options, said in (
+        (["--distill", "tree"], "name a table to imitate the model on"),
+        (["--max-nodes", "5"], "it is used with --distill only"),
+        (["--rows", "days.csv"], "it is used with --distill only"),
+        (["--distill", "tan", "--rows", "days.csv", "--max-nodes", "5"], "a TAN has no nodes to cut"),
+    ):
+        assert run(["export", "play.bayes", *options]) == 2
+        assert said in " ".join(capsys.readouterr().err.replace("│", " ").split())

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the report's pictures need matplotlib")
 from bayeskit.cli.app import run
+from bayeskit.workflow.report.thresholds import SCRIPT
 
 EVIL = '<script>alert("1")</script>'
 
@@ -40,9 +41,21 @@ class Tags(HTMLParser):
         self.names.append(tag)
 
 
+def only_script(text):
+    """Return the one script of a page, which its policy allows by its hash."""
+    from base64 import b64encode
+    from hashlib import sha256
+
+    assert Tags(text).names.count("script") == 1
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    allowed = f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+    assert allowed in text.replace("&#39;", "'").replace("&#x27;", "'")
+    return script
+
+
 def test_what_stands_in_a_cell_is_shown_as_text(evil_report):
     text = evil_report.read_text(encoding="utf-8")
-    assert "script" not in Tags(text).names
+    assert only_script(text) == SCRIPT
     assert text.count("<style>") == text.count("</style>") == 1
     assert "&lt;script&gt;alert(" in text
     assert "&lt;b&gt;name&lt;/b&gt; &amp; co" in text
@@ -65,13 +78,17 @@ def test_every_section_is_there(evil_report):
     text = evil_report.read_text(encoding="utf-8")
     titles = re.findall(r"<h2>(.*?)</h2>", text)
     assert titles == [
+        "Data problems",
         "The table",
         "Class balance",
         "Leaderboard",
         "Are the probabilities calibrated?",
         "Ranking rows",
+        "Thresholds, costs and gains",
         "Confusion matrix",
+        "Learning curve",
         "Importance of columns",
+        "Effect of each column",
         "Values by class",
         "Structure",
         "Explained rows",
@@ -90,8 +107,13 @@ def test_a_browser_opens_the_report_without_a_word_in_its_console(evil_report, t
     require_chromium()
     dom, console, picture = open_page(evil_report, tmp_path, size=size, dark=dark)
     assert console == []
-    assert "script" not in Tags(dom).names
-    assert dom.count("<section id=") == 11
+    assert only_script(dom) == SCRIPT
+    assert dom.count("<section id=") == 15
+    # The slider shows itself, and says what the table says of the best threshold.
+    assert 'class="card slider" hidden' not in dom
+    (threshold,) = re.findall(r"<output>([\d.]+)</output>", dom)
+    (best,) = re.findall(r'<tr class="best"><td class="n">([\d.]+)</td><td class="n">([\d,]+)</td>', dom)
+    assert (threshold, *re.findall(r'data-shown="chosen">([\d,]+)<', dom)) == best
     assert picture.stat().st_size > 10_000
     ground = _corner(picture)
     assert (ground.mean() < 60) == dark

@@ -95,3 +95,13 @@ def test_without_a_target_the_states_are_hidden(stays, capsys):
 def test_bad_arguments_are_refused(stays, capsys, arguments, message):
     assert run(["train", "stays.csv", *arguments]) != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_target_of_one_class_is_refused_as_in_tables(stays, capsys):
+    lines = (stays / "stays.csv").read_text().splitlines()
+    (stays / "one.csv").write_text("\n".join([lines[0] + ",same", *(line + ",yes" for line in lines[1:])]) + "\n")
+    assert run(["train", "one.csv", "--group", "patient", "--time", "day", "--target", "same"]) != 0
+    assert "the target has one class, 'yes'; a classifier needs at least two" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert not (stays / "one-same.bayes").exists()

@@ -232,3 +232,32 @@ def test_documents_without_a_label_are_refused_in_python_and_left_out_and_said_b
     said = capsys.readouterr().out
     assert "20 documents" in said
     assert "2 documents without a value of 'label' left out." in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(["--group", "g"], ["--kind", "text=numeric"], ["--ignore", "label"], ["--calibrate"], ["--reject", "0.1"]),
+        *(["--time", "t"], ["--folds", "3"], ["--test", "more.csv"], ["--missing", "x"], ["--delimiter", ";"]),
+        *(["--states", "3"], ["--decimal", ","], ["--loss", "costs.csv"]),
+    ],
+    ids=" ".join,
+)
+def test_an_option_that_texts_do_not_take_is_refused_by_name(news, tmp_path, capsys, option):
+    place = tmp_path / "news.bayes"
+    assert run(["train", str(news), "--text", "text", "--target", "label", *option, "-o", str(place)]) != 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert option[0] in said
+    assert "it is not used with texts" in said
+    assert not place.exists()
+
+
+def test_predictions_of_no_document_are_a_header_as_those_of_no_row_are(model, tmp_path, capsys):
+    (tmp_path / "none.csv").write_text("text\n")
+    place = tmp_path / "out.csv"
+    assert run(["predict", str(model), str(tmp_path / "none.csv"), "--text", "text", "-o", str(place)]) == 0
+    header = place.read_text()
+    assert len(header.splitlines()) == 1
+    (tmp_path / "some.csv").write_text("text\nhello\n")
+    assert run(["predict", str(model), str(tmp_path / "some.csv"), "--text", "text", "-o", str(place), "--force"]) == 0
+    assert place.read_text().splitlines()[0] == header.splitlines()[0]

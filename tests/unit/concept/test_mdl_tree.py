@@ -89,11 +89,11 @@ def test_lengths_by_hand():
     assert_allclose(model.tree_bits_, log2(3) + 2, rtol=1e-12)
     assert_allclose(model.data_bits_, log2(8) + log2(comb(14, 5)), rtol=1e-12)
     first = model.cuts_[0]
-    # The grown tree asks humidity (of 4 columns), below it outlook and wind (of 3 each), and then outlook (of 2) and
-    # wind (of 1): a bit and the column for each. Three of its eight leaves could be tests, which takes a bit each; and
-    # eight classes.
-    assert_allclose(first.tree_bits_before, log2(3) + (1 + 2) + 2 * (1 + log2(3)) + (1 + 1) + 1 + 3 + 8, rtol=1e-12)
-    # Eight pure leaves of 2, 1, 1, 3, 1, 1, 1 and 4 days: lg(b + 1) each, b = n − ⌈n/2⌉.
+    # The grown tree asks humidity (of 4 columns), below it outlook and wind (of 3 each), then temperature (of 2, where
+    # outlook is as good) and wind (of 1), and below temperature outlook (of 1): a bit and the column for each. Three of
+    # its eight leaves could be tests, which takes a bit each; and eight classes.
+    assert_allclose(first.tree_bits_before, log2(3) + (1 + 2) + 2 * (1 + log2(3)) + (1 + 1) + 2 + 3 + 8, rtol=1e-12)
+    # Eight pure leaves of 2, 3, 1, 1, 1, 1, 1 and 4 days: lg(b + 1) each, b = n − ⌈n/2⌉.
     assert_allclose(first.data_bits_before, log2(2) + log2(2) + log2(3), rtol=1e-12)
     assert [cut.path for cut in model.cuts_][-1] == "the root"
 

@@ -304,7 +304,10 @@ def test_two_rows_at_one_time_are_refused():
         ({"lengths": [3], "group": [1, 1, 1]}, "either group= or lengths="),
         ({"group": ["a", None, "a"]}, "group, row 1: there is no value"),
         ({"group": ["a", "b"]}, "group has 2 values for 3 rows"),
-        ({"time": ["noon", "night", "dawn"]}, "time 'time' must hold numbers, dates or texts"),
+        (
+            {"time": ["noon", "night", "dawn"]},
+            "time 'time', row 0: 'noon' is not a time; the column must hold numbers, dates or texts",
+        ),
         ({"group": "dog", "target": "dog"}, "must be different columns"),
     ],
 )
@@ -486,3 +489,27 @@ def test_counts_come_back_from_a_file(tmp_path):
     again = load_value(tmp_path / "counts.bayes")
     assert_array_equal(again.n_step, counts.n_step)
     assert again.classes.tolist() == ["u", "v"]
+
+
+def test_an_infinite_cell_is_named_at_fit_and_in_questions():
+    calm, wild = {"x": [0.0, 1.0, 5.0, 6.0]}, {"x": [0.0, 1.0, np.inf, 6.0]}
+    with pytest.raises(TableError, match=r"column 'x', row 2\. Leave the cell missing"):
+        HiddenMarkov(2).fit(wild)
+    with pytest.raises(TableError, match=r"sequence 1: .*row 2\. Leave the cell missing"):
+        HiddenMarkov(2).fit([np.array(calm["x"]), np.array(wild["x"])])
+    model = HiddenMarkov(2).fit(calm)
+    with pytest.raises(TableError, match=r"column 'x', row 2\. Leave the cell missing"):
+        model.predict(wild)
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (["1", "2", "tuesday"], "row 2: 'tuesday' is not a time"),
+        (["2024-03-01", "soon", "2024-03-02"], "row 1: 'soon' is not a time"),
+        (["2024-03-01", "7.5", "2024-03-02"], "row 1: '7.5' is not a time"),
+    ],
+)
+def test_the_cell_that_is_no_time_is_named(days, said):
+    with pytest.raises(TableError, match=f"time 'day', {said}; the column must hold numbers, dates or texts"):
+        HiddenMarkov(1).fit({"x": [0.0, 1.0, 2.0], "day": days}, time="day")

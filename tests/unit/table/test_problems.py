@@ -135,6 +135,18 @@ def test_rows_of_a_patient_are_groups_and_the_option_names_the_folds():
     assert problem.options == (("folds", "group:patient"),)
 
 
+def test_several_problems_do_not_hide_each_other():
+    table = clean()
+    table["ticket"] = ["A" if label == "yes" else "B" for label in table["play"]]
+    table["customer_id"] = (1000 + 7 * np.arange(N)).tolist()
+    table["play"] = [f" {label.title()}" if i % 10 == 0 else label for i, label in enumerate(table["play"])]
+    table["age"] = [-999 if i % 20 == 0 else age for i, age in enumerate(table["age"])]
+    table = {name: [*cells, *cells[:20]] for name, cells in table.items()}
+    problems = codes_of(table)
+    assert set(problems) == {"leakage", "duplicates", "label variants", "sentinels", "ids"}
+    assert problems["leakage"].columns == ("ticket",)
+
+
 def test_few_rows_for_many_columns_are_said():
     rng = np.random.default_rng(0)
     table = {f"x{j}": rng.normal(size=40).tolist() for j in range(60)} | {"play": (["a", "b"] * 20)}

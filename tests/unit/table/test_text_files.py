@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import weakref
+from time import sleep
 
 import pytest
 
 from bayeskit import TextClassifier, read_texts
 from bayeskit.errors import TableError
+from bayeskit.table.formats import csv as csv_format
 
 
 def write(path, rows):
@@ -127,6 +130,32 @@ def test_files_of_a_folder_say_their_name_and_a_mark_wins(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match="is a directory without a file"):
         read_texts(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_nothing_reads_a_file_any_more_that_failed_or_was_given_up(tmp_path, monkeypatch, broken):
+    # Arrow's threads read ahead; where they still did at the end of Python, the process hung or aborted.
+    path = tmp_path / "rows.csv"
+    row = b"cheap\xff pills,no\n" if broken else b"cheap pills,no\n"
+    path.write_bytes(b"text,label\n" + row * 300_000)
+    alive = weakref.WeakSet()
+    read_buffer = csv_format._Ended.read_buffer
+
+    def slowly(self, n):
+        alive.add(self)
+        piece = read_buffer(self, n)
+        sleep(0.05)
+        return piece
+
+    monkeypatch.setattr(csv_format._Ended, "read_buffer", slowly)
+    batches = iter(read_texts(path, text="text", target="label"))
+    if broken:
+        with pytest.raises(TableError, match="not utf-8"):
+            next(batches)
+    else:
+        next(batches)
+    del batches
+    assert not alive
 
 
 def mailbox_of(path, subjects):

@@ -78,6 +78,14 @@ def test_no_miss_in_few_rows_does_not_prove_that_nobody_errs():
     assert bounds.upper_interval[1] == pytest.approx(1 - (0.05 / 16) ** (1 / 40), rel=1e-9)
 
 
+def test_a_few_misses_of_neighbours_beside_a_boundary_say_nothing_from_below():
+    # The class is certain, so that the best classifier never errs; rows beside .5 have neighbours on the other side.
+    x = np.random.default_rng(8).random(200)
+    bounds = bayes_error(x[:, None], (x > 0.5).astype(int))
+    assert bounds.nearest_neighbor > 0.0
+    assert bounds.lower_interval[0] == 0.0
+
+
 def test_where_the_columns_say_nothing_the_error_is_not_below_a_half():
     # The classifier takes the more frequent class of these rows, and seems to be better than .5 by that alone.
     rng, inside = np.random.default_rng(11), 0

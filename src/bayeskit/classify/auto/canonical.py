@@ -24,7 +24,7 @@ from bayeskit.table.schema import Schema
 # alike, differ by the classes of their rows in the second round, and by the other cells of these in the third.
 N_ROUNDS = 3
 # Hashes that are compared with their neighbours at once.
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,26 @@ class CanonicalOrder:
     classes: NDArray[np.int64]  # (n_classes,): the class code at each place
     value_ranks: tuple[NDArray[np.int64], ...]  # by place: the rank of each value; empty for a column of numbers
 
-    def class_codes(self, y: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def class_codes(self, y: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the classes of the distinct rows by their places."""
-        return np.argsort(self.classes).astype(np.uint32)[y[self.rows]]
+        return np.asarray(np.argsort(self.classes).astype(np.uint32)[y[self.rows]])
 
 
 def canonical_order(
-    schema: Schema, columns: list[NDArray[Any]], y: NDArray[np.uint32], weight: Any, n_classes: int
+    schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: Any, n_classes: int
 ) -> CanonicalOrder:
-    """Sort a table whose columns were read by the schema; ``y`` are class codes, ``weight`` may be None."""
+    """Sort a table whose columns were read by the schema; ``y`` are class codes, ``weight`` may be None.
+
+    What a row needs at once is kept small here and there: tables may fill the memory.
+    """
     threads = n_threads(len(y) * len(columns))
-    rows, weights, _ = group_rows(columns, y, weight, False, threads)
+    codes = np.ascontiguousarray(y, dtype=np.uint32)
+    rows, weights, _ = group_rows(columns, codes, weight, False, threads)
     n_values = np.array([-1 if variable.is_numeric else variable.n_values for variable in schema])
     of_rows, of_columns, of_values, of_classes = content_hashes(
-        columns, rows, y, weights, n_values, n_classes, N_ROUNDS, threads
+        columns, rows, codes, weights, n_values, n_classes, N_ROUNDS, threads
     )
+    del codes
     order = np.argsort(of_columns, kind="stable")
     by_hash = _sorted_rows(of_rows, rows, [columns[j] for j in order])
     del of_rows
@@ -68,13 +73,11 @@ def _sorted_rows(
 ) -> NDArray[np.uint32]:
     """Return the order of the hashes, in the memory of which it is sorted: 12 bytes per row in all.
 
-    The last digits of a hash give way to the number of its row. Where the digits before them are equal, or the rows
-    differ in digits behind those that are hashed, the cells decide.
+    The last digits of a hash are the number of its row. Where the digits before them are equal, or the rows differ in
+    digits behind those that are hashed, the cells decide.
     """
     bits = np.uint64(len(hashes).bit_length())
     last = (np.uint64(1) << bits) - np.uint64(1)
-    hashes &= ~last
-    hashes |= np.arange(len(hashes), dtype=np.uint32)
     hashes.sort()
     ties = [_ties(hashes, begin, last) for begin in range(0, len(hashes) - 1, _AT_ONCE)]
     equal = np.concatenate([np.empty(0, np.int64), *ties])

@@ -135,7 +135,7 @@ def learn_plan(
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
         clock.report("trees")
         _learn_linear(members, rows, sample, levels, n_level, clock)
-    weighed = weigh_members(members.log_posteriors, members.by_half, sample)
+    weighed = weigh_members(members.log_posteriors, members.by_half, sample, n_class)
     clock.report("pool")
     boosting, weighed = _learn_boosting(members, weighed, rows, sample, levels, most_boosted, seed, clock)
     plan = PoolPlan(
@@ -171,13 +171,12 @@ def _in_canonical_order(
     schema: Schema, columns: list[NDArray[Any]], y: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
 ) -> tuple[CanonicalOrder, Levels, TrainingRows]:
     """Return the canonical order of a table, with the levels of its columns and its rows in that order."""
-    codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    order = canonical_order(schema, columns, codes, given, n_classes)
+    order = canonical_order(schema, columns, y, given, n_classes)
     columns = [columns[j] for j in order.columns]
     variables = [schema[int(j)] for j in order.columns]
     levels = learn_levels(variables, columns, order.rows, order.weight, order.value_ranks)
-    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(codes), order.weight, n_classes)
+    return order, levels, coded_rows(levels, columns, order.rows, order.class_codes(y), order.weight, n_classes)
 
 
 def _weigh_networks(
@@ -364,8 +363,7 @@ def _learn_boosting(
         _with_rows_behind(first, left_out, some, sample.n_rows)
         for first, left_out in zip(members.log_posteriors, members.left_out, strict=True)
     ]
-    # The sharpness is for new rows, which have more trees.
-    w, b = weighed.weight / weighed.sharpness, weighed.bias / weighed.sharpness
+    w, b = np.split(weighed.left_out, [len(each)])
     log_pool = pool_of_members(each, w, b, weighed.class_matrix, np.ones(rows.n_classes, dtype=np.bool_))
     learned = learn_boosting(some, log_pool, levels, most_leaves, seed, clock.is_over)
     if learned is None:

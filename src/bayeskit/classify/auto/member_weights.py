@@ -18,6 +18,8 @@ LEAST_POWER, MOST_POWER = 0.02, 4.0
 MOST_SHARPENED = 0.25
 # Nats that the pool must be ahead of the class shares to be believed as much as they are.
 PRIOR_NATS = 1.0
+# The sums of P(c | x) come near the numbers of rows in so many steps, with so many rows more in each class.
+STEPS_TO_SHARES, ROWS_TO_SHARES = 8, 4.0
 # Rows left out for each number of the matrix. Of two classes it would say no more than a power does.
 ROWS_PER_NUMBER, FEWEST_CLASSES = 10, 3
 
@@ -31,11 +33,15 @@ class MemberWeights:
     class_matrix: NDArray[np.float64]  # (n_classes, n_classes + 1)
     losses: NDArray[np.float64]  # (n_members + 1,): of each member, and of the pool, on the rows left out
     believed: float  # from 0, the class shares, to 1: how far the pool is believed
-    sharpness: float  # the part of weights and biases that is for new rows alone, since these have more trees
+    # (n_members + n_classes,): weights and biases of rows left out, which have fewer trees than new ones
+    left_out: NDArray[np.float64]
 
 
 def weigh_members(
-    log_posteriors: list[NDArray[np.float64]], by_half: list[NDArray[np.float64]], sample: TrainingRows
+    log_posteriors: list[NDArray[np.float64]],
+    by_half: list[NDArray[np.float64]],
+    sample: TrainingRows,
+    n_class_all: NDArray[np.float64],
 ) -> MemberWeights:
     """Choose weights by the log-loss of rows left out.
 
@@ -47,11 +53,13 @@ def weigh_members(
         The same by half of the trees.
     sample : TrainingRows
         The rows left out.
+    n_class_all : float64 array of shape (n_classes,)
+        The number of rows of each class in the whole table.
     """
     n, k = len(log_posteriors), sample.n_classes
     as_it_is = np.eye(k, k + 1)
     if k == 1:
-        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0, 1.0)
+        return MemberWeights(np.ones(n), np.zeros(1), as_it_is, np.zeros(n + 1), 1.0, np.ones(n + 1))
     scores = _as_scores(log_posteriors)
     # Each member gets the power that suits it first: then equal weights are a good guess, whatever its confidence was.
     power = np.array([_best_power(scores[m : m + 1], sample) for m in range(n)])
@@ -69,14 +77,36 @@ def weigh_members(
         z = np.ascontiguousarray((left_out - left_out.mean(axis=1, keepdims=True)).T)
         class_matrix = fit_class_matrix(z, sample.y, sample.weight, MATRIX_PENALTY, COARSE, n_threads(z.size * k))
         left_out = pool_of_members([left_out], np.ones(1), np.zeros(k), class_matrix, np.ones(k, dtype=np.bool_))
+    shift = _shift_to_shares(left_out, n_class, sample.weight)
+    left_out = log_softmax(left_out + shift)
     of_true = np.arange(sample.n_rows), sample.y
     losses = np.array([-np.average(each[of_true], weights=sample.weight) for each in (*log_posteriors, left_out)])
-    sharpness = _sharpness(of_all, of_half)
+    of_left_out, sharpness = solution.copy(), _sharpness(of_all, of_half)
     solution *= sharpness
     believed = _believed(left_out[of_true], n_class, n_fitted, sample)
     shares = log_prior(n_class)
-    bias = believed * solution[n:] + (1.0 - believed) * (shares - shares.mean())
-    return MemberWeights(believed * solution[:n], bias, class_matrix, losses, believed, sharpness)
+    shares -= shares.mean()
+    # More trees say more of what sets a row apart from the class shares, not of these.
+    solution[n:] += (1.0 - sharpness) * shares
+    bias = believed * solution[n:] + (1.0 - believed) * shares
+    shift += log_prior(n_class_all) - log_prior(n_class)  # the sample has other shares than the table
+    class_matrix[:, -1] += believed * (shift - shift.mean())
+    return MemberWeights(believed * solution[:n], bias, class_matrix, losses, believed, of_left_out)
+
+
+def _shift_to_shares(
+    log_posterior: NDArray[np.float64], n_class: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what to add to the scores of the classes, so that Σ P(c | x) of the rows is the number of rows of class c.
+
+    A power that suits the pool moves rare classes away from their share. A few rows more in each class keep the shift
+    of a small one small.
+    """
+    shift = np.zeros(len(n_class))
+    for _ in range(STEPS_TO_SHARES):
+        expected = weight @ np.exp(log_softmax(log_posterior + shift))
+        shift += np.log((n_class + ROWS_TO_SHARES) / (expected + ROWS_TO_SHARES))
+    return shift
 
 
 def _as_scores(log_posteriors: list[NDArray[np.float64]]) -> NDArray[np.float32]:

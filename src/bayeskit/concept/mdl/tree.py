@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayeskit._kernels import grow_tree
+from bayeskit._kernels import content_hashes, group_rows, grow_tree, n_threads
 
 SPLITS = ("values", "one-value", "groups")
 # A group of values is a number with one bit per value; a wider column is split into one value and the others.
@@ -74,7 +74,12 @@ class Tree:
         splits: str,
     ) -> Tree:
         """Grow a tree until every leaf is pure or no column splits its rows."""
-        return cls(**grow_tree(table.codes, table.sizes, table.ordered, y, weight, n_classes, SPLITS.index(splits)))
+        # Of tests that are equally good the kernel takes the first: in this order, not in that of the table.
+        order = _order_by_content(table, y, weight, n_classes)
+        codes = np.ascontiguousarray(table.codes[order])
+        kind = SPLITS.index(splits)
+        tree = cls(**grow_tree(codes, table.sizes[order], table.ordered[order], y, weight, n_classes, kind))
+        return replace(tree, feature=np.where(tree.test == Test.LEAF, tree.feature, order[tree.feature]))
 
     @property
     def n_nodes(self) -> int:
@@ -205,3 +210,19 @@ def label_bits(counts: NDArray[np.float64]) -> NDArray[np.float64]:
         compositions = log2_factorial(e + k - 2) - log2_factorial(e) - log2_factorial(float(k - 2))
         bits = bits + np.where(e > 0.0, compositions + log2_factorial(e) - others, 0.0)
     return np.asarray(bits)
+
+
+def _order_by_content(
+    table: CodedTable, y: NDArray[np.uint32], weight: NDArray[np.float64] | None, n_classes: int
+) -> NDArray[np.int64]:
+    """Return the columns in an order that their cells give: rows, names and values in any order have the same one."""
+    threads = n_threads(table.codes.size)
+    numeric = table.ordered == 1
+    columns = [
+        np.where(cells == size, np.nan, cells) if is_numeric else cells
+        for cells, size, is_numeric in zip(table.codes, table.sizes.tolist(), numeric.tolist(), strict=True)
+    ]
+    rows, weights, _ = group_rows(columns, y, weight, False, threads)
+    n_values = np.where(numeric, -1, table.sizes + 1)  # a missing cell is a value
+    of_columns = content_hashes(columns, rows, y, weights, n_values, n_classes, 3, threads)[1]
+    return np.argsort(of_columns, kind="stable")

@@ -31,7 +31,7 @@ static void walk(const struct forest *f, int node, double share, const struct ro
     for (child = f->child[node]; child < f->child[node] + f->n_children[node]; ++child) walk(f, child, share * f->share[child], row, p);
 }
 
-/* P(c | x) by the trees. */
+/* The sum over the trees, each by its weight: P(c | x), or a score. */
 static void average_trees(const struct forest *f, const struct row *row, double *p)
 {
     int t, c;

@@ -21,12 +21,13 @@ struct rare {
 
 struct pool {
     const struct networks *networks;
-    int n_rare, n_gaussians, n_forests, n_linear;
+    int n_rare, n_gaussians, n_forests, n_linear, n_boosted;
     const struct rare *rare;
     const struct gaussians *gaussians;
     const double *const *const *beside; /* tables of columns beside each of the Gaussians */
     const struct forest *forests;
     const struct linear *linear;
+    const struct forest *boosted; /* what they answer is added to the scores of full rows */
     const unsigned char *varies, *centre;
     double least_log, few_weight, n_rows;
     const double *weight, *bias, *matrix, *nothing_known, *log_prior;
@@ -139,6 +140,10 @@ static int score_pool(const struct pool *pool, const struct row *row, double *p)
     for (c = 0; c < N_CLASSES; ++c) {
         score[c] = pool->matrix[c * (N_CLASSES + 1) + N_CLASSES];
         for (d = 0; d < N_CLASSES; ++d) score[c] += pool->matrix[c * (N_CLASSES + 1) + d] * (full[d] - mean / n);
+    }
+    for (i = 0; i < pool->n_boosted; ++i) {
+        average_trees(pool->boosted + i, row, plain);
+        for (c = 0; c < N_CLASSES; ++c) score[c] += plain[c];
     }
     log_softmax(score, -INFINITY);
     if (t < 1.0) {

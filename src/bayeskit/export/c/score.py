@@ -293,10 +293,12 @@ def _pool(source: Source, part: Pool, n: int) -> str:
         n_gaussians=len(part.gaussians),
         n_forests=len(part.forests),
         n_linear=len(part.linear),
+        n_boosted=len(part.boosted),
         rare=source.items("struct rare", [_rare(source, each) for each in part.rare]),
         gaussians=source.items("struct gaussians", [_gaussians(source, each) for each in part.gaussians]),
         beside=source.items("double *const *const", beside),
         forests=source.items("struct forest", [_forest(source, each) for each in part.forests]),
+        boosted=source.items("struct forest", [_forest(source, each) for each in part.boosted]),
         linear=source.items("struct linear", [_linear(source, each) for each in part.linear]),
         **members,
     )

@@ -40,7 +40,8 @@ def write_pool(graph: Graph, inputs: Inputs, part: Pool) -> str:
     # Less the mean over the classes of the centre, as one product with the matrix.
     centred = np.eye(len(part.bias)) - (part.centre / part.centre.sum())[:, None]
     full = graph.add("MatMul", pooled, graph.constant(centred @ part.matrix[:, :-1].T))
-    full = _log_softmax(graph, graph.add("Add", full, graph.constant(part.matrix[:, -1][None])))
+    full = graph.add("Add", full, graph.constant(part.matrix[:, -1][None]))
+    full = _log_softmax(graph, graph.total([full, *(write_forest(graph, inputs, each) for each in part.boosted)]))
     t = _known(graph, inputs, part)
     if t is not None:
         rest = graph.add("Sub", graph.constant(1.0), t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from bayeskit.export.target import writable
@@ -26,11 +26,8 @@ class Dialect(ABC):
     most_cells: ClassVar[int] = 100_000
     # The most columns that a query may have at a time.
     most_columns: ClassVar[int] = 100_000
-    # The most tests of a tree in one expression, and the most nodes of all trees where a list has a number for each.
+    # The most tests of a tree in one expression.
     most_depth: ClassVar[int] = 1000
-    most_nodes: ClassVar[int] = 1_000_000
-    # Whether expressions are computed row by row, so that branches which a row does not take cost nothing.
-    row_by_row: ClassVar[bool] = False
     # What keeps the planner from writing an expression out again at each of its uses.
     materialised: ClassVar[str] = ""
     fence: ClassVar[str] = ""
@@ -108,10 +105,6 @@ class Dialect(ABC):
         """Return the list of an expression of ``i`` for i = 0, 1, …, n − 1."""
 
     @abstractmethod
-    def list_sum(self, n: int, term: str) -> str:
-        """Return the sum of an expression of ``i`` over i = 0, 1, …, n − 1."""
-
-    @abstractmethod
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         r"""Return the list of :math:`\log \sum_v \exp(\mathrm{term}(i, v))` for i = 0, 1, …, n_sums − 1.
 
@@ -180,3 +173,31 @@ class RecordDialect(Dialect):
     @abstractmethod
     def member(self, record: str, place: int) -> str:
         """Return one number of a record of ``records``, by its place from 0."""
+
+
+class PairLists(ABC):
+    """A database with lists of pairs, each a whole number and a share.
+
+    Such a list is a row's walk through trees. Where expressions are computed row by row, so that branches which a row
+    does not take cost nothing, a tree is one expression instead.
+    """
+
+    @abstractmethod
+    def pairs(self, items: Sequence[tuple[int, float]]) -> str:
+        """Return a constant list of pairs."""
+
+    @abstractmethod
+    def pair(self, whole: str, share: str) -> str:
+        """Return a list of one pair."""
+
+    @abstractmethod
+    def children(self, first: str, n: str, share: str, part: Callable[[str], str]) -> str:
+        """Return the pairs of ``n`` whole numbers from ``first``, each with its ``part`` of a share."""
+
+    @abstractmethod
+    def spread(self, pairs: str, becomes: Callable[[str, str], str]) -> str:
+        """Return the list in which each pair became a list of pairs."""
+
+    @abstractmethod
+    def sum_of_pairs(self, pairs: str, term: Callable[[str, str], str]) -> str:
+        """Return the sum of an expression of each pair."""

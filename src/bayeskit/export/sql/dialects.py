@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from bayeskit.errors import BayeskitError
-from bayeskit.export.sql.dialect import Dialect, RecordDialect
+from bayeskit.export.sql.dialect import Dialect, PairLists, RecordDialect
 
 # Whole numbers up to here are exact in single precision.
 _EXACT = 2**24
@@ -20,7 +20,7 @@ _SPARK_NO_TEXTS = "boolean|tinyint|smallint|int|bigint|float|double|decimal|date
 _DUCKDB_NO_TEXTS = "BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL|BIGNUM|DATE|TIME|INTERVAL"
 
 
-class DuckDB(RecordDialect):
+class DuckDB(RecordDialect, PairLists):
     """DuckDB: lists of records that are looked up by position.
 
     A constant list is built anew for every 2,048 rows, so that long ones are columns of a table of one row. Numbers
@@ -85,9 +85,27 @@ class DuckDB(RecordDialect):
         """By a function of the positions."""
         return f"list_transform(range({n}), lambda i: {item})"
 
-    def list_sum(self, n: int, term: str) -> str:
+    def pairs(self, items: Sequence[tuple[int, float]]) -> str:
+        """As a list of structs without names."""
+        wholes, shares = zip(*items, strict=True)
+        return f"list_zip({self.integers(wholes)}, {self.numbers(shares)})"
+
+    def pair(self, whole: str, share: str) -> str:
+        """As a list of one struct."""
+        return f"[row(CAST({whole} AS INTEGER), {share})]"
+
+    def children(self, first: str, n: str, share: str, part: Callable[[str], str]) -> str:
+        """By a function of the positions."""
+        child = f"CAST({first} + k AS INTEGER)"
+        return f"list_transform(range({n}), lambda k: row({child}, {share} * {part(child)}))"
+
+    def spread(self, pairs: str, becomes: Callable[[str, str], str]) -> str:
+        """By a function of the pairs."""
+        return f"flatten(list_transform({pairs}, lambda e: {becomes('e[1]', 'e[2]')}))"
+
+    def sum_of_pairs(self, pairs: str, term: Callable[[str, str], str]) -> str:
         """Of the list of the terms."""
-        return f"list_sum({self.tabulate(n, term)})"
+        return f"list_sum(list_transform({pairs}, lambda e: {term('e[1]', 'e[2]')}))"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By functions of the positions; a list of one list gives the terms a name."""
@@ -130,7 +148,6 @@ class Postgres(Dialect):
     """PostgreSQL: arrays; a subquery with OFFSET 0 is computed once and not written out at each use."""
 
     name = "postgres"
-    row_by_row = True
     fence = " OFFSET 0"
     case_matters = True
     longest_name = 63
@@ -175,10 +192,6 @@ class Postgres(Dialect):
         """By a subquery over the positions."""
         return f"ARRAY(SELECT {item} FROM generate_series(0, {n - 1}) AS i ORDER BY i)"
 
-    def list_sum(self, n: int, term: str) -> str:
-        """By a subquery over the positions."""
-        return f"(SELECT sum({term}) FROM generate_series(0, {n - 1}) AS i)"
-
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By subqueries over the positions; exp() of less than −600 may be too small for PostgreSQL."""
         terms = f"SELECT {term} AS z FROM generate_series(0, {n_terms - 1}) AS v"
@@ -200,7 +213,7 @@ class Postgres(Dialect):
         return f"CASE WHEN {exponent} > {self.number(-600)} THEN exp({exponent}) ELSE 0 END"
 
 
-class Spark(Dialect):
+class Spark(Dialect, PairLists):
     """Spark SQL: arrays; texts with backslashes and ${…} would be rewritten by its parser, so they are escaped."""
 
     name = "spark"
@@ -248,9 +261,26 @@ class Spark(Dialect):
         """By a function of the positions."""
         return f"transform(sequence(0, {n - 1}), i -> {item})"
 
-    def list_sum(self, n: int, term: str) -> str:
-        """Of the list of the terms."""
-        return f"aggregate({self.tabulate(n, term)}, 0D, (total, term) -> total + term)"
+    def pairs(self, items: Sequence[tuple[int, float]]) -> str:
+        """As an array of structs."""
+        return f"array({', '.join(f'struct({whole} AS n, {self._number(share)} AS p)' for whole, share in items)})"
+
+    def pair(self, whole: str, share: str) -> str:
+        """As an array of one struct."""
+        return f"array(struct({whole} AS n, {share} AS p))"
+
+    def children(self, first: str, n: str, share: str, part: Callable[[str], str]) -> str:
+        """By a function of the positions."""
+        child = f"({first} + k)"
+        return f"transform(sequence(0, {n} - 1), k -> struct({child} AS n, {share} * {part(child)} AS p))"
+
+    def spread(self, pairs: str, becomes: Callable[[str, str], str]) -> str:
+        """By a function of the pairs."""
+        return f"flatten(transform({pairs}, e -> {becomes('e.n', 'e.p')}))"
+
+    def sum_of_pairs(self, pairs: str, term: Callable[[str, str], str]) -> str:
+        """By adding one after the other."""
+        return f"aggregate({pairs}, 0D, (total, e) -> total + {term('e.n', 'e.p')})"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By functions of the positions; an array of one array gives the terms a name."""
@@ -277,7 +307,6 @@ class SQLite(Dialect):
     name = "sqlite"
     # Its parser keeps 100 symbols, of which a CASE in a CASE takes five.
     most_depth = 14
-    row_by_row = True
     merged_numbers = 0
     materialised = " MATERIALIZED"
     most_columns = 2000
@@ -329,10 +358,6 @@ class SQLite(Dialect):
         """By a subquery over the positions, as JSON."""
         items = f"SELECT {item} AS item FROM (SELECT value AS i FROM json_each('{list(range(n))}')) ORDER BY i"
         return f"(SELECT json_group_array(item) FROM ({items}))"
-
-    def list_sum(self, n: int, term: str) -> str:
-        """By a subquery over the positions."""
-        return f"(SELECT sum({term}) FROM (SELECT value AS i FROM json_each('{list(range(n))}')))"
 
     def log_sums(self, n_sums: int, n_terms: int, term: str) -> str:
         """By subqueries over the positions, as JSON."""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bayeskit.errors import TooLargeError
 from bayeskit.export.scorer import Floats, Forest, Integers, Scorer
 from bayeskit.export.sql.cells import Cells
-from bayeskit.export.sql.dialect import Dialect, RecordDialect
+from bayeskit.export.sql.dialect import Dialect, PairLists, RecordDialect
 from bayeskit.export.sql.levels import add_levels
 from bayeskit.export.sql.query import Query, sum_of
 from bayeskit.export.sql.tables import LOG_ZERO
-
-# The side of a root, which every row reaches.
-_ROOT = 99
 
 
 class ForestTerms:
@@ -56,17 +53,7 @@ class ForestPart:
         self.part, self.dialect, self.suffix = part, dialect, suffix
         self.columns: list[int] = sorted({int(j) for j in part.feature[part.feature >= 0]})
         self.paths = paths_of(part)
-        self.refuse_large()
         self.number_of = {int(node): k + 1 for k, node in enumerate(self.paths.leaves)}
-
-    def refuse_large(self) -> None:
-        """Raise an error for trees that are too large for the lists of the database."""
-        dialect, n = self.dialect, len(self.part.feature)
-        if not dialect.row_by_row and n > dialect.most_nodes:
-            raise TooLargeError(
-                f"the trees of the model have {n} nodes, more than the {dialect.most_nodes} that {dialect.name} can "
-                "weigh in rows with missing cells; export it for another database, or fit with a smaller max_nodes."
-            )
 
     def add_stages(self, query: Query) -> list[str]:
         """Add to the query the leaf of each tree, and the weights of all leaves where cells are hidden."""
@@ -75,11 +62,11 @@ class ForestPart:
         known = self._add_lines(query, leaves)
         if not self.columns:
             return known
-        if self.dialect.row_by_row:
+        if isinstance(self.dialect, PairLists):
+            shared = self._add_walk(query, self.dialect)
+        else:
             sums = {f"go{c}{end}": sum_of(self._weighed_trees(c)) for c in classes}
             shared = query.add_where(f"gg0{end}", sums)
-        else:
-            shared = self._add_sums(query)
         return [f"CASE WHEN gg0{end} THEN {shared[f'go{c}{end}']} ELSE {known[c]} END" for c in classes]
 
     def _add_lines(self, query: Query, leaves: Sequence[str]) -> list[str]:
@@ -173,7 +160,7 @@ class ForestPart:
         later = self._starts[np.searchsorted(self._starts, begin, side="right")]
         return self.part.sides[begin : int(later)]
 
-    @property
+    @cached_property
     def _starts(self) -> Integers:
         used = self.part.side_at[(self.part.feature >= 0) & (self.part.cut < 0)]
         return np.append(np.unique(used), len(self.part.sides))
@@ -235,68 +222,60 @@ class ForestPart:
                 takes[lost] = f"({takes[lost]} OR {cell} = 1)"
         return f"{cell} IN ({', '.join(map(str, to_all))})", takes
 
-    def _add_sums(self, query: Query) -> dict[str, str]:
-        """Add P(c) as the sum over all leaves of their weights times their lines."""
-        dialect, weights, lines = self.dialect, self._add_weights(query), self.paths.lines.T.tolist()
-        tables, names = self._constants({f"gc{c}": line for c, line in enumerate(lines)}, whole=False)
-        sums = {}
-        for c in range(len(lines)):
-            term = f"{dialect.item(weights, 'i + 1')} * {dialect.item(names[f'gc{c}'], 'i + 1')}"
-            sums[f"go{c}{self.suffix}"] = dialect.list_sum(len(self.paths.leaves), term)
-        return query.add_where(f"gg0{self.suffix}", sums, tables)
+    def _add_walk(self, query: Query, lists: PairLists) -> dict[str, str]:
+        """Add P(c) as the sum over the leaves that a row comes to, of their shares times their lines.
 
-    def _add_weights(self, query: Query) -> str:
-        """Add the share of each node among its parent's rows, and the product of these on the way to each leaf."""
-        dialect, end, part = self.dialect, self.suffix, self.part
-        above, side = np.zeros((2, len(part.feature)), dtype=np.int64)
-        side[part.tree_at[:-1]] = _ROOT
-        inner = np.flatnonzero(part.feature >= 0)
-        for node in inner.tolist():
-            children = slice(int(part.child[node]), int(part.child[node] + part.n_children[node]))
-            above[children], side[children] = node, np.arange(children.stop - children.start)
-        place = {j: k + 1 for k, j in enumerate(self.columns)}
-        column = [place[int(j)] if j >= 0 else 1 for j in part.feature[above]]
+        A walk is a list of nodes with the share of the row in each, at first the roots; each stage goes one test on.
+        """
+        dialect, end, lines = self.dialect, self.suffix, self.paths.lines.T.tolist()
+        here = f"gg0{end}"
+        tables, names = self._node_tables()
+        roots = lists.pairs([(int(root) + 1, 1.0) for root in self.part.tree_at[:-1]])
+        levels = dialect.list_of([f"v{j}" for j in self.columns])
+        now = query.add_where(here, {f"gv0{end}": levels, f"gn0{end}": roots})
+        cells, walk = now[f"gv0{end}"], now[f"gn0{end}"]
+        for depth in range(self.paths.nodes.shape[1]):
+            name = f"gn{depth + 1}{end}"
+            step = lists.spread(walk, lambda node, share: self._next(lists, names, cells, node, share))
+            walk = query.add_where(here, {name: step}, tables)[name]
+        numbers = np.zeros((len(lines), len(self.part.feature)))
+        numbers[:, self.paths.leaves] = lines
+        more, line = self._constants({f"gc{c}": each for c, each in enumerate(numbers.tolist())}, whole=False)
+        sums = {}
+        for c, name in enumerate(line.values()):
+            sums[f"go{c}{end}"] = lists.sum_of_pairs(walk, lambda n, p, name=name: f"{p} * {dialect.item(name, n)}")  # type: ignore[misc]
+        return query.add_where(here, sums, more)
+
+    def _node_tables(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The arrays of the trees as constants of the query, and what each is called; numbers count from 1."""
+        part, place = self.part, {j: k + 1 for k, j in enumerate(self.columns)}
         whole = {
-            "gf": column,
-            "gk": (part.cut[above] + 1).tolist(),
-            "ga": part.absent[above].tolist(),
-            "gt": (part.side_at[above] + 1).tolist(),
+            "gf": [place[int(j)] if j >= 0 else 0 for j in part.feature],
+            "gk": (part.cut + 1).tolist(),
+            "ga": part.absent.tolist(),
+            "gt": (part.side_at + 1).tolist(),
             "gs": part.sides.tolist() or [0],
-            "gd": side.tolist(),
+            "gb": (part.child + 1).tolist(),
+            "gm": part.n_children.tolist(),
         }
         tables, names = self._constants(whole, whole=True)
         more, shares = self._constants({"gh": part.share.tolist()}, whole=False)
-        names |= shares
-        here = {name: dialect.item(names[name], "i + 1") for name in whole if name != "gs"}
-        level = dialect.item(f"gv0{end}", here["gf"])
-        by_side = dialect.item(names["gs"], f"{here['gt']} + {level} - 1")
-        # Of a node with a cut; the cut of the others is 0.
-        goes = (
-            f"CASE WHEN {level} = 0 THEN -1 WHEN {here['gk']} = 0 THEN {by_side} WHEN {level} = 1 THEN {here['ga']} "
-            f"WHEN {level} < {here['gk']} THEN 0 ELSE 1 END"
-        )
-        one, none = dialect.number(1.0), dialect.number(0.0)
-        share = (
-            f"CASE WHEN {here['gd']} = {_ROOT} OR ({goes}) = {here['gd']} THEN {one} "
-            f"WHEN ({goes}) < 0 THEN {dialect.item(names['gh'], 'i + 1')} ELSE {none} END"
-        )
-        levels = query.add_where(f"gg0{end}", {f"gv0{end}": dialect.list_of([f"v{j}" for j in self.columns])})
-        share = share.replace(f"gv0{end}", levels[f"gv0{end}"])
-        reached = query.add_where(
-            f"gg0{end}", {f"gn0{end}": dialect.tabulate(len(part.feature), share)}, {**tables, **more}
-        )
-        return self._add_products(query, reached[f"gn0{end}"])
+        return tables | more, names | shares
 
-    def _add_products(self, query: Query, shares: str) -> str:
-        dialect, end = self.dialect, self.suffix
-        depth = self.paths.nodes.shape[1]
-        tables, names = self._constants(
-            {f"gp{d}": (self.paths.nodes[:, d] + 1).tolist() for d in range(depth)}, whole=True
+    def _next(self, lists: PairLists, names: Mapping[str, str], cells: str, node: str, share: str) -> str:
+        """What a node with a share becomes: itself where it is a leaf, one child, or all of them."""
+        item = self.dialect.item
+        feature, cut, absent, side_at, first, n = (item(names[f"g{x}"], node) for x in "fkatbm")
+        level = item(cells, feature)
+        by_side = item(names["gs"], f"{side_at} + {level} - 1")
+        # Of a node with a cut; the cut of the others is 0.
+        side = (
+            f"CASE WHEN {level} = 0 THEN -1 WHEN {cut} = 0 THEN {by_side} WHEN {level} = 1 THEN {absent} "
+            f"WHEN {level} < {cut} THEN 0 ELSE 1 END"
         )
-        factors = [dialect.item(shares, dialect.item(names[f"gp{d}"], "i + 1")) for d in range(depth)]
-        product = " * ".join(factors) or dialect.number(1.0)
-        weights = query.add_where(f"gg0{end}", {f"gw0{end}": dialect.tabulate(len(self.paths.leaves), product)}, tables)
-        return weights[f"gw0{end}"]
+        leaf, one = lists.pair(node, share), lists.pair(f"{first} + {side}", share)
+        every = lists.children(first, n, share, lambda child: item(names["gh"], child))
+        return f"CASE WHEN {feature} = 0 THEN {leaf} WHEN {side} >= 0 THEN {one} ELSE {every} END"
 
     def _constants(self, lists: dict[str, Any], whole: bool) -> tuple[dict[str, str], dict[str, str]]:
         """Return constants for the query, and what stands for each list: a name, or where that is no use the list."""

@@ -31,13 +31,15 @@ class PoolTerms:
         ]
         self.forests = [ForestPart(each, dialect, f"_{n + m + 1}") for m, each in enumerate(part.forests)]
         self.linear = [LinearTerms(each, dialect, f"_{n + n_trees + m + 1}") for m, each in enumerate(part.linear)]
+        first = len(part.weight)
+        self.boosted = [ForestPart(each, dialect, f"_{first + m}") for m, each in enumerate(part.boosted)]
         self.classes = range(len(scorer.classes))
 
     @property
     def columns(self) -> list[int]:
         """The columns that are read."""
         parts = [self.networks.columns, *(g.columns for g in self.gaussians), *(f.columns for f in self.forests)]
-        parts += [each.columns for each in self.linear]
+        parts += [*(each.columns for each in self.linear), *(each.columns for each in self.boosted)]
         rare = {each.column for each in self.part.rare}
         return sorted({*(j for part in parts for j in part), *rare, *np.flatnonzero(self.part.varies).tolist()})
 
@@ -56,7 +58,10 @@ class PoolTerms:
             unweighted = {f"mp{c}": plain[c] for c in self.classes} if m == 0 else {}
             part.add({**{f"ms{c}_{m}": scores[m][c] for c in self.classes}, **unweighted})
             self._log_softmax(part, f"_{m}")
-        query.add_together(parts)
+        boosted = [query.part(forest.suffix) for forest in self.boosted]
+        for forest, part in zip(self.boosted, boosted, strict=True):
+            part.add({f"gy{c}{forest.suffix}": answer for c, answer in enumerate(forest.add_stages(part))})
+        query.add_together([*parts, *boosted])
         self._add_full_and_few(query)
         self._add_class_matrix(query)
         return self._mixed(query)
@@ -114,14 +119,15 @@ class PoolTerms:
         query.add({**full, **few, "fk0": share})
 
     def _add_class_matrix(self, query: Query) -> None:
-        """Add fs{c}, the pool of full rows less its mean, times the matrix of the classes."""
+        """Add fs{c}, the pool of full rows less its mean, times the matrix of the classes, and what is boosted."""
         matrix, number = self.part.matrix, self.dialect.number
         centre = np.flatnonzero(self.part.centre).tolist()
         query.add({"fm0": f"({sum_of([f'fu{c}' for c in centre])}) / {len(centre)}"})
         scores = {}
         for c in self.classes:
             terms = [f"{number(matrix[c, d])} * (fu{d} - fm0)" for d in self.classes if matrix[c, d]]
-            scores[f"fs{c}"] = sum_of([number(matrix[c, -1]), *terms])
+            boosted = [f"gy{c}{forest.suffix}" for forest in self.boosted]
+            scores[f"fs{c}"] = sum_of([number(matrix[c, -1]), *terms, *boosted])
         query.add(scores)
 
     def _mixed(self, query: Query) -> list[str]:

@@ -42,7 +42,7 @@ def to_sql(
 
     Parameters
     ----------
-    model : NaiveBayes, GaussianNB, TAN, KDB, ODE or SPODE
+    model : AutoBayes, NaiveBayes, GaussianNB, TAN, KDB, ODE, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
         A fitted model. A column of a kind without a closed form is an error that names it.
     dialect : {"duckdb", "postgres", "spark", "sqlite"}
         The database. Tables are lists that are looked up by position; SQLite, which has none, gets CASE.

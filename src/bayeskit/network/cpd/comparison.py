@@ -8,6 +8,7 @@ import numpy as np
 
 from bayeskit.network.cpd.causes import IndependentCauses
 from bayeskit.network.cpd.distribution import Distribution, table_fits
+from bayeskit.network.cpd.gaussian import GaussianCPD
 
 
 def same_numbers(ours: Distribution, theirs: Distribution, axes: Sequence[int], tol: float) -> bool:
@@ -17,6 +18,11 @@ def same_numbers(ours: Distribution, theirs: Distribution, axes: Sequence[int], 
     """
     if ours.shape != (*(theirs.shape[a] for a in axes), theirs.shape[-1]):
         return False
+    if isinstance(ours, GaussianCPD) or isinstance(theirs, GaussianCPD):
+        if not (isinstance(ours, GaussianCPD) and isinstance(theirs, GaussianCPD)):
+            return False
+        pair = (ours.to_parts()[1], theirs.reordered(axes).to_parts()[1])
+        return bool(abs(pair[0] - pair[1]).max() <= tol)
     if table_fits(ours.shape):
         return bool(abs(ours.values - theirs.values.transpose([*axes, len(axes)])).max() <= tol)
     if type(ours) is not type(theirs):

@@ -20,12 +20,14 @@ from bayeskit.network.infer.answers import Joint, MostProbable, Posterior, Poste
 from bayeskit.network.infer.condition import condition
 from bayeskit.network.infer.evidence import Evidence, read_evidence
 from bayeskit.network.infer.exact import memory_in_bytes
+from bayeskit.network.infer.factored import MOST_LINKS_COMPARED
 from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
 from bayeskit.network.infer.row_queries import RowQueries
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
 from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
 from bayeskit.network.infer.tree_size import LargeTablesError, TreeSize, advise
+from bayeskit.network.infer.two_layers import TwoLayers
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -144,8 +146,20 @@ class CaseQueries(RowQueries):
     def _exact_posterior(
         self, variables: Any, wanted: list[int] | None, evidence: Evidence, limit: float
     ) -> Posterior | Posteriors:
-        net, engine = cast("BayesianNetwork", self), self._engine
-        soft = bool(evidence.marginals)
+        net = cast("BayesianNetwork", self)
+        layers = self._two_layers
+        if layers is not None and wanted is not None and layers.answers(wanted, evidence):
+            parts, log_seen = layers.posteriors(wanted, evidence, limit)
+            if isinstance(variables, str):
+                return Posterior(variables, net.states[wanted[0]], parts[0], log_evidence=log_seen)
+            names, states = tuple(net.names[v] for v in wanted), tuple(net.states[v] for v in wanted)
+            return Posteriors(names, states, np.concatenate(parts), [0, *accumulate(map(len, parts))], log_seen)
+        if layers is not None and wanted is None and layers.n_links > MOST_LINKS_COMPARED:
+            raise LargeTablesError(
+                f"the posteriors of all {len(net)} variables at once need a tree over {layers.n_links} noisy-OR links, "
+                "which is not searched. Name the causes that you ask about: posterior(['flu', …], given=…)."
+            )
+        engine, soft = self._engine, bool(evidence.marginals)
         if soft:
             evidence = apply_soft_evidence(engine, evidence, limit)
         if isinstance(variables, str):
@@ -307,6 +321,10 @@ class CaseQueries(RowQueries):
             return condition(net, evidence, limit).sample(rows, random_state=seed, output=output)
         columns = self._sampler.forward(rows, seed, n_threads(rows * len(net.names)))
         return cases_as(net, columns[: len(net.names)], output)
+
+    @cached_property
+    def _two_layers(self) -> TwoLayers | None:
+        return TwoLayers.of(cast("BayesianNetwork", self))
 
     @cached_property
     def _sampler(self) -> Sampler:

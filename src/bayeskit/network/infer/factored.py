@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Table = NDArray[np.float64]
 # Up to this many parents the full table is tried beside the chain.
 SMALL_FAMILY = 12
+# Beyond this many parents of all chains together no trees are made to compare forms: each would take minutes.
+MOST_LINKS_COMPARED = 5000
 # Neighbours that are joined when a variable leaves the greedy order.
 LARGEST_JOIN = 200
 
@@ -40,6 +42,8 @@ class Factored:
         Of all variables; a hidden one says whose it is.
     resting : dict of variable to (state, hidden variables)
         Seen in that state, the variable says that all its hidden variables are in state 0.
+    chained : set of int
+        The variables whose distribution is a chain here.
     """
 
     names: list[str]
@@ -47,6 +51,7 @@ class Factored:
     parents: list[list[int]]
     tables: list[Table]
     resting: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    chained: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, net: BayesianNetwork) -> Factored:
@@ -54,6 +59,8 @@ class Factored:
         chains = [i for i, cpd in enumerate(net.cpds) if len(net.parents[i]) > 1 and cpd.steps() is not None]
         if not chains:
             return cls._with(net, frozenset(), {})
+        if sum(len(net.parents[i]) for i in chains) > MOST_LINKS_COMPARED:
+            return cls._with(net, frozenset(chains), _elimination_order(net, frozenset(chains)))
         orders = [_sweep_order(net, frozenset(chains)), _elimination_order(net, frozenset(chains))]
         must = frozenset(i for i in chains if not table_fits(net.cpds[i].shape))
         large = frozenset(i for i in chains if len(net.parents[i]) > SMALL_FAMILY)
@@ -62,13 +69,19 @@ class Factored:
         return min(forms, key=lambda form: form.engine_cells())
 
     @classmethod
+    def to_sample(cls, net: BayesianNetwork) -> Factored:
+        """Return the network with every chain in the order of its parents: samples need no small tree."""
+        chains = [i for i, cpd in enumerate(net.cpds) if len(net.parents[i]) > 1 and cpd.steps() is not None]
+        return cls._with(net, frozenset(chains), {v: v for v in range(len(net.names))})
+
+    @classmethod
     def full(cls, net: BayesianNetwork) -> Factored:
         """Return the network with full tables only."""
         return cls._with(net, frozenset(), {})
 
     @classmethod
     def _with(cls, net: BayesianNetwork, chained: frozenset[int], place: dict[int, int]) -> Factored:
-        form = cls(list(net.names), list(net.cards), [list(above) for above in net.parents], [])
+        form = cls(list(net.names), list(net.cards), [list(above) for above in net.parents], [], chained=chained)
         for i, cpd in enumerate(net.cpds):
             if i not in chained:
                 if not table_fits(cpd.shape):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +17,15 @@ from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.factored import Factored
 from bayeskit.network.infer.gibbs_sampling import gibbs, refuse_zeros
 from bayeskit.network.infer.sampling_effort import SampledMarginals, SamplingEffort, good_enough, warn_if_short
+from bayeskit.network.infer.weighted_rows import sampler_given, weigh_rows
 
 if TYPE_CHECKING:
     from bayeskit.network.infer.exact import ExactEngine
 
 SAMPLERS = ("rejection", "weighting", "gibbs")
 FIRST_SAMPLES = 16 * SAMPLE_CHUNK
+# Samples drawn before, samples to draw, seed → unit, sums of weights, and of weights by state and their squares.
+Draw = Callable[[int, int, int], tuple[Any, ...]]
 
 
 def sample_marginals(
@@ -39,7 +44,12 @@ def sample_marginals(
         # A chain has zeros, which would hold the sampler fast; the full tables have none.
         sampled = gibbs(Sampler(Factored.full(engine.net).native()), engine, cells[: engine.n_cells], evidence, effort)
     else:
-        sampled = _weighted(Sampler(engine.native), engine, wanted, cells, evidence, method, effort)
+        free = [v for v in wanted if v not in evidence.states]
+        if method == "weighting" and any(v in engine.factored.chained for v in evidence.states):
+            draw: Draw = partial(weigh_rows, sampler_given(engine.net, free, evidence), engine, evidence, free)
+        else:
+            draw = partial(_native_sums, Sampler(engine.native), engine, evidence, free, method)
+        sampled = _weighted(draw, cells, method, effort)
     for v, state in evidence.states.items():
         part = slice(engine.offsets[v], engine.offsets[v + 1])
         sampled.values[part] = np.eye(engine.net.cards[v])[state]
@@ -92,27 +102,28 @@ class _Sums:
         return SampledMarginals(values, np.where(cells, error, np.nan), Quality(method, n, float(effective)))
 
 
-def _weighted(
+def _native_sums(
     sampler: Sampler,
     engine: ExactEngine,
-    wanted: list[int],
-    cells: NDArray[np.bool_],
     evidence: Evidence,
+    free: list[int],
     method: str,
-    effort: SamplingEffort,
-) -> SampledMarginals:
-    free = [v for v in wanted if v not in evidence.states]
+    done: int,
+    step: int,
+    seed: int,
+) -> tuple[Any, ...]:
+    seen, threads = engine.factored.evidence(evidence).arguments(), n_threads(step * len(engine.net.names))
+    return sampler.weighted(*seen, free, method == "rejection", done // SAMPLE_CHUNK, step, seed, threads)
+
+
+def _weighted(draw: Draw, cells: NDArray[np.bool_], method: str, effort: SamplingEffort) -> SampledMarginals:
     sums = _Sums(0, np.zeros(2), np.zeros(len(cells)), np.zeros(len(cells)))
     # Memory is bounded: a round keeps one line of sums a chunk.
     largest = SAMPLE_CHUNK * max(1, (1 << 24) // (len(cells) + 1))
     done, step = 0, effort.most if effort.error is None else FIRST_SAMPLES
     while done < effort.most:
         step = min(step, effort.most - done, largest)
-        threads = n_threads(step * len(engine.net.names))
-        where = (done // SAMPLE_CHUNK, step, effort.random_state, threads)
-        sums += _Sums(
-            *sampler.weighted(*engine.factored.evidence(evidence).arguments(), free, method == "rejection", *where)
-        )
+        sums += _Sums(*draw(done, step, effort.random_state))
         done += step
         if effort.error is not None:
             sampled = sums.marginals(cells, method, done)

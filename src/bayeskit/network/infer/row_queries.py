@@ -233,10 +233,9 @@ def _refuse_large_row(engine: ExactEngine, row: int, targets: list[int], known: 
         "the answer for the cells of one row."
     )
     try:
-        refuse_large(engine.factored.names, plan, limit)
-        refuse_large(
-            engine.factored.names, plan, limit, n_bytes=16
-        )  # numbers beyond doubles, which take twice the memory
+        names = engine.factored.names
+        refuse_large(names, plan, limit)
+        refuse_large(names, plan, limit, n_bytes=16)  # numbers beyond doubles, which take twice the memory
     except LargeTablesError as error:
         raise LargeTablesError(f"row {row}: {error.needs}", advice) from None
     raise AssertionError("the row engine refused a row that fits")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss
 from bayeskit.defaults import MAX_MEMORY
+from bayeskit.errors import NetworkError
 from bayeskit.network import dag
 from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
 from bayeskit.network.infer.evidence import Evidence, read_hard_evidence
@@ -123,6 +124,30 @@ class Sensitivity(Result):
         fields = ("value", "low", "high", "slope")
         columns = {name: [getattr(number, name) for number in self.numbers] for name in fields}
         return frame_of({"number": list(map(str, self.numbers)), **columns}, output)
+
+    def plot(self, ax: Any = None, *, change: float = 0.1, most: int = 12) -> Any:
+        """Draw the tornado: how far the probability moves when each number changes, the widest bar on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        change : float, default 0.1
+            Each number is made smaller and larger by this share of itself; what would leave 0 … 1 stops there.
+        most : int, default 12
+            The numbers shown: those that move the probability most.
+        """
+        from bayeskit.plot.tornado import tornado
+
+        if not 0.0 < change <= 1.0 or most < 1:
+            raise NetworkError(f"change must be above 0 and at most 1, most at least 1; got {change!r} and {most!r}.")
+        bars: list[tuple[Any, ...]] = [
+            (str(number), *(number.probability_at(min(number.value * (1.0 + s * change), 1.0)) for s in (-1.0, 1.0)))
+            for number in self.numbers
+        ]
+        bars = sorted(bars, key=lambda bar: -abs(bar[2] - bar[1]))[:most]
+        labels, below, above = (list(column) for column in zip(*bars, strict=True)) if bars else ([], [], [])
+        # Where a loss decides, the probability is still that of the most probable state.
+        return tornado(labels, below, above, self.probability, f"P({self.state}), each number ±{change:.0%}", ax)
 
     def __repr__(self) -> str:
         rows = []

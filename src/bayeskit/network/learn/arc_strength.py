@@ -111,7 +111,7 @@ class ArcStrength(Result):
 
 def arc_strength(
     table: Any,
-    method: str | SearchMethod = "hill-climb",
+    method: str | SearchMethod = "ges",
     score: str | StructureScore | None = None,
     *,
     n_networks: int = 100,
@@ -133,7 +133,7 @@ def arc_strength(
     Parameters
     ----------
     table, method, score
-        As for `learn_structure`.
+        As for `learn_structure`; the default is "ges", since many networks are learned, and each is a class.
     n_networks : int, default 100
         The number of bootstrap samples, each with as many rows as the table.
     random_state : int

@@ -33,26 +33,31 @@ class ScoredFamilies:
     def __init__(self, rows: DiscreteRows, score: str | StructureScore = "bic") -> None:
         self.rows = rows
         self.score = as_score(score)
-        self._families: _Families = PlainFamilyScores(rows, self.score)
+        # The compiled scores, or their plain twin: what compiled searches ask.
+        self.kernel: _Families = PlainFamilyScores(rows, self.score)
         if self.score.compiled:
             threads = n_threads(rows.n_rows * 8)
-            self._families = FamilyScores(
+            self.kernel = FamilyScores(
                 rows.columns, rows.weight, rows.cards, self.score.name, self.score.sample_size, threads
             )
 
     def local(self, child: int, parents: Sequence[int]) -> float:
         """Return the score of one family."""
-        return self._families.local(child, list(parents))
+        return self.kernel.local(child, list(parents))
 
     def toggles(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the score of the family with each wanted variable added, or removed where it is a parent; else NaN."""
-        return self._families.toggles(child, list(parents), wanted.view(np.uint8).tolist())
+        return self.kernel.toggles(child, list(parents), wanted.view(np.uint8).tolist())
+
+    def strongest(self, child: int, parents: Sequence[int], wanted: NDArray[np.bool_], most: int) -> list[int]:
+        """Return the wanted variables that gain as one parent more, the one that gains most first, at most ``most``."""
+        return self.kernel.strongest(child, list(parents), wanted.view(np.uint8).tolist(), most)
 
     def best_subsets(
         self, child: int, candidates: list[int], required: list[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Return, for each set of candidates (as bits), the score of its best subset of at most ``most``, and that."""
-        return self._families.best_subsets(child, candidates, required, most)
+        return self.kernel.best_subsets(child, candidates, required, most)
 
     def total(self, parents: Sequence[Sequence[int]]) -> float:
         """Return the score of a network."""
@@ -61,7 +66,7 @@ class ScoredFamilies:
     @property
     def n_scored(self) -> int:
         """The number of families that were counted."""
-        return self._families.n_scored
+        return self.kernel.n_scored
 
 
 class _Families(Protocol):
@@ -71,6 +76,7 @@ class _Families(Protocol):
     def n_scored(self) -> int: ...
     def local(self, child: int, parents: Sequence[int]) -> float: ...
     def toggles(self, child: int, parents: Sequence[int], wanted: Sequence[int]) -> NDArray[np.float64]: ...
+    def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]: ...
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
@@ -130,6 +136,12 @@ class PlainFamilyScores:
                 scores[v] = self.local(child, [p for p in parents if p != v] if v in parents else [*parents, v])
         return scores
 
+    def strongest(self, child: int, parents: Sequence[int], wanted: Sequence[int], most: int) -> list[int]:
+        """Return the wanted variables that gain as one parent more, the one that gains most first, at most ``most``."""
+        alone, others = self.local(child, parents), set(np.flatnonzero(wanted).tolist()) - {child, *parents}
+        scored = [(self.local(child, [*parents, v]), v) for v in others]
+        return [v for score, v in sorted(scored, key=lambda each: (-each[0], each[1])) if score > alone][:most]
+
     def best_subsets(
         self, child: int, candidates: Sequence[int], required: Sequence[int], most: int
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -163,7 +175,7 @@ def network_score(
         The structure.
     table : any table
         With one column per variable; the states are those that it shows.
-    score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"} or StructureScore
+    score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or StructureScore
         Higher is better.
     sample_weight, kinds, numeric, bins
         As for `learn_structure`.

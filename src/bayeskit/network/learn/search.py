@@ -80,7 +80,7 @@ class LearnedStructure(Result):
 
 def learn_structure(
     table: Any,
-    method: str | SearchMethod = "hill-climb",
+    method: str | SearchMethod = "best",
     score: str | StructureScore | None = None,
     *,
     sample_weight: Any = None,
@@ -105,12 +105,14 @@ def learn_structure(
     table : any table
         Each column becomes a variable. Text, categories and booleans are states; numbers need ``numeric`` or ``kinds``.
     method : str or object
-        A word, or an object of :mod:`bayeskit.network` with options of its own: "hill-climb" (`HillClimb`) and "tabu"
-        (`Tabu`) change one arc at a time; "k2" (`K2`) needs an ordering; "chow-liu" (`ChowLiu`) gives the best tree;
+        A word, or an object of :mod:`bayeskit.network` with options of its own: "best" (`Best`) is the better of "ges"
+        and "order", each continued from where the other ended, ``Best(max_seconds=30)`` within a time; "order"
+        (`OrderSearch`) searches over orders of the variables; "hill-climb" (`HillClimb`) and "tabu" (`Tabu`) change one
+        arc at a time; "k2" (`K2`) needs an ordering; "chow-liu" (`ChowLiu`) gives the best tree;
         "exact" (`Exact`) the best network of all, for up to about 20 columns; "ges" (`GES`) moves between classes of
         equivalent networks; "pc" (`PC`) removes edges by tests of independence; "mmhc" (`MMHC`) chooses candidate arcs
         by tests, and among them by a score.
-    score : {"bic", "aic", "mdl", "k2", "bdeu", "loglik"} or object, optional
+    score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or object, optional
         The score to maximise; by default "bic", and "k2" for method "k2". `BDeuScore` has its sample size as option.
     sample_weight : array of shape (n_rows,), optional
         How often each row counts.

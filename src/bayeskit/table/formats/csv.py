@@ -8,9 +8,12 @@ import io
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from time import monotonic, sleep
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
+from weakref import ref
 
 from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
@@ -30,6 +33,8 @@ DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
 # Rows of a large file that say which columns are plain fractions.
 _FIRST_ROWS = 300
+# Seconds for the blocks that are read ahead when a file is given up.
+_LONGEST_WAIT = 10.0
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
@@ -70,10 +75,11 @@ class CsvReader:
         import pyarrow.csv as pc
 
         end = _End(self.delimiter, len(self.names))
-        try:
-            table = pc.read_csv(self._source(end), *self._options(types, end, threads=True))
-        except (pa.ArrowInvalid, UnicodeError) as error:
-            self._explain(error, end)
+        with _let_go(self._source(end)) as held:
+            try:
+                table = pc.read_csv(held.pop(), *self._options(types, end, threads=True))
+            except (pa.ArrowInvalid, UnicodeError) as error:
+                self._explain(error, end)
         self._refuse_open_quote(end)
         if any(pa.types.is_binary(field.type) for field in table.schema):
             raise wrong_encoding(self.raw, self.encoding)
@@ -90,15 +96,16 @@ class CsvReader:
         end = _End(self.delimiter, len(self.names))
         read, parse, convert = self._options(types, end, threads=False)
         convert.include_columns = list(types)
-        try:
-            with pc.open_csv(self._source(end), read, parse, convert) as reader:
+        with _let_go(self._source(end)) as held:
+            try:
+                held.append(pc.open_csv(held.pop(), read, parse, convert))
                 # The last batch may hold nothing but the line that is left out.
-                for number, batch in enumerate(reader):
+                for number, batch in enumerate(held[0]):
                     if batch.num_rows or not number:
                         self._refuse_overflow(batch)
                         yield batch
-        except (pa.ArrowInvalid, UnicodeError) as error:
-            self._explain(error, end)
+            except (pa.ArrowInvalid, UnicodeError) as error:
+                self._explain(error, end)
         self._refuse_open_quote(end)
 
     def _options(self, types: Types, end: _End, *, threads: bool) -> tuple[Any, Any, Any]:
@@ -120,7 +127,7 @@ class CsvReader:
             pc.ConvertOptions(column_types=fixed, null_values=list(self.missing), strings_can_be_null=True),
         )
 
-    def _source(self, end: _End) -> Any:
+    def _source(self, end: _End) -> _Ended:
         import pyarrow as pa
 
         if self.errors == "replace":
@@ -128,7 +135,7 @@ class CsvReader:
         else:
             file = pa.OSFile(str(self.raw.path)) if self.raw.path else pa.PythonFile(self.raw.open(), mode="r")
         line = end.line(self.encoding if self.errors == "strict" else "utf-8")
-        return pa.PythonFile(_Ended(file, pa.py_buffer(line)), mode="r")
+        return _Ended(file, pa.py_buffer(line))
 
     def fractions(self) -> tuple[str, ...]:
         """Return the columns whose first cells are all plain numbers, some with a fraction that leaves no doubt."""
@@ -286,6 +293,27 @@ class _Ended:
         """Close the file."""
         self.closed = True
         self._file.close()
+
+
+@contextmanager
+def _let_go(file: _Ended) -> Iterator[list[Any]]:
+    """Hold a file for Arrow, first of all as a list of it; at the end nothing of it is in use any more.
+
+    Arrow reads ahead in threads of its own, which a reader that fails or is given up does not wait for. What they call
+    is Python, and where it has ended meanwhile the process hangs or aborts.
+    """
+    import pyarrow as pa
+
+    in_use = ref(file)
+    held: list[Any] = [pa.PythonFile(file, mode="r")]
+    del file
+    try:
+        yield held
+    finally:
+        held.clear()
+        last = monotonic() + _LONGEST_WAIT
+        while in_use() is not None and monotonic() < last:
+            sleep(0.0002)
 
 
 class CsvWriter:

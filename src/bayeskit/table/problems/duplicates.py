@@ -106,6 +106,15 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(z ^ (z >> np.uint64(31)))
 
 
+def first_of_copies(table: Examined) -> NDArray[np.bool_]:
+    """Return which rows are not equal to an earlier one, the label included."""
+    y = np.zeros(table.n_held, dtype=np.uint64) if table.y is None else table.y.astype(np.uint64)
+    whole = sum(_row_hashes(table).values(), start=_mixed(y))
+    first = np.zeros(table.n_held, dtype=bool)
+    first[np.unique(whole, return_index=True)[1]] = True
+    return first
+
+
 def _agreement(values: Values, n_rows: int) -> float:
     """Return the probability that two rows have the same cell."""
     shares = np.append(values.counts, n_rows - values.n_known) / n_rows

@@ -14,7 +14,7 @@ from bayeskit.table.problems.examined import Examined
 # With fewer rows all values may differ by chance.
 ENOUGH_ROWS = 20
 # The share of rows with a value of their own from which a column named like an id is one.
-NEARLY_ALL = 0.95
+NEARLY_ALL = 0.9
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|uuid|guid|key|index|idx|rownum|record|serial)([\W_]|$)|[a-z]I[dD]$|编号|序号")
 
 

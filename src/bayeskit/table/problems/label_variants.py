@@ -52,7 +52,7 @@ def _of(name: str, levels: Sequence[Any], counts: NDArray[np.int64]) -> Iterator
         "They are counted as values of their own",
         "merge them",
         severity="warning",
-        options=(("merge_labels", name),),
+        options=(("merge_labels", ""),),
     )
 
 

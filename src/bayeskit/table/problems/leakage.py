@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
 
 from bayeskit.table.problem import Problem
 from bayeskit.table.problems.checks import check, ignoring
 from bayeskit.table.problems.examined import Examined
+from bayeskit.table.problems.label_variants import variants
 
 # A column leaks where it alone says this share of what there is to know about the class of held-out rows.
 DETERMINES = 0.95
@@ -17,6 +21,8 @@ ENOUGH_ROWS = 30
 @check("leakage")
 def leakage(table: Examined) -> Iterator[Problem]:
     """Find columns that determine the class of rows that they were not learned from."""
+    # A second spelling of a class is no class: it would hide that a column gives the class away.
+    table = _merged(table)
     if table.n_held < ENOUGH_ROWS or not table.entropy:
         return
     share = {name: table.information(name) / table.entropy for name in table.used}
@@ -41,3 +47,12 @@ def leakage(table: Examined) -> Iterator[Problem]:
             severity="warning",
             options=ignoring([name]),
         )
+
+
+def _merged(table: Examined) -> Examined:
+    meant = variants(table.classes, table.n_class)
+    if table.y is None or not meant:
+        return table
+    labels = [meant.get(label, label) for label in table.classes]
+    classes = tuple(label for label in table.classes if label not in meant)
+    return replace(table, y=np.array([classes.index(label) for label in labels])[table.y], classes=classes)

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 DECIDED = "you said so"
 
 
-def problems_of(table: ReadTable) -> list[Problem]:
-    """Return the problems of a table that :func:`bayeskit.read` has read, the gravest first."""
-    return find_problems(examined(table.columns, table.data, table.source, table.target, table.labels))
+def problems_of(table: ReadTable, n_rows: int = 0) -> list[Problem]:
+    """Return the problems of a table that :func:`bayeskit.read` has read, the gravest first.
+
+    ``n_rows`` are the rows of the whole table, where this is a sample of them.
+    """
+    return find_problems(examined(table.columns, table.data, table.source, table.target, table.labels, n_rows))
 
 
 def examined(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bayeskit.workflow.learning_curve import LearningPoint
 
 SIZE, LEFT, BELOW, ABOVE = 220.0, 46.0, 36.0, 8.0
 # Points that a curve is drawn with at the most; more are not seen.
 MOST_POINTS = 300
 HISTOGRAM = (300.0, 92.0)
+LEARNING = (340.0, 220.0)
 
 
 def curve_svg(
@@ -55,6 +59,70 @@ def curve_svg(
         f'<text class="tick middle" {turned} x="11" y="{down:.0f}">{y_title}</text>',
     ]
     return "".join([*parts, "</svg>"])
+
+
+def learning_svg(points: Sequence[LearningPoint]) -> str:
+    """Return the log-loss by the number of rows, with bars of one standard error; each step doubles the rows.
+
+    >>> from bayeskit.decide.scores import Measure
+    >>> from bayeskit.workflow.learning_curve import LearningPoint
+    >>> loss = Measure(0.5, 0.1)
+    >>> learning_svg([LearningPoint(10, loss, loss), LearningPoint(20, loss, loss)]).count("<circle")
+    2
+    """
+    width, height = LEARNING
+    places = np.log2([point.n_rows for point in points])
+    across = (places - places[0]) / ((places[-1] - places[0]) or 1.0)
+    value = np.array([point.log_loss.value for point in points])
+    error = np.nan_to_num(np.array([point.log_loss.se for point in points]))
+    low, high = float((value - error).min()), float((value + error).max())
+    room = (high - low) or 1.0
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return LEFT + (width - LEFT - 24) * x, ABOVE + (height - ABOVE - BELOW) * (high - y) / room
+
+    parts = [f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img">']
+    corners = [at(0, high), at(0, low), at(1, low)]
+    parts.append('<path class="frame" d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners) + '"/>')
+    line = [at(x, y) for x, y in zip(across, value, strict=True)]
+    parts.append('<path class="line" d="M' + "L".join(f"{x:.1f} {y:.1f}" for x, y in line) + '"/>')
+    for (x, y), v, se, point in zip(line, value, error, points, strict=True):
+        top, below = at(0, v + se)[1], at(0, v - se)[1]
+        parts.append(f'<path class="frame" d="M{x:.1f} {top:.1f}V{below:.1f}"/>')
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>')
+        parts.append(f'<text class="tick middle" x="{x:.0f}" y="{height - 20:.0f}">{point.n_rows:,}</text>')
+    parts += [
+        f'<text class="tick end" x="{LEFT - 5:.0f}" y="{at(0, level)[1] + 4:.0f}">{level:.3g}</text>'
+        for level in (low, high)
+    ]
+    parts.append(f'<text class="tick middle" x="{width / 2:.0f}" y="{height - 4:.0f}">rows learned from</text></svg>')
+    return "".join(parts)
+
+
+def effect_svg(x: Sequence[float], shares: NDArray[np.float64], base: Sequence[float], low: str, high: str) -> str:
+    """Return curves of P(class | value) over a numeric column, with the shares of the classes as dashed lines.
+
+    >>> effect_svg([1, 2], np.array([[0.2], [0.6]]), [0.4], "1", "2").count("<path")
+    3
+    """
+    width, height = HISTOGRAM
+    span = (x[-1] - x[0]) or 1.0
+    top = max(float(shares.max()), *base)
+    top = 1.0 if top > 0.5 else float(np.ceil(10 * top) / 10)
+
+    def at(value: float, share: float) -> str:
+        return f"{width * (value - x[0]) / span:.1f} {height - (height - 4) * share / top:.1f}"
+
+    parts = [f'<svg viewBox="0 0 {width:.0f} {height + 18:.0f}" width="{width:.0f}" role="img">']
+    for k, share in enumerate(base):
+        parts.append(f'<path class="chance c{k}" d="M{at(x[0], share)}L{at(x[-1], share)}"/>')
+        line = "L".join(at(value, float(p)) for value, p in zip(x, shares[:, k], strict=True))
+        parts.append(f'<path class="effect c{k}" d="M{line}"/>')
+    parts.append(f'<path class="frame" d="M0 {height:.1f}H{width:.1f}"/>')
+    parts.append(f'<text class="tick" x="0" y="{height + 14:.0f}">{low}</text>')
+    parts.append(f'<text class="tick end" x="{width:.0f}" y="{height + 14:.0f}">{high}</text>')
+    parts.append(f'<text class="tick end" x="{width:.0f}" y="10">{top:g}</text></svg>')
+    return "".join(parts)
 
 
 def histogram_svg(shares: NDArray[np.float64], low: str, high: str) -> str:

@@ -12,6 +12,8 @@ from bayeskit.workflow.report.html import short
 if TYPE_CHECKING:
     from bayeskit.workflow.training import Training
 
+# Rows among which they are chosen.
+MOST_LOOKED_AT = 50_000
 MOST_TYPICAL = 2
 MOST_UNCERTAIN = 2
 # Lines of one waterfall; weaker evidence is summed up in one more.
@@ -35,16 +37,20 @@ def explained_rows(result: Training) -> tuple[list[ExplainedRow], list[Explained
 
     One model both chooses and explains the rows, so that an uncertain row is never surer than a typical one.
     """
-    posterior = result.trained.predict_proba(result.table.features.source)
-    y = result.table.labels.y
+    source, y = result.table.features.source, result.table.labels.y
+    rows = np.arange(len(y))
+    if len(rows) > MOST_LOOKED_AT:
+        rows = np.sort(np.random.default_rng(0).choice(len(y), MOST_LOOKED_AT, replace=False))
+        source, y = source.take(rows), y[rows]
+    posterior = result.trained.predict_proba(source)
     p_true = posterior[np.arange(len(y)), y]
     typical = []
     for c in np.argsort(-np.bincount(y), kind="stable")[:MOST_TYPICAL]:
         mine = np.flatnonzero(y == c)
         typical.append(int(mine[np.argsort(p_true[mine], kind="stable")[len(mine) // 2]]))
     uncertain = np.argsort(posterior.max(axis=1), kind="stable")[:MOST_UNCERTAIN].tolist()
-    return [_explained(result, i, "a typical") for i in typical], [
-        _explained(result, i, "an uncertain") for i in uncertain
+    return [_explained(result, int(rows[i]), "a typical") for i in typical], [
+        _explained(result, int(rows[i]), "an uncertain") for i in uncertain
     ]
 
 

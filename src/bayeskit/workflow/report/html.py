@@ -47,6 +47,12 @@ def grid(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], numbers
     return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def stacked(shares: Iterable[float]) -> str:
+    """Return a bar whose parts have the colours of the classes and sum up to its length."""
+    parts = "".join(f'<i class="c{k}" style="width:{100 * share:.2f}%"></i>' for k, share in enumerate(shares))
+    return f'<span class="stack">{parts}</span>'
+
+
 def not_shown(n: int, noun: str) -> str:
     """Return a note of how many more there are, if there are any."""
     return f"<p class='note'>{count(n, noun)} more not shown.</p>" if n else ""

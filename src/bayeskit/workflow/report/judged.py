@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.curves import curves
 from bayeskit.decide.scores import MOST_IN_MATRIX, Scores
-from bayeskit.workflow.report.curve_svg import curve_svg
+from bayeskit.workflow.learning_curve import learning_curve
+from bayeskit.workflow.report.curve_svg import curve_svg, learning_svg
 from bayeskit.workflow.report.html import bar, e, grid, section, short
 from bayeskit.workflow.report.pictures import can_plot, picture
 from bayeskit.workflow.wording import number, percent, seconds
@@ -121,6 +122,32 @@ def curves_of(p: NDArray[np.float64], y: NDArray[np.bool_], name: Any, rows: str
         f"How well P({label}) ranks {rows}, at every threshold; the dashed line is chance. Lift is how many times more "
         f"often {label} is among the {rows} that come first than among all.",
         f'<div class="thirds">{cards}</div>',
+    )
+
+
+def learning(result: Training) -> str:
+    """Show how the scores of the best classifier change with the number of rows that it learns from."""
+    points = learning_curve(result)
+    if not points:
+        return ""
+    rows = []
+    for point in points:
+        measures = [f"{m.value:.4f} <small>± {m.se:.4f}</small>" for m in (point.error, point.log_loss)]
+        rows.append(("", [f"{point.n_rows:,}", *measures]))
+    fall = points[-2].log_loss.value - points[-1].log_loss.value
+    words = (
+        "The log-loss still falls: more rows would help."
+        if fall > points[-1].log_loss.se
+        else "The last step is smaller than its standard error: more rows of the same kind would help little."
+    )
+    return section(
+        "learning",
+        "Learning curve",
+        f"{e(result.board.best.name)} on the same held-out rows, the last fold, after learning from fewer of the "
+        f"others. {words}",
+        f'<div class="pair"><figure class="card curve">{learning_svg(points)}</figure>'
+        + grid(("rows learned from", "error", "log-loss"), rows, numbers=(0, 1, 2))
+        + "</div>",
     )
 
 

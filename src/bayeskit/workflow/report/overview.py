@@ -69,17 +69,13 @@ def columns(result: Training) -> str:
         style = "out" if note.kind == "left out" else ""
         missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
         rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
-    sampled, unlabelled = result.table.n_sampled, result.table.labels.n_unlabelled
+    sampled = result.table.n_sampled
     judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
-    dropped = (
-        f" {e(count(unlabelled, 'row'))} without a value of {e(result.table.target)} left out." if unlabelled else ""
-    )
     return section(
         "table",
         "The table",
         "The kind of each column, and the reason. The kind can be given instead, and a column can be left out."
-        + judged
-        + dropped,
+        + judged,
         grid(("column", "kind", "reason", "missing", "example"), rows, numbers=(3,)),
         not_shown(len(notes) - len(rows), "column"),
     )

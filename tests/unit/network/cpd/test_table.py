@@ -41,7 +41,7 @@ def test_tables_come_back_from_a_file():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda entries: entries[0].update(kind="gaussian"), "distribution of 'x' is of a kind that this bayeskit"),
+        (lambda entries: entries[0].update(kind="poisson"), "distribution of 'x' is of a kind that this bayeskit"),
         (lambda entries: entries[0].update(shape=[2, 3, 2]), r"shape \[2, 3, 2\] and 12 numbers; it needs \(3, 2, 2\)"),
         (lambda entries: entries[0].update(n_numbers=11), r"shape \[3, 2, 2\] and 11 numbers"),
         (lambda entries: entries[1].update(n_numbers=3), "the table of 'y' is cut short"),

@@ -5,7 +5,7 @@ import pytest
 
 from bayeskit import BayesianNetwork, arc_strength, compare_networks, learn_structure
 from bayeskit.errors import BayeskitError, BayeskitWarning, NetworkError, TableError, TooLargeError
-from bayeskit.network import K2, MMHC, PC, BDeuScore, ChowLiu, Exact, HillClimb, Tabu
+from bayeskit.network import K2, MMHC, PC, BDeuScore, Best, ChowLiu, Exact, HillClimb, Tabu
 
 ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
 
@@ -29,7 +29,7 @@ ROWS = {"A": list("xyxyxy"), "B": list("uuvvuv"), "C": list("ppqqqp")}
         ({"blacklist": ["AB"]}, "list of \\(parent, child\\) pairs"),
         ({"max_parents": -1}, "max_parents must be"),
         ({"whitelist": [("A", "C"), ("B", "C")], "max_parents": 1}, "2 parents and max_parents is 1"),
-        ({"method": "ges", "blacklist": [("A", "B")]}, "takes no lists"),
+        ({"method": Best, "max_parents": 1}, "method must be one of"),
         ({"method": "chow-liu", "whitelist": [("A", "B")]}, "takes no lists"),
         ({"method": ChowLiu("Z")}, "root must be a column"),
         ({"method": HillClimb(start=BayesianNetwork("A->B"))}, "over the columns of the table"),

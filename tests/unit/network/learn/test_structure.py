@@ -22,7 +22,7 @@ from bayeskit.network.learn.structure_score import as_score
 from bayeskit.network.learn.tests_of_independence import GraphOracle
 from tests.networks import dags
 
-METHODS = ["hill-climb", "tabu", "chow-liu", "exact", "ges", "pc", "mmhc"]
+METHODS = ["best", "hill-climb", "tabu", "order", "chow-liu", "exact", "ges", "pc", "mmhc"]
 
 
 def collider(n_rows=2000):
@@ -37,7 +37,7 @@ def strong(n_rows=3000):
     return BayesianNetwork("A->C<-B; C->D", tables=tables).sample(n_rows, random_state=0)
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"])
+@pytest.mark.parametrize("method", ["best", "hill-climb", "tabu", "order", "exact", "ges", "pc", "mmhc"])
 def test_each_method_finds_a_clear_structure(method):
     found = learn_structure(strong(), method)
     assert set(found.cpdag.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
@@ -112,7 +112,7 @@ def test_k2_is_its_plain_twin(ordering):
     assert [set(np.flatnonzero(arcs[:, j]).tolist()) for j in range(4)] == [set(own) for own in expected]
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "tabu", "mmhc", "pc", "exact"])
+@pytest.mark.parametrize("method", ["best", "hill-climb", "tabu", "order", "ges", "mmhc", "pc", "exact"])
 def test_lists_and_tiers_hold(method):
     found = learn_structure(collider(), method, blacklist=[("A", "C"), ("C", "A")], tiers=[["D"], ["A", "B", "C"]],
                             whitelist=[("B", "A")])  # fmt: skip
@@ -123,7 +123,7 @@ def test_lists_and_tiers_hold(method):
 
 def test_tiers_turn_an_arc_that_would_point_the_other_way():
     rows = collider()
-    assert ("C", "D") in learn_structure(rows).arcs
+    assert ("C", "D") in learn_structure(rows, "hill-climb").arcs
     assert ("D", "C") in learn_structure(rows, tiers=[["D"], ["A", "B", "C"]]).arcs
 
 
@@ -239,7 +239,7 @@ def test_progress_is_told_and_an_interruption_keeps_the_best_so_far():
             raise KeyboardInterrupt
 
     with pytest.warns(BayeskitWarning, match="interrupted"):
-        found = learn_structure(strong(), progress=stop)
+        found = learn_structure(strong(), "hill-climb", progress=stop)
     assert len(found.arcs) == 2
     assert found.score == pytest.approx(max(seen), rel=1e-12)
     assert not found.history.converged
@@ -247,7 +247,7 @@ def test_progress_is_told_and_an_interruption_keeps_the_best_so_far():
 
 def test_the_graph_is_shown_from_change_to_change_until_it_is_the_one_returned():
     graphs = []
-    found = learn_structure(strong(), on_graph=lambda arcs: graphs.append(set(arcs)))
+    found = learn_structure(strong(), "hill-climb", on_graph=lambda arcs: graphs.append(set(arcs)))
     assert graphs[0] == set()
     assert graphs[-1] == set(found.arcs)
     for before, after in pairwise(graphs):
@@ -255,7 +255,7 @@ def test_the_graph_is_shown_from_change_to_change_until_it_is_the_one_returned()
         assert {(b, a) for a, b in removed} == added or len(removed) + len(added) == 1  # reversed, or one more or less
 
 
-@pytest.mark.parametrize("method", ["tabu", "k2", "ges", "mmhc"])
+@pytest.mark.parametrize("method", ["best", "order", "tabu", "k2", "ges", "mmhc"])
 def test_every_search_that_has_a_graph_shows_the_one_it_returns(method):
     rows, graphs = strong(), []
     chosen = K2(list(rows)) if method == "k2" else method
@@ -352,7 +352,7 @@ def _interrupted_at_once(rows):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(HillClimb, "search", search)
-        arc_strength(rows, n_networks=2)
+        arc_strength(rows, "hill-climb", n_networks=2)
 
 
 def test_an_interruption_of_exact_search_keeps_the_network_of_hill_climbing():
@@ -402,7 +402,7 @@ def test_a_longer_memory_leads_further():
 def test_what_the_search_has_scored_is_not_counted_again(monkeypatch):
     made = []
     monkeypatch.setattr(ScoredFamilies, "__init__", _noting(ScoredFamilies.__init__, made))
-    for method in ("hill-climb", "tabu", "exact", "ges", "mmhc", K2(list("ABCD"))):
+    for method in ("hill-climb", "tabu", "order", "exact", "ges", "mmhc", K2(list("ABCD"))):
         made.clear()
         learn_structure(strong(200), method)
         assert len(made) == 1

@@ -1,0 +1,239 @@
+"""Exact answers of two-layer noisy-OR networks: causes above, findings below, as in medical diagnosis.
+
+One running table over the open causes and findings is enough, and it needs no table of a finding given all its causes.
+Findings that are absent make no causes depend on each other, and causes with one positive finding fold into its leak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, inf, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayeskit._kernels import plan_two_layers, posterior_two_layers
+from bayeskit.errors import ImpossibleEvidenceError
+from bayeskit.network.cpd.causes import IndependentCauses, is_fixed
+from bayeskit.network.infer.evidence import Evidence
+from bayeskit.network.infer.tree_size import LargeTablesError
+
+if TYPE_CHECKING:
+    from bayeskit.network.network import BayesianNetwork
+
+Floats = NDArray[np.float64]
+# Tries for a good layout; they end when they have cost half of what the best one will.
+TRIES = 20_000
+SEED = 0
+# Cells that an answer may go through: about a minute on one core.
+MOST_WORK = 2.0**36
+# The running table, its counterpart of the backward sweep and a copy of each.
+TABLES_AT_ONCE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class _Finding:
+    """The links of one finding: causes that may bring it about, and with which probability."""
+
+    causes: NDArray[np.int64]
+    chance: Floats
+    log_no_leak: float
+    absent: int  # its state without any effect
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayers:
+    """The causes and findings of a network that stand in two layers; other variables are not asked about here."""
+
+    net: BayesianNetwork
+    present: dict[int, int]  # cause → its state that has effects
+    findings: dict[int, _Finding]
+
+    @classmethod
+    def of(cls, net: BayesianNetwork) -> TwoLayers | None:
+        """Return the two layers of a network, or None where it has no finding of several causes."""
+        present: dict[int, int] = {}
+        findings: dict[int, _Finding] = {}
+        for i, cpd in enumerate(net.cpds):
+            if not isinstance(cpd, IndependentCauses) or cpd.combine != "max" or cpd.shape[-1] != 2:
+                continue
+            above = net.parents[i]
+            if any(net.parents[p] or net.cards[p] != 2 for p in above):
+                continue
+            without = [np.flatnonzero(is_fixed(link)) for link in cpd.links]
+            if any(not len(states) for states in without):
+                continue  # a cause that has effects in both states is left to the general engine
+            states = [1 - int(each[0]) for each in without]
+            if any(present.setdefault(p, state) != state for p, state in zip(above, states, strict=True)):
+                continue
+            chance = np.array([link[s, 1] for link, s in zip(cpd.links, states, strict=True)])
+            with np.errstate(divide="ignore"):
+                no_leak = float(np.log(cpd.leak[0]))
+            findings[i] = _Finding(np.array(above, dtype=np.int64), chance, no_leak, cpd.order[0])
+        return cls(net, present, findings) if any(len(f.causes) > 1 for f in findings.values()) else None
+
+    @cached_property
+    def n_links(self) -> int:
+        """The links of all findings."""
+        return sum(len(finding.causes) for finding in self.findings.values())
+
+    def answers(self, wanted: list[int], evidence: Evidence) -> bool:
+        """Return whether the question is about these two layers only."""
+        known = not evidence.likelihoods and not evidence.marginals
+        inside = all(self._is_root(v) or v in self.findings for v in evidence.states)
+        # One finding takes two runs; many of them are left to the general engine.
+        asked = [v for v in wanted if v not in evidence.states and not self._is_root(v)]
+        return known and inside and (not asked or (len(wanted) == 1 and asked[0] in self.findings))
+
+    def _is_root(self, v: int) -> bool:
+        return not self.net.parents[v]
+
+    def posteriors(self, wanted: list[int], evidence: Evidence, limit: float) -> tuple[list[Floats], float]:
+        """Return P(variable | evidence) of each, and log P(evidence)."""
+        net, out = self.net, []
+        by_cause, log_z = self._run(evidence, limit)
+        for v in wanted:
+            if v in evidence.states:
+                out.append(np.eye(net.cards[v])[evidence.states[v]])
+            elif v in self.present:
+                p = np.empty(2)
+                p[self.present[v]], p[1 - self.present[v]] = by_cause[v]
+                out.append(p)
+            elif self._is_root(v):  # no cause of any finding: nothing was learned of it
+                out.append(net.cpds[v].values / net.cpds[v].values.sum())
+            else:
+                logs = [self._run(Evidence({**evidence.states, v: state}), limit, refuse=False)[1] for state in (0, 1)]
+                values = np.array([exp(each - log_z) for each in logs])
+                out.append(values / values.sum())
+        return out, log_z
+
+    def _run(
+        self, evidence: Evidence, limit: float, *, refuse: bool = True
+    ) -> tuple[dict[int, tuple[float, float]], float]:
+        """Return the pair P(cause is there), P(it is not) of each cause, and log P(evidence)."""
+        case = _Case(self, evidence)
+        answer, log_z = case.solve(limit)
+        for v, state in evidence.states.items():
+            if v not in self.present and v not in self.findings:
+                p = self.net.cpds[v].values
+                log_z += log(p[state] / p.sum()) if p[state] > 0 else -inf
+        if log_z == -inf and refuse:
+            raise ImpossibleEvidenceError("the findings cannot occur together under this network.")
+        return answer, log_z
+
+
+class _Case:
+    """One set of findings: what is left after those that are absent and the causes that are known."""
+
+    def __init__(self, layers: TwoLayers, evidence: Evidence) -> None:
+        self.layers, self.states = layers, evidence.states
+        net = layers.net
+        self.causes = list(layers.present)
+        self.place = {v: k for k, v in enumerate(self.causes)}
+        tables = [net.cpds[v].values / net.cpds[v].values.sum() for v in self.causes]
+        on = np.array([t[layers.present[v]] for v, t in zip(self.causes, tables, strict=True)])
+        off = np.array([t[1 - layers.present[v]] for v, t in zip(self.causes, tables, strict=True)])
+        for k, v in enumerate(self.causes):
+            if v in self.states:
+                there = self.states[v] == layers.present[v]
+                on[k], off[k] = (on[k], 0.0) if there else (0.0, off[k])
+        with np.errstate(divide="ignore"):
+            self.log_on, self.log_off = np.log(on), np.log(off)
+
+    def _links(self, f: int) -> tuple[NDArray[np.int64], Floats]:
+        finding = self.layers.findings[f]
+        return np.array([self.place[int(c)] for c in finding.causes], dtype=np.int64), finding.chance
+
+    def solve(self, limit: float) -> tuple[dict[int, tuple[float, float]], float]:
+        findings = self.layers.findings
+        seen = [f for f in self.states if f in findings]
+        log_z = 0.0
+        for f in seen:
+            if self.states[f] == findings[f].absent:
+                at, q = self._links(f)
+                with np.errstate(divide="ignore"):
+                    self.log_on[at] += np.log1p(-q)  # each cause is named once in a finding
+                log_z += findings[f].log_no_leak
+        each = np.logaddexp(self.log_on, self.log_off)
+        log_z += float(each.sum())
+        if not np.isfinite(log_z):
+            return {}, -inf
+        on, off = np.exp(self.log_on - each), np.exp(self.log_off - each)
+        positive = [f for f in seen if self.states[f] != findings[f].absent]
+        if not positive:
+            return self._pairs(on, off), log_z
+        more = self._couple(positive, on, off, limit)
+        return ({}, -inf) if more == -inf else (self._pairs(self.on, self.off), log_z + more)
+
+    def _pairs(self, on: Floats, off: Floats) -> dict[int, tuple[float, float]]:
+        return {v: (float(on[k]), float(off[k])) for k, v in enumerate(self.causes)}
+
+    def _couple(self, positive: list[int], on: Floats, off: Floats, limit: float) -> float:
+        """Join the positive findings; return the logarithm of their probability, and leave the posteriors in place."""
+        links = [(k, *self._links(f)) for k, f in enumerate(positive)]
+        finding = np.concatenate([np.full(len(at), k) for k, at, _ in links])
+        cause = np.concatenate([at for _, at, _ in links])
+        chance = np.concatenate([q for _, _, q in links])
+        used = (on[cause] > 0.0) & (chance > 0.0)
+        finding, cause, chance = finding[used], cause[used], chance[used]
+        n_links = np.bincount(cause, minlength=len(on))
+        # A cause that is certain, or that has one positive finding only, becomes part of the leak.
+        alone = (n_links[cause] == 1) | (off[cause] == 0.0)
+        log_none = np.array([self.layers.findings[f].log_no_leak for f in positive])
+        with np.errstate(divide="ignore"):
+            np.add.at(log_none, finding[alone], np.log1p(-on[cause[alone]] * chance[alone]))
+        leak = -np.expm1(log_none)
+        log_p, posterior, slope = self._sweep(finding[~alone], cause[~alone], chance[~alone], on, leak, limit)
+        if log_p == -inf:
+            return -inf
+        self.on, self.off = on.copy(), off.copy()
+        for k, p in posterior.items():
+            self.on[k], self.off[k] = p
+        for f, k, q in zip(finding[alone], cause[alone], chance[alone], strict=True):
+            if off[k] > 0.0:
+                # log P is linear in the leak; with the cause there, the leak grows by what the cause adds.
+                grown = slope[f] * exp(log_none[f]) * q / (1.0 - on[k] * q)
+                self.on[k], self.off[k] = on[k] * (1.0 + grown * off[k]), off[k] * max(1.0 - grown * on[k], 0.0)
+        return log_p
+
+    def _sweep(
+        self,
+        finding: NDArray[np.int64],
+        cause: NDArray[np.int64],
+        chance: Floats,
+        on: Floats,
+        leak: Floats,
+        limit: float,
+    ) -> tuple[float, dict[int, tuple[float, float]], Floats]:
+        """Return log P(positive findings), the posteriors of the coupled causes, and d log P / d leak."""
+        slope, log_p = np.zeros(len(leak)), 0.0
+        joined, here = np.unique(finding, return_inverse=True)
+        for f in set(range(len(leak))) - set(joined.tolist()):
+            if not leak[f] > 0.0:
+                return -inf, {}, slope
+            slope[f] = 1.0 / leak[f]
+            log_p += log(leak[f])
+        if not len(joined):
+            return log_p, {}, slope
+        causes, place = np.unique(cause, return_inverse=True)
+        disease, found = place.reshape(-1).tolist(), here.reshape(-1).tolist()
+        order, work, peak = plan_two_layers(len(causes), len(joined), disease, found, TRIES, SEED)
+        _refuse(work, peak, limit, len(joined))
+        log_z, posterior, slopes = posterior_two_layers(
+            on[causes].tolist(), leak[joined].tolist(), disease, found, chance.tolist(), order, limit / 4.0
+        )
+        slope[joined] = slopes
+        pairs = {int(k): (float(p), float(max(1.0 - p, 0.0))) for k, p in zip(causes, posterior, strict=True)}
+        return log_p + log_z, pairs, slope
+
+
+def _refuse(work: float, peak: int, limit: float, n_findings: int) -> None:
+    needed = TABLES_AT_ONCE * 8.0 * 2.0**peak
+    if needed <= limit and work <= MOST_WORK:
+        return
+    raise LargeTablesError(
+        f"the exact answer for {n_findings} positive findings needs a running table over {peak} variables (2^{peak} "
+        f"cells, {needed / 2**30:.3g} GiB) and goes through {work:.3g} cells."
+    )

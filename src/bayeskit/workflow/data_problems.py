@@ -1,0 +1,40 @@
+"""The problems of a table in a few words, and the arguments that settle them."""
+
+from __future__ import annotations
+
+from bayeskit.table.problem import Problem
+
+# Arguments that are written out; many columns are left out one by one.
+MOST_OPTIONS = 4
+# Arguments that are a list of words, and those that are a dict.
+_LISTS, _DICTS = frozenset(["ignore", "missing"]), frozenset(["kinds"])
+
+
+def as_arguments(problem: Problem) -> str:
+    """Return the arguments of :func:`bayeskit.read` or of the training that settle a problem.
+
+    >>> as_arguments(Problem("constant", "1 in all rows", ("a", "b"), options=(("ignore", "a"), ("ignore", "b"))))
+    "ignore=['a', 'b']"
+    >>> as_arguments(Problem("label variants", "…", options=(("merge_labels", ""),)))
+    'merge_labels=True'
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in problem.options:
+        values.setdefault(name, []).append(value)
+    return ", ".join(f"{name}={_value(name, given)}" for name, given in values.items())
+
+
+def _value(name: str, given: list[str]) -> str:
+    if name in _LISTS:
+        more = ", …" if len(given) > MOST_OPTIONS else ""
+        return f"[{', '.join(map(repr, given[:MOST_OPTIONS]))}{more}]"
+    if name in _DICTS:
+        return repr(dict(word.rsplit("=", 1) for word in given))
+    return repr(given[0]) if given[0] else "True"
+
+
+def in_short(problem: Problem) -> str:
+    """Return where and what a problem is, without the reason."""
+    names = ", ".join(map(repr, problem.columns[:3])) + (", …" if len(problem.columns) > 3 else "")
+    where = f"column{'s' * (len(problem.columns) > 1)} {names}: " if problem.columns else ""
+    return f"{where}{problem.message}{f', such as {problem.example}' if problem.example else ''}"

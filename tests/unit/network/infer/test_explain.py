@@ -1,0 +1,72 @@
+"""Explanations of a posterior add up, stand in the order of effect, and name an open way; and the tornado."""
+
+import numpy as np
+import pytest
+
+from bayeskit import BayesianNetwork, datasets
+from bayeskit.errors import NetworkError
+from bayeskit.network import LinearGaussian
+
+ASIA = datasets.load_asia()
+GIVEN = {"smoke": "yes", "xray": "yes", "dysp": "no"}
+
+
+def log_odds(p):
+    return np.log(p / (1 - p))
+
+
+def test_the_changes_add_up_to_the_posterior_exactly():
+    found = ASIA.explain("lung", given=GIVEN, state="yes")
+    assert found.prior == pytest.approx(ASIA.posterior("lung")["yes"], rel=1e-12)
+    assert found.probability == pytest.approx(ASIA.posterior("lung", given=GIVEN)["yes"], rel=1e-12)
+    total = sum(each.log_odds for each in found.findings)
+    assert total == pytest.approx(log_odds(found.probability) - log_odds(found.prior), rel=1e-9)
+
+
+def test_each_finding_is_the_one_that_moves_most_given_those_before_it():
+    found = ASIA.explain("lung", given=GIVEN, state="yes")
+    known, now = {}, found.prior
+    for each in found.findings:
+        moves = {
+            name: abs(log_odds(ASIA.posterior("lung", given={**known, name: GIVEN[name]})["yes"]) - log_odds(now))
+            for name in GIVEN
+            if name not in known
+        }
+        assert moves[each.variable] == pytest.approx(max(moves.values()))
+        known[each.variable], now = GIVEN[each.variable], each.probability
+
+
+def test_a_path_is_an_open_trail_and_is_missing_where_nothing_moves():
+    found = ASIA.explain("tub", given={"smoke": "yes", "xray": "yes"})
+    assert [each.path[-1] for each in found.findings] == ["tub", "tub"]
+    apart = ASIA.explain("tub", given={"smoke": "yes"}).findings[0]
+    assert apart.path == ()
+    assert apart.log_odds == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_state_is_the_most_probable_one_by_default():
+    assert ASIA.explain("bronc", given={"smoke": "yes"}).state == "yes"
+    assert list(ASIA.explain("bronc", given={"smoke": "yes"}).to_frame()["finding"]) == ["smoke = yes"]
+
+
+def test_what_cannot_be_explained_is_refused():
+    with pytest.raises(NetworkError, match="at least one finding"):
+        ASIA.explain("lung", given={})
+    with pytest.raises(NetworkError, match="'lung' is part of the evidence"):
+        ASIA.explain("lung", given={"lung": "yes"})
+    real = BayesianNetwork("x->y", tables={"x": LinearGaussian(), "y": LinearGaussian(x=1.0)})
+    with pytest.raises(NetworkError, match="'x' is real"):
+        real.explain("x", given={"y": 1.0})
+
+
+def test_the_tornado_has_a_bar_on_each_side_of_every_number():
+    pytest.importorskip("matplotlib")
+    found = ASIA.sensitivity("lung", given={"xray": "yes"})
+    ax = found.plot(change=0.2, most=5)
+    assert len(ax.patches) == 10
+    label = ax.get_yticklabels()[-1].get_text()
+    number = next(each for each in found.numbers if str(each) == label)
+    ends = {round(bar.get_x() + bar.get_width(), 9) for bar in ax.patches[-2:]}
+    assert ends == {round(number.probability_at(min(number.value * s, 1.0)), 9) for s in (0.8, 1.2)}
+    with pytest.raises(NetworkError, match="change must be above 0"):
+        found.plot(change=0)

@@ -1,0 +1,49 @@
+"""The report of a network is one offline page that says what the network says."""
+
+import re
+
+import pytest
+
+from bayeskit import BayesianNetwork, datasets
+from bayeskit.errors import NetworkError, TableError
+from bayeskit.network import LinearGaussian
+
+ASIA = datasets.load_asia()
+
+
+def test_the_page_holds_drawing_tables_posteriors_explanation_numbers_and_questions(tmp_path):
+    page = ASIA.report(tmp_path / "asia.html", given={"smoke": "yes", "xray": "yes"}, target="lung").read_text()
+    for title in (
+        "The network",
+        "Probabilities",
+        "Why: lung",
+        "Which numbers matter",
+        "What to observe next",
+        "Tables",
+    ):
+        assert title in page
+    assert f"yes {ASIA.posterior('lung', given={'smoke': 'yes', 'xray': 'yes'})['yes']:.4g}" in page
+    assert page.count("<h3>") == len(ASIA)
+    assert not re.search(r"(?:src|href)=[\"']https?:", page)
+
+
+def test_names_are_escaped(tmp_path):
+    net = BayesianNetwork([("<b>", "x")])
+    page = net.report(tmp_path / "net.html", title="<i>").read_text()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+
+
+def test_a_mixed_network_has_one_too(tmp_path):
+    net = BayesianNetwork("x->y", tables={"x": LinearGaussian(), "y": LinearGaussian(x=1.0)})
+    assert "mean 1, sd" in net.report(tmp_path / "net.html", given={"y": 2.0}).read_text()
+
+
+def test_a_strange_file_is_not_replaced(tmp_path):
+    (tmp_path / "mine.html").write_text("<p>mine</p>")
+    with pytest.raises(TableError, match="nothing in it says that bayeskit wrote it"):
+        ASIA.report(tmp_path / "mine.html")
+    ASIA.report(tmp_path / "mine.html", force=True)
+    ASIA.report(tmp_path / "mine.html")
+    with pytest.raises(NetworkError, match="part of the evidence"):
+        ASIA.report(tmp_path / "mine.html", given={"lung": "yes"}, target="lung")

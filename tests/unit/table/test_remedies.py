@@ -1,0 +1,106 @@
+"""Options that settle problems: spellings merged, copies and rare classes left out, a missing word of one column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayeskit
+from bayeskit.cli.app import run
+from bayeskit.table.conversions import Conversions
+from bayeskit.table.spellings import respelled, split_words
+from tests.unit.table.test_problems import N, clean
+
+pa = pytest.importorskip("pyarrow")
+
+
+def written(tmp_path, table, name="table.csv"):
+    from pyarrow import csv
+
+    place = tmp_path / name
+    csv.write_csv(pa.table(table), place)
+    return place
+
+
+def messy():
+    table = clean()
+    table["play"] = [f" {label.upper()}" if i % 40 == 0 else label for i, label in enumerate(table["play"])]
+    table["sky"] = ["Clear" if i % 50 == 0 and sky == "clear" else sky for i, sky in enumerate(table["sky"])]
+    return table
+
+
+def test_merged_labels_give_the_model_of_the_clean_table():
+    merged = bayeskit.read(messy(), "play", merge_labels=True)
+    model, right = bayeskit.NaiveBayes().fit(merged), bayeskit.NaiveBayes().fit(bayeskit.read(clean(), "play"))
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(model.predict_proba(messy()), right.predict_proba(clean()))
+    assert [problem.code for problem in merged.problems] == []
+
+
+def test_a_model_with_merged_labels_is_saved_and_reads_the_same_spellings(tmp_path):
+    model = bayeskit.NaiveBayes().fit(bayeskit.read(messy(), "play", merge_labels=True))
+    model.save(tmp_path / "play.bayes")
+    again = bayeskit.load(tmp_path / "play.bayes")
+    np.testing.assert_array_equal(again.predict_proba(messy()), model.predict_proba(messy()))
+
+
+def test_the_command_merges_labels_in_train_predict_and_evaluate(tmp_path, capsys):
+    data, model = written(tmp_path, messy()), tmp_path / "play.bayes"
+    assert (
+        run(["train", str(data), "-t", "play", "-m", "NaiveBayes", "--merge-labels", "--no-report", "-o", str(model)])
+        == 0
+    )
+    assert run(["evaluate", str(model), str(data), "--json"]) == 0
+    capsys.readouterr()
+    out = tmp_path / "out.csv"
+    assert run(["predict", str(model), str(data), "-o", str(out), "--strict"]) == 0
+    whole = bayeskit.NaiveBayes().fit(bayeskit.read(messy(), "play", merge_labels=True)).predict(messy())
+    assert out.read_text().splitlines()[5].split(",")[0].strip('"') == whole[4]
+
+
+def test_copies_are_left_out_and_the_first_of_each_stays():
+    copied = {name: [*cells, *cells[:40]] for name, cells in clean().items()}
+    table = bayeskit.read(copied, "play", drop_duplicates=True)
+    assert len(table) == N
+    assert table["age"].to_pylist() == clean()["age"]
+    assert [problem.code for problem in table.problems] == ["dropped rows"]
+
+
+def test_rare_classes_are_left_out():
+    table = clean()
+    table["play"] = [*table["play"][:-2], "maybe", "maybe"]
+    assert bayeskit.read(table, "play", drop_rare_classes=True).labels.classes.tolist() == ["no", "yes"]
+
+
+def test_a_word_is_missing_in_one_column_only():
+    table = clean()
+    table["pressure"] = [0 if i % 10 == 0 else 60 + i % 30 for i in range(N)]
+    table["children"] = [i % 10 for i in range(N)]
+    read = bayeskit.read(table, "play", missing=["pressure=0"])
+    assert read["pressure"].null_count == N // 10
+    assert read["children"].null_count == 0
+    model = bayeskit.NaiveBayes().fit(read)
+    row = {name: [cells[0]] for name, cells in table.items()}
+    hidden = {**row, "pressure": [None]}
+    np.testing.assert_array_equal(model.predict_proba(row), model.predict_proba(hidden))
+
+
+def test_spellings_travel_as_json():
+    made = Conversions((), (), ("?",), (("play", ((" Yes", "yes"), ("-", None))),))
+    assert Conversions.from_json(made.to_json()) == made
+    with pytest.raises(ValueError, match="not a name"):
+        Conversions.from_json({**made.to_json(), "spellings": [["play", [[1, "yes"]]]]})
+
+
+def test_words_of_a_column_are_told_from_words_with_an_equals_sign():
+    assert split_words(["a=b", "age=-1", "age=?"], ["age"]) == (("a=b",), {"age": {"-1": None, "?": None}})
+    assert respelled(pa.chunked_array([[1.5, -1.0]]), {"-1": None}).to_pylist() == [1.5, None]
+
+
+@pytest.mark.parametrize("option", ["--merge-labels", "--drop-duplicates", "--drop-rare-classes"])
+def test_a_table_read_piece_by_piece_refuses_what_compares_rows(tmp_path, option, capsys):
+    data = written(tmp_path, clean())
+    assert (
+        run(["train", str(data), "-t", "play", "--stream", option, "--no-report", "-o", str(tmp_path / "m.bayes")]) != 0
+    )
+    assert "--no-stream" in capsys.readouterr().err
