@@ -81,6 +81,7 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
+<<<<<<< HEAD
     settings |= {
         "date_order": date_order,
         "missing": plain_words,
@@ -89,6 +90,10 @@ def read_written_table(
         "text": text,
         "said": said,
     }
+=======
+    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
+    settings |= {"text": text, "said": said}
+>>>>>>> reader
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))
@@ -127,9 +132,8 @@ def _read(
 ) -> ReadTable:
     """Read a raw table in which the spellings are replaced already."""
     given = dict(kinds or {})
-    written = read_columns(
-        raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place, ask=ask
-    )
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "place": place, "ask": ask, "text": text}
+    written = read_columns(raw, target or "", given, ignore, **how)
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)
@@ -137,7 +141,7 @@ def _read(
     notes = infer_kinds(data, target or "", ignore, given, written)
     if n_rows is not None:
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
-    features = read_features(data, notes)
+    features = read_features(data, notes, none=True)
     refuse_misfits(features, given)
     problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:
