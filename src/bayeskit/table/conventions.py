@@ -20,6 +20,7 @@ from bayeskit.table.durations import hours_column
 from bayeskit.table.number_cells import (
     COMMA,
     INFINITE,
+    MULTIPLES,
     OPEN_POINT,
     PLAIN,
     POINT,
@@ -73,7 +74,7 @@ class Convention:
     origin: str = ""  # of a date: the day from which days are counted
     parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
     truth: bool = False  # whether false and true are the numbers 0 and 1
-    unit: str = ""  # of a number: what stands beside it; "%" divides by 100
+    unit: str = ""  # of a number: what stands beside it; "%" divides by 100, "×" multiplies by the K or M of a cell
 
     def parse(self, column: Any) -> tuple[pa.ChunkedArray, NDArray[np.intp]]:
         """Return the column as float64 (or as seconds since 1970), and the rows whose cells are neither.
@@ -122,7 +123,7 @@ class Convention:
     def holds(self) -> str:
         """What the cells must be, for messages."""
         known = {"date": "a date", "hours": "a time or a duration", "truth": "yes or no"}
-        return known.get(self.what, f"a number of {self.unit}" if self.unit else "a number")
+        return known.get(self.what, f"a number of {self.unit}" if self.unit not in ("", MULTIPLES) else "a number")
 
     @property
     def is_plain(self) -> bool:
@@ -271,7 +272,7 @@ def _open(column: Any, cells: _Cells, pattern: str) -> Reading:
 
 
 def _unit_in_words(unit: str) -> str:
-    return "percentages" if unit == "%" else f"in {unit}"
+    return {"%": "percentages", MULTIPLES: "multiplied by the K, M or 万 of a cell"}.get(unit, f"in {unit}")
 
 
 def argument_for(cell: str, decimal: str = ".") -> str:
