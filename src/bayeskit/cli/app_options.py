@@ -23,21 +23,13 @@ OPTIONS = {
     "missing": "--missing",
     "numeric": "--numeric",
     "force": "--force",
-<<<<<<< HEAD
-=======
     "sheet": "--sheet",
     "skip": "--skip",
->>>>>>> reader
     "stream": "--no-stream",
     "text": "--text",
     "merge_labels": "--merge-labels",
     "drop_duplicates": "--drop-duplicates",
     "drop_rare_classes": "--drop-rare-classes",
-<<<<<<< HEAD
-    "sheet": "--sheet",
-    "skip": "--skip",
-=======
->>>>>>> reader
 }
 
 

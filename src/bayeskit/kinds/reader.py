@@ -81,19 +81,8 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
-<<<<<<< HEAD
-    settings |= {
-        "date_order": date_order,
-        "missing": plain_words,
-        "n_rows": n_rows,
-        "ask": ask,
-        "text": text,
-        "said": said,
-    }
-=======
     settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
     settings |= {"text": text, "said": said}
->>>>>>> reader
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))

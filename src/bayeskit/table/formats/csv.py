@@ -31,18 +31,11 @@ OPTIONS = ("skip",)
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
-<<<<<<< HEAD
-# Seconds for the blocks that are read ahead when a file is given up.
-_LONGEST_WAIT = 10.0
-# Rows of a large file that say which columns are plain fractions.
-_FIRST_ROWS = 300
-=======
 _LONGEST_HEADER = 16 << 20
 # Rows of a large file that say which columns are plain fractions.
 _FIRST_ROWS = 300
 # Seconds for the blocks that are read ahead when a file is given up.
 _LONGEST_WAIT = 10.0
->>>>>>> reader
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
