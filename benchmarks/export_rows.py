@@ -24,7 +24,7 @@ from benchmarks.timing import write_section
 N_FIT, N_ROWS = 1000, 1_000_000
 # Rows that each engine scores: those that walk slowly are given fewer, and so are models of many hidden sums or trees.
 ROWS = {"C": N_ROWS, "DuckDB": N_ROWS, "ONNX": 20_000, "PostgreSQL": 5000, "SQLite": 2000}
-FEWER = {("DuckDB", "AODE"): 50_000, ("DuckDB", "AutoBayes, fast"): 50_000, ("DuckDB", "AutoBayes"): 2000}
+FEWER = {("DuckDB", "AODE"): 50_000, ("DuckDB", "AutoBayes, fast"): 50_000}
 Answer = tuple[np.ndarray, np.ndarray, float, float]  # labels, probabilities, CPU seconds, megabytes
 
 
@@ -185,7 +185,8 @@ def models() -> Iterator[tuple[str, Any, pa.Table, tuple[str, ...]]]:
     for model in (LogisticRegression(l2=0.1), MDLTree(), TAN(), AODE()):
         yield type(model).__name__, model.fit(fitted, label), asked, tuple(ENGINES)
     yield "AutoBayes, fast", AutoBayes(effort="fast").fit(fitted, label), asked, tuple(ENGINES)
-    yield "AutoBayes", auto, asked, tuple(ENGINES)
+    # A query of ten thousand nodes takes a database minutes to plan, whatever the rows; tests run it on hundreds.
+    yield "AutoBayes", auto, asked, ("C",)
     many, many_label = table(20 * N_FIT, 2, asked=False, many_values=True)
     rare = AutoBayes(effort="fast").fit(many, many_label)
     yield "AutoBayes, fast, a text of 600 values", rare, table(N_ROWS, 3, asked=True, many_values=True)[0], ("C",)

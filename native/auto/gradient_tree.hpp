@@ -29,6 +29,43 @@ struct GradientTree {
     std::vector<double> steps;
 };
 
+// Adds the slopes of some rows to the sums of the levels that they have in each of the drawn columns.
+struct RowsToAdd {
+    const uint8_t* table;
+    int64_t n_features;
+    const int32_t *begin, *end;
+    const float* slopes;
+    const int32_t* columns;
+    const int64_t* at;
+    int64_t n_columns;
+};
+
+BAYESKIT_SIMD
+static void add_wide_rows(const RowsToAdd& rows, int64_t w, double* sums) {
+    for (const int32_t* r = rows.begin; r < rows.end; ++r) {
+        const uint8_t* levels = rows.table + *r * rows.n_features;
+        const float* from = rows.slopes + *r * w;
+        for (int64_t d = 0; d < rows.n_columns; ++d) {
+            double* to = sums + (rows.at[d] + levels[rows.columns[d]]) * w;
+            for (int64_t o = 0; o < w; ++o) to[o] += static_cast<double>(from[o]);
+        }
+    }
+}
+
+// The same for two numbers a row.
+BAYESKIT_SIMD
+static void add_pairs(const RowsToAdd& rows, double* sums) {
+    for (const int32_t* r = rows.begin; r < rows.end; ++r) {
+        const uint8_t* levels = rows.table + *r * rows.n_features;
+        const double g = rows.slopes[2 * static_cast<int64_t>(*r)], h = rows.slopes[2 * static_cast<int64_t>(*r) + 1];
+        for (int64_t d = 0; d < rows.n_columns; ++d) {
+            double* to = sums + 2 * (rows.at[d] + levels[rows.columns[d]]);
+            to[0] += g;
+            to[1] += h;
+        }
+    }
+}
+
 class GradientGrower {
 public:
     // `table` holds the codes row by row.
@@ -92,25 +129,10 @@ private:
 
     void sums_of_rows(Grown& node) {
         node.sums.assign(drawn_at_.back() * width(), 0.0);
-        if (width() == 2) add_rows<2>(node);
-        else add_rows<0>(node);
-    }
-
-    // `fixed` is the width where the compiler may know it.
-    template <int fixed>
-    void add_rows(Grown& node) {
-        const int64_t w = fixed ? fixed : width(), some = static_cast<int64_t>(columns_.size());
-        const int32_t* columns = columns_.data();
-        const int64_t* at = drawn_at_.data();
-        double* sums = node.sums.data();
-        for (int32_t p = node.begin; p < node.end; ++p) {
-            const uint8_t* row = table_.data() + static_cast<int64_t>(rows_[p]) * n_;
-            const float* from = slopes_->row(rows_[p]);
-            for (int64_t d = 0; d < some; ++d) {
-                double* to = sums + (at[d] + row[columns[d]]) * w;
-                for (int64_t o = 0; o < w; ++o) to[o] += static_cast<double>(from[o]);
-            }
-        }
+        const RowsToAdd rows{table_.data(),    n_, rows_.data() + node.begin, rows_.data() + node.end, slopes_->of_rows.data(),
+                             columns_.data(), drawn_at_.data(), static_cast<int64_t>(columns_.size())};
+        if (width() == 2) add_pairs(rows, node.sums.data());
+        else add_wide_rows(rows, width(), node.sums.data());
     }
 
     // Σ g² / (h + ridge): twice what a step to the least value of the loss gains

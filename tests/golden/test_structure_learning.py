@@ -105,6 +105,12 @@ def test_a_search_is_at_least_as_good_as_bnlearns(name, method):
     assert learn_structure(sample(name, 10000), method).score >= BNLEARN[name, method] - 0.005  # its last digit
 
 
+@pytest.mark.parametrize(("name", "shd"), [("alarm", 4), ("insurance", 19), ("hailfinder", 40)])
+def test_pc_decides_colliders_by_the_largest_p(name, shd):
+    # By the first separating set found, in the order of columns: 6, 30 and 43.
+    assert compare_networks(public(name), learn_structure(sample(name, 10000), "pc").cpdag).shd <= shd
+
+
 def test_pc_is_nearer_to_alarm_than_pgmpys():
     # pgmpy 1.1.2: PC(data).estimate(variant="stable", ci_test="chi_square", significance_level=0.01) has SHD 7.
     found = learn_structure(sample("alarm", 10000), PC(test="chi2", alpha=0.01))

@@ -14,6 +14,28 @@ if TYPE_CHECKING:
     from bayeskit.workflow.trained import TrainedModel
 
 
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        help="Column of the table that the result has too, such as a key; may be repeated "
+        "(by default those that the model reads).",
+        show_default=False,
+    ),
+]
+Distill = Annotated[
+    Literal["tree", "tan"] | None,
+    typer.Option(
+        help="Write a small model instead that imitates this one on the table --rows; what is lost is printed.",
+        show_default=False,
+    ),
+]
+Rows = Annotated[Path | None, typer.Option(help="The table on which --distill imitates the model.", show_default=False)]
+MaxNodes = Annotated[
+    int | None, typer.Option(help="The most nodes of the tree of --distill.", min=1, show_default=False)
+]
+
+
 def export(
     model: Annotated[Path, typer.Argument(help="A model file written by `bayeskit train`.", show_default=False)],
     to: Annotated[str, typer.Option("--to", help="What to write: sql, onnx or c.")] = "sql",
@@ -27,34 +49,16 @@ def export(
     schema: Annotated[
         str | None, typer.Option(help="The database schema that the table is in.", show_default=False)
     ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep",
-            help="Column of the table that the result has too, such as a key; may be repeated "
-            "(by default those that the model reads).",
-            show_default=False,
-        ),
-    ] = None,
+    keep: Keep = None,
     missing_parents: Annotated[
         Literal["sum", "null"],
         typer.Option(
             help="Rows that miss a column on which others depend (TAN, AutoBayes): sum over its values, or answer NULL."
         ),
     ] = "sum",
-    distill: Annotated[
-        Literal["tree", "tan"] | None,
-        typer.Option(
-            help="Write a small model instead that imitates this one on the table --rows; what is lost is printed.",
-            show_default=False,
-        ),
-    ] = None,
-    rows: Annotated[
-        Path | None, typer.Option(help="The table on which --distill imitates the model.", show_default=False)
-    ] = None,
-    max_nodes: Annotated[
-        int | None, typer.Option(help="The most nodes of the tree of --distill.", min=1, show_default=False)
-    ] = None,
+    distill: Distill = None,
+    rows: Rows = None,
+    max_nodes: MaxNodes = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Output file; standard output by default.", show_default=False),

@@ -66,7 +66,7 @@ Structure = Annotated[
         "--structure", help="Network file whose arcs are kept; only its tables are learned.", show_default=False
     ),
 ]
-Missing = Annotated[str, typer.Option(help="complete-rows, node-average or em.")]
+Missing = Annotated[str, typer.Option(help="Missing cells: em (structural EM), node-average or complete-rows.")]
 Numeric = Annotated[
     str | None, typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False)
 ]
@@ -100,7 +100,7 @@ def learn(
     length: Length = None,
     alpha: Alpha = None,
     test: Test = None,
-    missing: Missing = "complete-rows",
+    missing: Missing = "em",
     numeric: Numeric = None,
     bins: Bins = NETWORK_BINS,
     ignore: Ignored = None,

@@ -58,7 +58,7 @@ def query(
         raise ValueError(f"method {method!r} samples the posterior of one variable, as in P(lung | smoke=yes).")
     net = read_network(source)
     if wanted.actions:
-        net = net.do(wanted.actions)
+        net = net.do(_numbers(net, wanted.actions))
     if cases is not None:
         if wanted.kind != "P" or wanted.event or len(wanted.names) != 1 or method not in ("auto", "exact"):
             raise ValueError("--cases asks for the exact posterior of one variable in each row, as in P(lung).")
@@ -79,7 +79,10 @@ def query(
 
 def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the answer in terms of JSON, and as lines of text."""
-    bounded = {"given": wanted.given, "max_memory": options["max_memory"]}
+    given = _numbers(net, wanted.given)
+    if net.real and wanted.kind != "argmax" and not wanted.event and len(wanted.names) == 1:
+        return _of_mixed(net, wanted.names[0], given, options)
+    bounded = {"given": given, "max_memory": options["max_memory"]}
     if wanted.kind == "argmax":
         best = net.most_probable(wanted.names or None, **bounded)
         facts = {"states": dict(best.items()), "probability": float(best.probability)}
@@ -93,15 +96,48 @@ def _answer(net: Any, wanted: ParsedQuestion, options: dict[str, Any]) -> tuple[
         table = [{"states": list(states), "probability": p} for states, p in cells]
         rows = [(*states, f"{p:.6g}") for states, p in cells]
         return {"variables": list(wanted.names), "table": table}, _columns((*wanted.names, "P"), rows)
-    posterior = net.posterior(wanted.names[0], given=wanted.given, **options)
-    facts = {"variable": wanted.names[0], "probability": dict(posterior.items())}
+    posterior = net.posterior(wanted.names[0], given=given, **options)
+    return _of_states(wanted.names[0], posterior)
+
+
+def _numbers(net: Any, given: Any) -> Any:
+    """Return evidence with numbers for real variables; a text that is no number is refused by the network."""
+    if not net.real or not given:
+        return given
+
+    def read(name: str, value: Any) -> Any:
+        try:
+            return float(value) if name in net.real and isinstance(value, str) else value
+        except ValueError:
+            return value
+
+    return {name: read(name, value) for name, value in given.items()}
+
+
+def _of_mixed(net: Any, name: str, given: Any, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the answer of a network with real variables, which is exact."""
+    if options["method"] not in ("auto", "exact"):
+        raise ValueError(f"a network with real variables is answered exactly; got method {options['method']!r}.")
+    posterior = net.posterior(name, given=given, max_memory=options["max_memory"])
+    if name not in net.real:
+        return _of_states(name, posterior)
+    known = posterior.sd == 0
+    quantiles = {} if known else {str(p): posterior.quantile(p) for p in (0.05, 0.25, 0.5, 0.75, 0.95)}
+    facts = {"variable": name, "mean": posterior.mean, "sd": posterior.sd, "quantiles": quantiles}
+    rows = [("mean", f"{posterior.mean:.6g}"), ("sd", f"{posterior.sd:.6g}")]
+    rows += [(f"{100 * float(p):g} %", f"{x:.6g}") for p, x in quantiles.items()]
+    return facts, _columns((name, ""), rows)
+
+
+def _of_states(name: str, posterior: Any) -> tuple[dict[str, Any], list[str]]:
+    facts = {"variable": name, "probability": dict(posterior.items())}
     rows = [(state, f"{p:.6g}", "█" * round(p * BAR)) for state, p in posterior.items()]
     if not posterior.quality.approximate:
-        return facts, _columns((wanted.names[0], "P", ""), rows)
+        return facts, _columns((name, "P", ""), rows)
     errors = posterior.standard_error
     facts["standard_error"] = dict(zip(posterior, errors, strict=True))
     rows = [(state, f"{p} ± {se:.2g}", bar) for (state, p, bar), se in zip(rows, errors, strict=True)]
-    return facts, [*_columns((wanted.names[0], "P", ""), rows), f"({posterior.quality})"]
+    return facts, [*_columns((name, "P", ""), rows), f"({posterior.quality})"]
 
 
 def _columns(header: tuple[str, ...], rows: list[Any]) -> list[str]:

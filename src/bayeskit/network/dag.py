@@ -241,15 +241,15 @@ def direct_edges(near: list[set[int]], into: list[set[int]], edges: set[tuple[in
     ``near`` holds the neighbours of each node, ``into`` its sure parents, which grow; the edges left are returned. An
     edge that may be directed either way is given both ways.
     """
-    changed = True
-    while changed:
-        changed = False
-        for a, b in sorted(edges):
-            if (a, b) in edges and _must_point(a, b, near, into):
-                into[b].add(a)
-                edges -= {(a, b), (b, a)}
-                changed = True
-    return edges
+    while True:
+        forced = {(a, b) for a, b in edges if _must_point(a, b, near, into)}
+        # Arcs that contradict each other may force both directions: then neither, whatever the order of the nodes.
+        forced = {(a, b) for a, b in forced if (b, a) not in forced}
+        if not forced:
+            return edges
+        for a, b in forced:
+            into[b].add(a)
+            edges -= {(a, b), (b, a)}
 
 
 def _must_point(a: int, b: int, near: list[set[int]], into: list[set[int]]) -> bool:

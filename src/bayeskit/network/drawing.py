@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, Any, cast
 
 from bayeskit.errors import NetworkError
@@ -12,6 +14,10 @@ from bayeskit.network.infer.sample_output import is_whole
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
     from bayeskit.plot.network_svg import Drawing
+
+
+# Rows of a table that a drawing shows.
+MOST_TABLE_ROWS = 16
 
 
 class Drawable:
@@ -26,6 +32,7 @@ class Drawable:
         only: str | Iterable[str] | None = None,
         around: str | Iterable[str] | None = None,
         steps: int = 1,
+        tables: str | Iterable[str] | None = None,
     ) -> Drawing:
         """Draw the network in layers, with bars of probabilities in the boxes; notebooks show it, ``save`` writes it.
 
@@ -44,6 +51,8 @@ class Drawable:
             Draw these variables and all that are at most ``steps`` arcs away, up or down.
         steps : int, default 1
             How far ``around`` reaches.
+        tables : str or list of str, optional
+            Variables that show their conditional table in the box: a row per combination of the parents' states.
 
         Examples
         --------
@@ -57,7 +66,8 @@ class Drawable:
         shown = _variables_shown(net, only, around, steps)
         if posterior is None:
             posterior = net.posterior(given=given) if given or bars else {}
-        return _drawing(net, posterior, list(given or {}), shown)
+        asked = [tables] if isinstance(tables, str) else list(tables or ())
+        return _drawing(net, posterior, list(given or {}), shown, {name: _table_rows(net, name) for name in asked})
 
     def explore(self) -> Any:
         """Show the network in a notebook as `bayeskit studio` does; see `bayeskit.explore`."""
@@ -67,7 +77,11 @@ class Drawable:
 
 
 def _drawing(
-    net: BayesianNetwork, posterior: Mapping[str, Any], given: Sequence[str], shown: Sequence[int] | None = None
+    net: BayesianNetwork,
+    posterior: Mapping[str, Any],
+    given: Sequence[str],
+    shown: Sequence[int] | None = None,
+    tables: Mapping[str, list[tuple[str, ...]]] | None = None,
 ) -> Drawing:
     """Draw a network or the part over the variables ``shown``.
 
@@ -86,7 +100,21 @@ def _drawing(
     names = [net.names[v] for v in shown]
     drawn = {v for v in place if net.cards[v]}  # a real variable has no states to draw bars of
     bars = {name: _bars(net, name, posterior[name]) for name in posterior if net.index(name) in drawn}
-    return draw_network(names, arcs, states=[net.states[v] for v in shown], posterior=bars, given=given, cut=cut)
+    return draw_network(
+        names, arcs, states=[net.states[v] for v in shown], posterior=bars, given=given, cut=cut, tables=tables
+    )
+
+
+def _table_rows(net: BayesianNetwork, name: str) -> list[tuple[str, ...]]:
+    """Return the table of a variable as rows of text, the names of parents and own states first."""
+    table = net[name]
+    if not table.states:
+        raise NetworkError(f"{name!r} is real, so it has no table to draw.")
+    n_rows = prod(map(len, table.parent_states))
+    rows = [(*key, *(f"{p:.4g}" for p in table[key])) for key in islice(product(*table.parent_states), MOST_TABLE_ROWS)]
+    if n_rows > len(rows):
+        rows.append((f"… {n_rows - len(rows)} more", *[""] * (len(table.parents) + len(table.states) - 1)))
+    return [(*table.parents, *table.states), *rows]
 
 
 def _variables_shown(

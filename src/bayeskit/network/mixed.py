@@ -13,7 +13,7 @@ from bayeskit.counts.memory import Memory
 from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import NetworkError, TableError
 from bayeskit.network import dag
-from bayeskit.network.cpd.gaussian import GaussianCPD, is_number
+from bayeskit.network.cpd.gaussian import GaussianCPD, RealForm, is_number
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.gaussian import MixedCase
@@ -43,6 +43,8 @@ class MixedNetwork(BayesianNetwork):
 
     def _fill(self, names: Any, states: Any, parents: Any, tables: Any, normalize: bool, **more: Any) -> None:
         for i, above in enumerate(parents):
+            if not len(states[i]) and not isinstance(tables[i], RealForm | GaussianCPD):
+                raise NetworkError(f"variable {names[i]!r} has no states; give it at least one.")
             real = [names[p] for p in above if not len(states[p])]
             if real and len(states[i]):
                 raise NetworkError(
@@ -52,8 +54,12 @@ class MixedNetwork(BayesianNetwork):
         super()._fill(names, states, parents, tables, normalize, **more)
 
     def _refuse_no_states(self) -> None:
-        # Variables without states are real; that each has a Gaussian distribution follows from its shape.
-        return
+        return  # variables without states are real; `_fill` has looked at each
+
+    @property
+    def real(self) -> tuple[str, ...]:
+        """The real variables."""
+        return tuple(self.names[v] for v in self._gaussian)
 
     @cached_property
     def _gaussian(self) -> dict[int, GaussianCPD]:

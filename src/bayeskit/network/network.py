@@ -283,6 +283,11 @@ class BayesianNetwork(
         return place
 
     @property
+    def real(self) -> tuple[str, ...]:
+        """The real variables; all others are discrete."""
+        return ()
+
+    @property
     def n_parameters(self) -> int:
         """The number of free parameters; of a table, (states − 1) · Π parents' states."""
         return sum(cpd.n_parameters for cpd in self.cpds)

@@ -16,6 +16,7 @@ from bayeskit.plot.layers import Arc
 from bayeskit.plot.layout import Layout, lay_out
 
 Tip = Literal["end", "start", "none"]
+Rows = Sequence[Sequence[str]]
 
 FONT = 12.0
 FONT_STATE = 10.0
@@ -23,6 +24,7 @@ PAD = 9.0
 ROW = 14.0  # height of a state's line
 BAR = 62.0  # length of a bar for probability 1
 PERCENT = 46.0  # room for "100.0 %"
+COLUMN_GAP = 10.0  # between the columns of a table
 MARGIN = 16.0
 MAX_STATES = 10  # more are summed up in a last line
 MAX_STATE_WIDTH = 110.0
@@ -98,6 +100,7 @@ def draw_network(
     tips: Mapping[Arc, Tip] | None = None,
     legend: Mapping[str, str] | None = None,
     cut: Collection[str] = (),
+    tables: Mapping[str, Rows] | None = None,
 ) -> Drawing:
     """Draw a directed acyclic graph in layers.
 
@@ -116,6 +119,8 @@ def draw_network(
     legend : mapping of a kind of arc to what it means
         Lines below the picture.
     cut : names of nodes with arcs to others that are not drawn; their border is dashed.
+    tables : mapping of name to rows of text, the first of them the heading
+        These nodes show the rows in their box, below the bars if any.
 
     Examples
     --------
@@ -127,14 +132,17 @@ def draw_network(
         _lines(states[i], posterior[name]) if posterior and states and name in posterior else []
         for i, name in enumerate(names)
     ]
-    sizes = [_size(name, rows) for name, rows in zip(names, lines, strict=True)]
+    grids = [(tables or {}).get(name, ()) for name in names]
+    boxes = [_size(name, rows) for name, rows in zip(names, lines, strict=True)]
+    sizes = [_with_grid(box, grid) for box, grid in zip(boxes, grids, strict=True)]
     layout = lay_out(sizes, arcs)
     kinds = [(arc_kinds or {}).get(arc, "") for arc in arcs]
     ends = [(tips or {}).get(arc, "end") for arc in arcs]
     parts = [_arc(curve, kind, tip) for curve, kind, tip in zip(layout.curves, kinds, ends, strict=True)]
-    for name, rows, size, centre in zip(names, lines, sizes, layout.centres, strict=True):
+    for i, (name, rows, size, centre) in enumerate(zip(names, lines, sizes, layout.centres, strict=True)):
         kind = "node" + " given" * (name in given) + " cut" * (name in cut)
         parts.append(_node(name, rows, size, centre, kind))
+        parts.append(_grid(grids[i], centre[0] - size[0] / 2, centre[1] - size[1] / 2 + boxes[i][1]))
     return Drawing(_page(layout, parts, legend or {}), layout.crossings)
 
 
@@ -217,6 +225,33 @@ def _size(name: str, lines: list[_Line]) -> tuple[float, float]:
     if not lines:
         return max(width, 44.0), FONT + 2 * PAD
     return max(width, _label_room(lines) + BAR + PERCENT + 2 * PAD), FONT + 2 * PAD + ROW * len(lines) + 4
+
+
+def _column_widths(grid: Rows) -> list[float]:
+    columns = zip(*grid, strict=True)
+    return [max(text_width(cell, FONT_STATE) for cell in column) + COLUMN_GAP for column in columns]
+
+
+def _with_grid(box: tuple[float, float], grid: Rows) -> tuple[float, float]:
+    """Return the size of a box that has a table below its name and bars."""
+    if not grid:
+        return box
+    return max(box[0], sum(_column_widths(grid)) - COLUMN_GAP + 2 * PAD), box[1] + ROW * len(grid) + 6
+
+
+def _grid(grid: Rows, left: float, top: float) -> str:
+    """Return a table of texts, its first row as the heading."""
+    if not grid:
+        return ""
+    parts, y = [], top + 4
+    for k, row in enumerate(grid):
+        x = left + PAD
+        for cell, width in zip(row, _column_widths(grid), strict=True):
+            weight = ' font-weight="600"' if k == 0 else ""
+            parts.append(f'<text class="state"{weight} x="{x:.1f}" y="{y + 10:.1f}">{escape(cell)}</text>')
+            x += width
+        y += ROW
+    return "".join(parts)
 
 
 def _label_room(lines: list[_Line]) -> float:

@@ -179,6 +179,7 @@ class Documents:
 
     def open_network(self, net: BayesianNetwork, name: str, source: str | None = None) -> Document:
         """Open a network that has no file yet."""
+        _refuse_real(net, name)
         made = Document(secrets.token_urlsafe(9), "network", name, self.folder / name, source=source)
         made.history = [Version(0, net)]
         return self.add(made)
@@ -205,6 +206,14 @@ class Documents:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _refuse_real(net: BayesianNetwork, name: str) -> None:
+    if net.real:
+        raise BayeskitError(
+            f"{name!r} has the real variable {net.real[0]!r}, which the studio has no view for yet; ask it with "
+            "bayeskit query."
+        )
+
+
 def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
     """Return what a file holds, and the network where it is one."""
     from bayeskit.network import BayesianNetwork
@@ -215,6 +224,7 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
 
         model = load_value(path)
         if isinstance(model, BayesianNetwork):
+            _refuse_real(model, path.name)
             return "network", model
         if not hasattr(model, "schema_"):
             raise ModelFileError(

@@ -99,20 +99,24 @@ class Profile:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
-        return {"n_rows": self.n_rows, "columns": {name: vars(each) for name, each in self.columns.items()}}
+        # Pairs, since a name may be one that the file's format keeps.
+        return {"n_rows": self.n_rows, "columns": [[name, vars(each)] for name, each in self.columns.items()]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Profile:
         """Read what :meth:`to_json` gave; the file may be untrusted."""
         columns = {}
-        for name, each in data["columns"].items():
+        for name, each in data["columns"]:
             edges, shares = (tuple(map(float, each[key])) for key in ("edges", "shares"))
             levels = tuple(each["levels"])
             if len(shares) != (len(levels) or len(edges) + 1) + 2 or sorted(edges) != list(edges):
                 raise ValueError(f"the profile of column {name!r:.100} does not fit")
             if not all(isinstance(level, str | int | float) for level in levels):
                 raise ValueError(f"the levels of column {name!r:.100} are no values")
-            ends = None if each["ends"] is None else (float(each["ends"][0]), float(each["ends"][1]))
+            ends = None
+            if each["ends"] is not None:
+                low, high = map(float, each["ends"])
+                ends = (low, high)
             columns[str(name)] = ColumnProfile(edges, levels, shares, ends)
         return cls(int(data["n_rows"]), columns)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.decide.protocol import HidingModel
-from bayeskit.errors import BayeskitError
+from bayeskit.decide.protocol import HidingModel, JointModel
 from bayeskit.result import Result
 from bayeskit.table.column import Coded, Column, Numbers
 from bayeskit.table.read import Source
@@ -40,8 +39,8 @@ class ColumnEffect(Result):
 def column_effects(result: Training, names: Sequence[str]) -> list[ColumnEffect]:
     """Return the effect of columns on the probabilities of the saved model.
 
-    All other columns are hidden: a model of counts sums them out, which is exact, and `AutoBayes` answers from the
-    members that can. A model that takes no missing cell is averaged over rows instead (partial dependence).
+    All other columns are hidden: a model of P(x, c) sums them out, which is exact, and `AutoBayes` leaves them
+    unobserved, as in its explanations. Other models are averaged over rows instead (partial dependence).
     """
     source = result.table.features.source
     if source.n_rows > MOST_ROWS:
@@ -53,11 +52,12 @@ def column_effects(result: Training, names: Sequence[str]) -> list[ColumnEffect]
         return []
     rows = np.concatenate([grid[0] for grid in grids.values()])
     known = np.concatenate([[source.names.index(name)] * len(grid[0]) for name, grid in grids.items()]).astype(np.intp)
-    averaged = False
-    try:
+    # A model that only fills in missing cells does not leave a column open.
+    averaged = not isinstance(result.model, JointModel | HidingModel)
+    if averaged:
+        posterior = _averaged(result, source, rows, known)
+    else:
         posterior = _alone(result, source.take(rows), known)
-    except (BayeskitError, ValueError, TypeError):
-        averaged, posterior = True, _averaged(result, source, rows, known)
     effects, start = [], 0
     for name, (points, shares, numeric) in grids.items():
         column = source.column(source.names.index(name))

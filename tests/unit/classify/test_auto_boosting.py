@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bayeskit import AutoBayes, load
 from bayeskit.classify.auto import boosting
 from bayeskit.classify.auto.explanation_parts import MemberPart
-from bayeskit.errors import BayeskitError, ModelFileError
+from bayeskit.errors import ModelFileError
 
 
 def board(n, seed, n_classes=8):
@@ -186,10 +186,3 @@ def test_the_time_limit_and_the_number_of_nodes_hold():
     with pytest.warns(UserWarning, match="max_seconds"):
         assert AutoBayes("thorough", max_seconds=1e-6).fit(X, y).counts_.plan.boosting == ()
     assert AutoBayes("thorough", max_nodes=5000).fit(X, y).n_nodes_ <= 5000
-
-
-def test_export_refuses_them_by_name(thorough):
-    from bayeskit.export.auto_pool import auto_pool
-
-    with pytest.raises(BayeskitError, match="boosted trees"):
-        auto_pool(thorough._now()._beliefs, "SQL")

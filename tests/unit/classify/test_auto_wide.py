@@ -14,8 +14,7 @@ from bayeskit.classify.auto.levels import learn_levels
 from bayeskit.classify.auto.linear import learn_linear
 from bayeskit.classify.auto.rare_values import RareValues
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
-from bayeskit.errors import BayeskitError, ModelFileError
-from bayeskit.export.auto_pool import auto_pool
+from bayeskit.errors import ModelFileError
 from bayeskit.table.schema import Variable
 
 
@@ -101,15 +100,6 @@ def test_hidden_cells_files_later_rows_and_classes_of_the_linear_member(tmp_path
         new_class = copy.deepcopy(model).partial_fit(X[60:], np.where(y[60:] == 1, 3, 0))
     assert_allclose(back.predict_proba(X), model.predict_proba(X), rtol=1e-9)
     assert_allclose(new_class.predict_proba(X).sum(axis=1), 1.0)
-
-
-def test_what_other_engines_cannot_have_is_refused_by_name():
-    X, y = wide(60)
-    with pytest.raises(BayeskitError, match="linear member, since its table has more columns than rows"):
-        auto_pool(AutoBayes(effort="fast").fit(X, y)._beliefs, "C")
-    table, y = many_values()
-    with pytest.raises(BayeskitError, match="column 'shop' has more values than levels"):
-        auto_pool(AutoBayes(effort="fast").fit(table, y)._beliefs, "SQL")
 
 
 # -- columns of very many values --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -9,6 +10,7 @@ from bayeskit import BayesianNetwork
 from bayeskit.cli.app import run
 from bayeskit.cli.question import read_question
 from bayeskit.errors import NetworkError
+from bayeskit.network import ConditionalGaussian, LinearGaussian
 
 
 @pytest.fixture
@@ -176,3 +178,24 @@ def test_a_part_of_a_network_is_drawn(path, tmp_path, capsys):
     code, _, _ = answer(capsys, "draw", path, "-o", str(tmp_path / "part.svg"), "--around", "smoke")
     assert code == 0
     assert (tmp_path / "part.svg").read_text().count('class="node') == 2
+
+
+def test_a_network_with_real_variables_takes_numbers_as_evidence(capsys, tmp_path):
+    line, place = LinearGaussian(mean=-5, sd=1.2, height=0.27), tmp_path / "body.bayes"
+    tall = ConditionalGaussian({"f": LinearGaussian(mean=166, sd=6), "m": LinearGaussian(mean=179, sd=7)})
+    net = BayesianNetwork("sex{f|m}->height->shoe", tables={"sex": [0.5, 0.5], "height": tall, "shoe": line})
+    net.save(place)
+    code, out, _ = answer(capsys, "query", str(place), "P(shoe | height=170)")
+    assert code == 0
+    assert f"mean  {-5 + 0.27 * 170:.6g}" in out
+    assert "95 %" in out
+    _, out, _ = answer(capsys, "query", str(place), "P(sex | height=170)")
+    assert f"{net.posterior('sex', given={'height': 170.0})['f']:.6g}" in out
+    _, out, _ = answer(capsys, "query", str(place), "P(shoe | do(height=180))", "--json")
+    assert json.loads(out)["mean"] == pytest.approx(-5 + 0.27 * 180)
+    code, _, err = answer(capsys, "query", str(place), "P(sex | height=tall)")
+    assert code == 1
+    assert "evidence on it is a number; got 'tall'" in err
+    code, _, err = answer(capsys, "query", str(place), "P(sex)", "--method", "gibbs")
+    assert code == 1
+    assert "answered exactly" in err

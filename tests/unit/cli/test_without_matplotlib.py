@@ -22,7 +22,7 @@ def test_train_writes_a_report_without_plots_and_says_so(heart, no_matplotlib, c
     assert "The report has no plots: matplotlib is not installed" in told.err
     page = (heart / "heart-disease.html").read_text(encoding="utf-8")
     assert page.count("No plot: matplotlib is not installed") == 1  # of the reliability
-    assert page.count("<section id=") == 11
+    assert page.count("<section id=") == 15
     assert page.count('class="card waterfall"') == 4  # what we draw ourselves is still there
     assert (heart / "heart-disease.bayes").exists()
 

@@ -47,3 +47,18 @@ def test_a_strange_file_is_not_replaced(tmp_path):
     ASIA.report(tmp_path / "mine.html")
     with pytest.raises(NetworkError, match="part of the evidence"):
         ASIA.report(tmp_path / "mine.html", given={"lung": "yes"}, target="lung")
+
+
+def test_a_drawing_shows_the_tables_that_are_asked_for():
+    net = datasets.load_campfire()
+    svg = net.draw(tables=["Campfire"]).svg
+    for cell in ("Storm", "BusTourGroup", "0.4", "0.6", "0.1", "0.9", "0.8", "0.2"):
+        assert f">{cell}</text>" in svg
+    plain = net.draw().svg
+    assert len(svg) > len(plain)
+    assert ">0.4</text>" not in plain
+    wide = BayesianNetwork({"y": [f"x{k}" for k in range(6)]}).draw(tables="y").svg
+    assert "… 48 more" in wide
+    real = BayesianNetwork("x->y", tables={"x": LinearGaussian(), "y": LinearGaussian(x=1.0)})
+    with pytest.raises(NetworkError, match="'x' is real, so it has no table"):
+        real.draw(tables="x")

@@ -104,7 +104,7 @@ def test_an_intervention_keeps_schema_and_target(net):
         (lambda meta: meta["schema"]["variables"][1].update(values=[2, 4]), "'seats' has the states"),
         (lambda meta: meta.update(target="seat"), "unknown variable 'seat'"),
         (lambda meta: meta.update(target=3), "field 'target' is a int; a str is needed"),
-        (lambda meta: meta["cpds"][0].update(kind="gaussian"), "of a kind that this bayeskit does not know"),
+        (lambda meta: meta["cpds"][0].update(kind="poisson"), "of a kind that this bayeskit does not know"),
     ],
 )
 def test_a_file_whose_parts_do_not_fit_is_refused(net, tmp_path, change, message):

@@ -76,9 +76,16 @@ def test_a_profile_travels_with_the_model_and_a_broken_one_is_refused(model):
     profile = TrainedModel.load(model).profile
     assert Profile.from_json(json.loads(json.dumps(profile.to_json()))) == profile
     broken = json.loads(json.dumps(profile.to_json()))
-    broken["columns"]["age"]["shares"] = [1.0]
+    broken["columns"][0][1]["shares"] = [1.0]
     with pytest.raises(ValueError, match="does not fit"):
         Profile.from_json(broken)
+
+
+def test_a_column_may_have_any_name(tmp_path):
+    table = {("$x" if name == "age" else name): cells for name, cells in clean().items()}
+    options = ["-t", "play", "-m", "NaiveBayes", "--no-report", "-o", str(tmp_path / "m.bayes")]
+    assert run(["train", str(written(tmp_path, table)), *options]) == 0
+    assert "$x" in TrainedModel.load(tmp_path / "m.bayes").profile.columns
 
 
 def test_few_rows_say_nothing_about_drift():

@@ -106,6 +106,18 @@ def test_effects_are_there_for_autobayes_and_for_a_model_that_needs_all_columns(
     assert pooled[1].posterior[men, 1] > pooled[1].posterior[1 - men, 1]
 
 
+def test_a_model_that_fills_in_missing_cells_is_averaged_over_rows_by_brute_force(file):
+    result = trained(file, "LogisticRegression")
+    (effect,) = column_effects(result, ["sex"])
+    assert effect.averaged
+    heart = {name: result.table.labels.table[name].to_pylist() for name in result.model.schema_.names}
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.choice(303, 100, replace=False))
+    for value, row in zip(effect.values, effect.posterior, strict=True):
+        changed = {name: [cells[i] for i in rows] for name, cells in heart.items()} | {"sex": [value] * 100}
+        np.testing.assert_allclose(row, result.model.predict_proba(changed).mean(axis=0), rtol=1e-9)
+
+
 def test_the_learning_curve_ends_with_the_scores_of_the_cross_validation(naive):
     points = learning_curve(naive)
     sizes = [point.n_rows for point in points]

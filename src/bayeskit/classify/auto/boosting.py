@@ -24,8 +24,10 @@ from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
 N_PARTS = 4
 RATE, MOST_LEAVES, RIDGE, LEAST_CURVE, ROW_SHARE, COLUMN_SHARE = 0.12, 32, 3.0, 1.0, 0.6, 0.7
 # Rounds between two looks at the loss and the clock; after so many without a lower loss it ends.
-# More rounds than the last number would cost more than five times the rest.
+# More rounds than the last number would cost more than four times the rest.
 ROUNDS_AT_ONCE, PATIENCE, MOST_ROUNDS = 8, 16, 96
+# So do more rows times outputs times columns in all rounds than these; a row costs as much as so many columns besides.
+MOST_WORK, COLUMNS_OF_A_ROW = 2.4e9, 80
 MOST_BOOSTED_LEAVES = N_PARTS * MOST_ROUNDS * MOST_LEAVES
 # Sums of slopes that a node may have: of more levels times outputs fewer columns are drawn.
 MOST_SUMS = 1 << 19
@@ -109,7 +111,8 @@ def learn_boosting(
         _n_columns(levels, rows.n_classes),
     )
     threads = n_threads(rows.codes.size * 64)
-    most_rounds = min(MOST_ROUNDS, most_leaves // (N_PARTS * MOST_LEAVES))
+    work = rows.n_rows * (len(levels.ordered) * _n_outputs(rows.n_classes) + COLUMNS_OF_A_ROW)
+    most_rounds = min(MOST_ROUNDS, most_leaves // (N_PARTS * MOST_LEAVES), max(ROUNDS_AT_ONCE, int(MOST_WORK / work)))
     n_rounds = _best_round(kernel, rows, log_pool, most_rounds, threads, out_of_time)
     if not n_rounds:
         return None
@@ -130,10 +133,14 @@ def _dealt(rows: TrainingRows) -> NDArray[np.uint8]:
     return part
 
 
+def _n_outputs(n_classes: int) -> int:
+    return 1 if n_classes == 2 else n_classes
+
+
 def _n_columns(levels: Levels, n_classes: int) -> int:
     """Return how many columns a tree draws."""
-    n, outputs = len(levels.ordered), 1 if n_classes == 2 else n_classes
-    fit = int(MOST_SUMS / (2 * outputs * max(1.0, float(levels.level_at[-1]) / n)))
+    n = len(levels.ordered)
+    fit = int(MOST_SUMS / (2 * _n_outputs(n_classes) * max(1.0, float(levels.level_at[-1]) / n)))
     return max(1, min(int(np.ceil(COLUMN_SHARE * n)), fit))
 
 

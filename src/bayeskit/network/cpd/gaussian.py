@@ -236,17 +236,7 @@ class ConditionalGaussian(RealForm):
         if not discrete:
             raise NetworkError(f"{what}: it has no discrete parent; give a LinearGaussian.")
         check_size(family.name, (*shape, len(real) + 2))
-        numbers: dict[tuple[int, ...], LinearGaussian] = {}
-        for key, row in self.rows.items():
-            states = key if isinstance(key, tuple) else (key,)
-            if len(states) != len(discrete):
-                names = [family.parents[k] for k in discrete]
-                raise NetworkError(f"{what}: the key {key!r} must have one state for each of {names}.")
-            strange = [name for name in row.slopes if name not in real]
-            if strange:
-                raise NetworkError(f"{what}: {strange[0]!r} is not one of its real parents, {real}.")
-            place = tuple(family.state(family.parents[k], s) for k, s in zip(discrete, states, strict=True))
-            numbers[place] = row
+        numbers = self._by_place(family, what, [family.parents[k] for k in discrete], real)
         places = list(np.ndindex(*shape))
         for place in places:
             if place not in numbers:
@@ -260,3 +250,18 @@ class ConditionalGaussian(RealForm):
             tuple(map(len, family.parent_states)), np.array([row.mean for row in rows]),
             slope.reshape(len(rows), len(real)), np.array([row.sd for row in rows]),
         )  # fmt: skip
+
+    def _by_place(
+        self, family: Family, what: str, discrete: Sequence[str], real: Sequence[str]
+    ) -> dict[tuple[int, ...], LinearGaussian]:
+        """Return the rows by the places of the discrete parents' states."""
+        numbers: dict[tuple[int, ...], LinearGaussian] = {}
+        for key, row in self.rows.items():
+            states = key if isinstance(key, tuple) else (key,)
+            if len(states) != len(discrete):
+                raise NetworkError(f"{what}: the key {key!r} must have one state for each of {list(discrete)}.")
+            strange = [name for name in row.slopes if name not in real]
+            if strange:
+                raise NetworkError(f"{what}: {strange[0]!r} is not one of its real parents, {list(real)}.")
+            numbers[tuple(family.state(name, s) for name, s in zip(discrete, states, strict=True))] = row
+        return numbers

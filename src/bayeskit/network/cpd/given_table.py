@@ -45,8 +45,6 @@ def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str])
         return given
     if given is None and isinstance(table, WrittenForm):
         return table.default_states()
-    if given is None and isinstance(table, Distribution):
-        return ["no", "yes"] if table.n_states == 2 else [str(k) for k in range(table.n_states)]
     if given is None and isinstance(table, Mapping):
         rows = list(table.values())
         table = rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table
@@ -58,6 +56,8 @@ def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str])
 
 
 def _last_axis(table: Any) -> int:
+    if isinstance(table, Distribution):
+        return table.n_states
     return 2 if table is None else int(np.shape(table)[-1]) if np.ndim(table) else 0
 
 

@@ -103,17 +103,10 @@ class TreeCPD(Form):
     @classmethod
     def from_parts(cls, meta: Mapping[str, Any], numbers: Table, shape: tuple[int, ...]) -> TreeCPD:
         """Read what :meth:`to_parts` gave; the file may be untrusted."""
-        nodes, n_leaves = meta.get("nodes"), numbers.size // shape[-1]
-        if not isinstance(nodes, list) or not n_leaves or numbers.size % shape[-1]:
+        nodes, n_leaves = meta.get("nodes"), numbers.size // max(shape[-1], 1)
+        if not isinstance(nodes, list) or not n_leaves or n_leaves * shape[-1] != numbers.size:
             raise ModelFileError("a tree table needs nodes and leaves.")
-        seen: list[int] = []
-        for k, node in enumerate(nodes):
-            fits = isinstance(node, list) and len(node) == 2 and isinstance(node[0], int) and isinstance(node[1], list)
-            if not fits or not 0 <= node[0] < len(shape) - 1 or len(node[1]) != shape[node[0]]:
-                raise ModelFileError(f"node {k} of a tree table is not a parent with one child per state.")
-            if not all(isinstance(c, int) and (k < c < len(nodes) or -n_leaves <= c < 0) for c in node[1]):
-                raise ModelFileError(f"node {k} of a tree table has a child that is not there.")
-            seen += node[1]
+        seen = [child for k, node in enumerate(nodes) for child in _children(k, node, shape, len(nodes), n_leaves)]
         # Every node and leaf is reached once, so the tree is one, and walking it takes no longer than reading it.
         expected = [*range(-n_leaves, 0), *range(1, len(nodes))] if nodes else []
         if sorted(seen) != expected or (not nodes and n_leaves != 1):
@@ -122,6 +115,16 @@ class TreeCPD(Form):
         if not ((leaves >= 0).all() and (abs(leaves.sum(axis=1) - 1.0) <= TOLERANCE).all()):
             raise ModelFileError("the leaves of a tree table are not distributions.")
         return cls(tuple(shape[:-1]), tuple((n[0], tuple(n[1])) for n in nodes), leaves)
+
+
+def _children(k: int, node: Any, shape: tuple[int, ...], n_nodes: int, n_leaves: int) -> list[int]:
+    """Return the children of a node in a file, if it is one."""
+    fits = isinstance(node, list) and len(node) == 2 and isinstance(node[0], int) and isinstance(node[1], list)
+    if not fits or not 0 <= node[0] < len(shape) - 1 or len(node[1]) != shape[node[0]]:
+        raise ModelFileError(f"node {k} of a tree table is not a parent with one child per state.")
+    if not all(isinstance(c, int) and (k < c < n_nodes or -n_leaves <= c < 0) for c in node[1]):
+        raise ModelFileError(f"node {k} of a tree table has a child that is not there.")
+    return list(node[1])
 
 
 class TreeTable(WrittenForm):

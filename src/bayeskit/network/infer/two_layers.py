@@ -55,23 +55,8 @@ class TwoLayers:
     def of(cls, net: BayesianNetwork) -> TwoLayers | None:
         """Return the two layers of a network, or None where it has no finding of several causes."""
         present: dict[int, int] = {}
-        findings: dict[int, _Finding] = {}
-        for i, cpd in enumerate(net.cpds):
-            if not isinstance(cpd, IndependentCauses) or cpd.combine != "max" or cpd.shape[-1] != 2:
-                continue
-            above = net.parents[i]
-            if any(net.parents[p] or net.cards[p] != 2 for p in above):
-                continue
-            without = [np.flatnonzero(is_fixed(link)) for link in cpd.links]
-            if any(not len(states) for states in without):
-                continue  # a cause that has effects in both states is left to the general engine
-            states = [1 - int(each[0]) for each in without]
-            if any(present.setdefault(p, state) != state for p, state in zip(above, states, strict=True)):
-                continue
-            chance = np.array([link[s, 1] for link, s in zip(cpd.links, states, strict=True)])
-            with np.errstate(divide="ignore"):
-                no_leak = float(np.log(cpd.leak[0]))
-            findings[i] = _Finding(np.array(above, dtype=np.int64), chance, no_leak, cpd.order[0])
+        read = {i: _finding(net, i, present) for i in range(len(net.names))}
+        findings = {i: finding for i, finding in read.items() if finding is not None}
         return cls(net, present, findings) if any(len(f.causes) > 1 for f in findings.values()) else None
 
     @cached_property
@@ -122,6 +107,26 @@ class TwoLayers:
         if log_z == -inf and refuse:
             raise ImpossibleEvidenceError("the findings cannot occur together under this network.")
         return answer, log_z
+
+
+def _finding(net: BayesianNetwork, i: int, present: dict[int, int]) -> _Finding | None:
+    """Return variable i as a finding, if it is a noisy-OR of causes without parents; note which states have effects."""
+    cpd, above = net.cpds[i], net.parents[i]
+    if not isinstance(cpd, IndependentCauses) or cpd.combine != "max" or cpd.shape[-1] != 2:
+        return None
+    if any(net.parents[p] or net.cards[p] != 2 for p in above):
+        return None
+    without = [np.flatnonzero(is_fixed(link)) for link in cpd.links]
+    if any(not len(states) for states in without):
+        return None  # a cause that has effects in both states is left to the general engine
+    states = [1 - int(each[0]) for each in without]
+    if any(present.get(p, state) != state for p, state in zip(above, states, strict=True)):
+        return None
+    present.update(zip(above, states, strict=True))
+    chance = np.array([link[s, 1] for link, s in zip(cpd.links, states, strict=True)])
+    with np.errstate(divide="ignore"):
+        no_leak = float(np.log(cpd.leak[0]))
+    return _Finding(np.array(above, dtype=np.int64), chance, no_leak, cpd.order[0])
 
 
 class _Case:

@@ -79,11 +79,15 @@ class SearchTask:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The marks of the graph that a search found, its history, and counts of its families where it made them."""
+    """The marks of the graph that a search found, its history, and counts of its families where it made them.
+
+    ``conflicts`` are the v-structures a → c ← b that tests say and clearer tests contradict, as (a, c, b).
+    """
 
     marks: Marks
     history: History
     counts: FamilyCounts | None = None
+    conflicts: tuple[tuple[int, int, int], ...] = ()
 
 
 METHODS: Registry[SearchMethod] = Registry("method", "bayeskit.network.learn.methods")

@@ -19,8 +19,8 @@ from bayeskit.network.learn.pseudo_counts import as_prior
 from bayeskit.network.learn.search_method import Marks, SearchResult, SearchTask
 from bayeskit.network.learn.table_em import learn_by_em
 
-# A search over complete rows: rows, where to start → graph.
-Search = Callable[[DiscreteRows, Marks], Marks]
+# A search over complete rows: rows, where to start → graph, or None when its time is over.
+Search = Callable[[DiscreteRows, Marks], "Marks | None"]
 
 # Each row stands for this many completions of its hidden cells, each with a share of its weight.
 COMPLETIONS = 10
@@ -49,6 +49,9 @@ def structural_em(
         for step in range(1, max_rounds + 1):
             completed = _completed(rows, best, tables, task.random_state, limit, smoothing)
             arcs = search(completed, best)
+            if arcs is None:
+                reason, converged = "the time is over", True
+                break
             if (arcs == best).all():
                 reason, converged = "the graph did not change", True
                 break

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.decide.protocol import HidingModel
 from bayeskit.workflow.effects import ColumnEffect, column_effects
 from bayeskit.workflow.importance import ColumnImportance
 from bayeskit.workflow.report.by_class import MOST_CLASSES
@@ -37,7 +38,8 @@ def effects(result: Training, told: Sequence[ColumnImportance]) -> str:
     words = (
         "The mean over rows in which this column is set to each value, since the model needs all columns"
         if shown[0].averaged
-        else "What the model says of a row of which only this column is known; all others are summed out"
+        else "What the model says of a row of which only this column is known; all others are "
+        + ("left unobserved, as in its explanations" if isinstance(result.model, HidingModel) else "summed out")
     )
     more = len(told) - len(names)
     return section(

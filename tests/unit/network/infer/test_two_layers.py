@@ -127,3 +127,14 @@ def test_a_case_that_is_too_large_is_refused_with_its_size_or_sampled():
         answer = net.posterior("d0", given=given, method="auto", n_samples=2000, max_memory="64 MiB")
     assert answer.quality.approximate
     assert "this answer is sampled, not exact" in str(told[0].message)
+
+
+def test_all_variables_of_a_large_network_at_once_are_refused_at_once():
+    diseases = [f"d{k}" for k in range(60)]
+    structure, tables = {d: [] for d in diseases}, {d: [0.9, 0.1] for d in diseases}
+    for k in range(90):
+        structure[f"f{k}"], tables[f"f{k}"] = diseases, NoisyOr(dict.fromkeys(diseases, 0.01))
+    net = BayesianNetwork(structure, tables=tables)
+    with pytest.raises(TooLargeError, match="all 150 variables at once need a tree over 5400 noisy-OR links"):
+        net.posterior(given={"f0": "yes"})
+    assert net.posterior(["d0"], given={"f0": "yes"})["d0"]["yes"] > 0.1

@@ -1,7 +1,9 @@
 """The default search: as good as its parts, within its time, and the same each time."""
 
 import time
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from bayeskit import BayesianNetwork, learn_structure
@@ -110,3 +112,24 @@ def test_with_many_variables_candidates_are_chosen_first(method):
 def test_with_many_variables_it_is_as_good_as_hill_climbing_over_all():
     rows = read_rows(random_binary_network(200, 2, 2.0).sample(1000, random_state=2))
     assert learn_structure(rows).score >= learn_structure(rows, "hill-climb").score
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_structural_em_is_the_default_and_its_objective_rises(seed):
+    rows = random_binary_network(10, seed, 2.0).sample(800, random_state=seed)
+    rng = np.random.default_rng(seed)
+    holed = {name: [None if rng.random() < 0.15 else value for value in column] for name, column in rows.items()}
+    found = learn_structure(holed)
+    path = found.history.objective
+    assert found.history.method == "structural-em"
+    assert all(after > before for before, after in pairwise(path))
+
+
+def test_structural_em_keeps_within_its_time():
+    rows = random_binary_network(40, 0).sample(1500, random_state=0)
+    rng = np.random.default_rng(0)
+    holed = {name: [None if rng.random() < 0.1 else value for value in column] for name, column in rows.items()}
+    begin = time.monotonic()
+    found = learn_structure(holed, Best(max_seconds=1.0))
+    assert time.monotonic() - begin < 20  # a busy machine, and tables by EM at the end
+    assert found.arcs

@@ -163,7 +163,7 @@ def test_structural_em_scores_the_known_cells_better_than_complete_rows_alone():
     assert compare_networks(net, by_em.cpdag).shd < compare_networks(net, complete.cpdag).shd
 
 
-def test_with_missing_cells_complete_rows_are_searched_unless_told_otherwise():
+def test_with_missing_cells_complete_rows_may_be_searched_and_the_others_are_named():
     rows = strong(4000)
     rng = np.random.default_rng(0)
     hidden = {k: [None if rng.random() < 0.1 else v for v in column] for k, column in rows.items()}
@@ -171,7 +171,8 @@ def test_with_missing_cells_complete_rows_are_searched_unless_told_otherwise():
     with pytest.warns(
         BayeskitWarning, match=f"{4000 - len(whole)} of 4000 rows have a missing cell and are left out.*missing='em'"
     ):
-        found = learn_structure(hidden)
+        found = learn_structure(hidden, missing="complete-rows")
+    assert learn_structure(hidden).history.method == "structural-em"
     assert set(found.cpdag.arcs) == {("A", "C"), ("B", "C"), ("C", "D")}
     assert found.score == pytest.approx(learn_structure({k: [c[i] for i in whole] for k, c in hidden.items()}).score)
     averaged = learn_structure(hidden, missing="node-average")
@@ -327,7 +328,7 @@ def test_an_interruption_of_structural_em_ends_its_rounds_and_not_one_search_onl
     whole = learn_structure(rows, missing="em", progress=(count := Stop(10**9)))
     assert whole.history.converged
     with pytest.warns(BayeskitWarning, match="left out"):
-        first = learn_structure(rows)  # the search that structural EM begins with
+        first = learn_structure(rows, missing="complete-rows")  # the search that structural EM begins with
     stop = Stop(len(first.history.objective) + 1)  # in the first search of the first round
     with pytest.warns(BayeskitWarning, match="interrupted"):
         found = learn_structure(rows, missing="em", progress=stop)

@@ -23,7 +23,7 @@ _RANDOM_ORDERS = 5
 _RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 2))
 _RESTARTS_OF_MANY = 5  # with many variables a sweep takes seconds
 # So many variables at most are moved at random before each later start.
-_MOVED = 10
+_MOVED = 20
 # With time left, a search ends after this many starts in a row without a better network.
 _PATIENCE = 1000
 

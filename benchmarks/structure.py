@@ -1,0 +1,139 @@
+"""Structure searches side by side on the same rows: BIC, distance to the true network, CPU; and many variables.
+
+`python -m benchmarks structure` writes STRUCTURE.md. The sample of 10,000 variables takes minutes:
+`python -m benchmarks.structure many` runs it alone and prints its line.
+"""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bayeskit import BayesianNetwork, compare_networks, learn_structure, network_score
+from bayeskit.network.learn.discrete_rows import read_rows
+from benchmarks.timing import seconds
+
+PAGE = Path(__file__).with_name("STRUCTURE.md")
+SHARED = Path(__file__).parents[1].parent / "shared"
+GOLDEN, NETWORKS = SHARED / "golden" / "structure", SHARED / "data" / "networks"
+SAMPLES = [
+    *((name, 1000) for name in ("child", "insurance", "alarm", "hailfinder")),
+    *((name, size) for size in (10_000, 100_000) for name in ("insurance", "alarm", "hailfinder")),
+]
+METHODS = ("best", "order", "ges", "hill-climb", "tabu", "pc")
+HEAD = ["| sample | search | BIC | SHD | CPU |", "|---|---|--:|--:|--:|"]
+# (variables, rows, searches) of random networks of two states, mean degree 3.
+MANY = [(100, 3_000, ("best", "ges", "hill-climb")), (1_000, 10_000, ("order", "ges", "best"))]
+MOST = (10_000, 5_000, ("order",))
+
+
+def sample(name: str, size: int) -> pd.DataFrame:
+    """Return the shared sample."""
+    path = GOLDEN / f"{name}-1000.csv.gz" if size == 1000 else GOLDEN / "samples" / f"{name}-{size}.csv.gz"
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def pyagrum_searches(frame: pd.DataFrame) -> Iterator[tuple[str, BayesianNetwork, float]]:
+    """Yield pyAgrum's greedy search and its tabu search, with CPU seconds, loading left out."""
+    import pyagrum
+
+    for name in ("greedy", "tabu"):
+        learner = pyagrum.BNLearner(frame)
+        learner.useScoreBIC()
+        learner.setNumberOfThreads(1)
+        if name == "greedy":
+            learner.useGreedyHillClimbing()
+        else:
+            learner.useLocalSearchWithTabuList(100, 10)
+        start = time.process_time()
+        graph = learner.learnDAG()
+        spent = time.process_time() - start
+        names = list(frame.columns)
+        parents = {name: [names[p] for p in graph.parents(i)] for i, name in enumerate(names)}
+        yield f"pyAgrum {name}", BayesianNetwork(parents), spent
+
+
+def searches() -> list[str]:
+    """Return the lines of the table of samples."""
+    lines = list(HEAD)
+    for name, size in SAMPLES:
+        frame, true = sample(name, size), BayesianNetwork.read(NETWORKS / f"{name}.bif.gz")
+        rows = read_rows(frame)
+        for method in METHODS:
+            start = time.process_time()
+            found = learn_structure(rows, method)
+            spent = time.process_time() - start
+            shd = compare_networks(true, found.cpdag).shd
+            lines.append(f"| {name} {size} | {method} | {found.score:.1f} | {shd} | {seconds(spent)} |")
+            print(lines[-1], flush=True)
+        if find_spec("pyagrum"):
+            for peer, graph, spent in pyagrum_searches(frame):
+                shd, score = compare_networks(true, graph).shd, network_score(graph, rows)
+                lines.append(f"| {name} {size} | {peer} | {score:.1f} | {shd} | {seconds(spent)} |")
+                print(lines[-1], flush=True)
+    return lines
+
+
+def random_network(n: int, seed: int, mean_degree: float = 3.0) -> BayesianNetwork:
+    """Return a network with arcs at random, at most four parents, and tables at random."""
+    rng = np.random.default_rng(seed)
+    order, left = rng.permutation(n), int(n * mean_degree / 2)
+    parents: dict[str, list[str]] = {f"v{i}": [] for i in range(n)}
+    while left:
+        first, second = sorted(rng.integers(0, n, 2).tolist())
+        parent, above = f"v{order[first]}", parents[f"v{order[second]}"]
+        if first != second and parent not in above and len(above) < 4:
+            above.append(parent)
+            left -= 1
+    return BayesianNetwork(parents, random_tables=seed)
+
+
+def many(tasks: list[tuple[int, int, tuple[str, ...]]]) -> list[str]:
+    """Return the lines of the table of many variables."""
+    lines = [
+        "| variables | rows | search | BIC | SHD | CPU | wall | memory |",
+        "|--:|--:|---|--:|--:|--:|--:|--:|",
+    ]
+    for n, n_rows, methods in tasks:
+        true = random_network(n, 0)
+        rows = read_rows(true.sample(n_rows, random_state=0))
+        for method in methods:
+            cpu, wall = time.process_time(), time.perf_counter()
+            found = learn_structure(rows, method)
+            spent = f"{seconds(time.process_time() - cpu)} | {seconds(time.perf_counter() - wall)}"
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+            shd = compare_networks(true, found.cpdag).shd
+            lines.append(f"| {n} | {n_rows} | {method} | {found.score:.1f} | {shd} | {spent} | {peak:.2f} GiB |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Write the page."""
+    parts = [
+        "# Structure searches on the same rows",
+        f"`python -m benchmarks structure` on {platform.machine()}, Python {platform.python_version()}. BIC: "
+        "higher is better. SHD is the distance of the CPDAG to that of the network that the rows were drawn from; CPU "
+        "seconds are those of all threads. pyAgrum is timed without its loading of the table.",
+        "\n".join(searches()),
+        "## Many variables",
+        "Random networks of variables with two states, mean degree 3, at most four parents, tables at random. Memory "
+        "is the peak of the process, which runs the lines in turn.",
+        "\n".join(many(MANY)),
+    ]
+    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["many"]:
+        many([MOST])
+    else:
+        main()
