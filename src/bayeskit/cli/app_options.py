@@ -23,13 +23,13 @@ OPTIONS = {
     "missing": "--missing",
     "numeric": "--numeric",
     "force": "--force",
-    "sheet": "--sheet",
-    "skip": "--skip",
     "stream": "--no-stream",
     "text": "--text",
     "merge_labels": "--merge-labels",
     "drop_duplicates": "--drop-duplicates",
     "drop_rare_classes": "--drop-rare-classes",
+    "sheet": "--sheet",
+    "skip": "--skip",
 }
 
 
