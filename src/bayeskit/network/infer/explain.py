@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Result):
     """What one finding did to the probability of a state.
 
     Attributes
