@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order, part_name, parts_of_dates
+from bayeskit.table.dates import ORDERS, dates_of, find_order, moments_of, part_name, parts_of_dates
 from bayeskit.table.durations import hours_column
 from bayeskit.table.number_cells import (
     COMMA,
@@ -105,11 +105,14 @@ class Convention:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self.what == "hours" and pa.types.is_time(column.type):
-            seconds = pc.cast(pc.cast(column, pa.time64("us")), pa.int64())
+        if self.what == "hours" and (pa.types.is_time(column.type) or pa.types.is_duration(column.type)):
+            kind = pa.time64("us") if pa.types.is_time(column.type) else pa.duration("us")
+            seconds = pc.cast(pc.cast(column, kind, safe=False), pa.int64())
             return pc.divide(pc.cast(seconds, pa.float64()), 3.6e9)
+        if pa.types.is_null(column.type):
+            return pc.cast(column, {"date": pa.timestamp("s"), "truth": pa.bool_()}.get(self.what, pa.float64()))
         if pa.types.is_temporal(column.type):
-            return pc.cast(column, pa.timestamp("s"), safe=False)
+            return moments_of(column)
         return pc.cast(column, pa.bool_() if self.what == "truth" else pa.float64())
 
     def _entries(self, entries: Any) -> Any:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from bayeskit.errors import MergeError, TableError
-from bayeskit.table.conventions import Convention
+from bayeskit.errors import MergeError, TableError, warn_caller
+from bayeskit.table.conventions import MARKERS, Convention
 from bayeskit.table.missing_words import is_text, without_words
 from bayeskit.table.spellings import respelled
-from bayeskit.table.truth_cells import truths_of
 
 if TYPE_CHECKING:
     from bayeskit.table.schema import Variable
@@ -116,16 +115,23 @@ class Conversions:
         import pyarrow as pa
 
         cells = without_words(as_arrow(column), self.missing)
-        if not pa.types.is_temporal(cells.type) and not is_text(cells) and convention.what == "date":
+        known = pa.types.is_temporal(cells.type) or pa.types.is_null(cells.type) or is_text(cells)
+        if not known and convention.what == "date":
             raise TableError(
                 f"column {name!r} must hold dates, as in training; got cells such as {cells[0].as_py()!r}."
             )
         outputs, odd = convention.convert(cells, name)
-        if len(odd) and not convention.lenient:
-            raise TableError(
-                f"row {int(odd[0])}: column {name!r} must hold {convention.holds}; got {cells[int(odd[0])].as_py()!r}. "
-                "Use None if the value is not known."
-            )
+        if len(odd):
+            got = cells[int(odd[0])].as_py()
+            if not convention.lenient:
+                refuse_cell(int(odd[0]), name, convention.holds, got)
+            strange = [cell for cell in cells.take(odd).to_pylist() if cell.strip().lower() not in MARKERS]
+            if strange:
+                n = "1 cell" if len(strange) == 1 else f"{len(strange)} cells"
+                warn_caller(
+                    f"column {name!r}: {n} such as {strange[0]!r} read as missing, since each must hold "
+                    f"{convention.holds}."
+                )
         return outputs
 
     def _plain(self, column: Any, variable: Variable) -> Any:
@@ -141,7 +147,16 @@ class Conversions:
         cells = without_words(as_arrow(column), self.missing)
         if not is_text_column or wanted == "text":
             return cells
-        return truths_of(cells) if wanted == "truth" else Convention("number", truth=True).parse(cells)[0]
+        convention = Convention("truth") if wanted == "truth" else Convention("number", truth=True)
+        parsed, odd = convention.parse(cells)
+        if len(odd):
+            refuse_cell(int(odd[0]), variable.name, convention.holds, cells[int(odd[0])].as_py())
+        return parsed
+
+
+def refuse_cell(row: int, name: str, holds: str, got: Any) -> None:
+    """Raise an error for a cell that is not what its column holds."""
+    raise TableError(f"row {row}: column {name!r} must hold {holds}; got {got!r}. Use None if the value is not known.")
 
 
 def as_arrow(column: Any) -> Any:
