@@ -13,6 +13,7 @@ from bayeskit.kinds.registry import words
 from bayeskit.table.conventions import Convention, Reading
 from bayeskit.table.dates import CATEGORIES, moments_of, part_name, parts_of_dates
 from bayeskit.table.file_conventions import FileConventions, in_order
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.number_cells import numbers_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def read_columns(
     place: Callable[[int], str] = "row {}".format,
     ask: bool = False,
     text: bool = False,
+    missing: Callable[[str], Collection[str]] | None = None,
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
 
@@ -78,6 +80,8 @@ def read_columns(
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     text : bool
         Whether the table comes from a text file: then columns of numbers have shown a decimal point.
+    missing : callable, optional
+        Returns the words for a missing cell of a column; one that is a number is missing however it is written.
 
     Examples
     --------
@@ -103,6 +107,8 @@ def read_columns(
             columns[name] = column
             continue
         reading = _read(column, name, wanted.get(name), conventions, place)
+        if missing is not None:
+            reading = replace(reading, column=without_numbers(reading.column, missing(name)))
         columns[name] = reading.column
         _refuse_infinite(reading.column, column, name, place)
         convention = reading.convention

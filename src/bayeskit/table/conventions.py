@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayeskit.table.dates import ORDERS, dates_of, find_order, moments_of, part_name, parts_of_dates
 from bayeskit.table.durations import hours_column
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.number_cells import (
     COMMA,
     INFINITE,
@@ -151,11 +153,14 @@ class Convention:
         """Return the names of the columns that are made of a column."""
         return tuple(part_name(name, part) for part in self.parts) if self.what == "date" else (name,)
 
-    def convert(self, column: Any, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
-        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be."""
+    def convert(self, column: Any, name: str, missing: Collection[str] = ()) -> tuple[dict[str, Any], NDArray[np.intp]]:
+        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be.
+
+        ``missing`` are numbers that stand for a missing cell, whatever way they are written.
+        """
         parsed, odd = self.parse(column)
         if self.what != "date":
-            return {name: parsed}, odd
+            return {name: without_numbers(parsed, missing)}, odd
         made = parts_of_dates(parsed, self.origin, self.parts)
         return {part_name(name, part): cells for part, cells in made.items()}, odd
 

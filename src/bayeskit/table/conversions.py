@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bayeskit.errors import MergeError, TableError, warn_caller
 from bayeskit.table.conventions import MARKERS, Convention
-from bayeskit.table.missing_words import is_text, without_words
+from bayeskit.table.missing_words import is_text, without_numbers, without_usual, without_words
 from bayeskit.table.spellings import respelled
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Conversions:
     def respelled(self, column: Any, name: str) -> Any:
         """Return the cells of a raw column as Arrow holds them, with other spellings of a value replaced."""
         return respelled(as_arrow(column), self._meant[name]) if name in self._meant else column
+
+    def missing_in(self, name: str) -> tuple[str, ...]:
+        """Return the words for a missing cell of a raw column, besides the usual ones."""
+        meant = self._meant.get(name, {})
+        return (*self.missing, *(word for word, value in meant.items() if value is None))
 
     def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions:
         """Return what a model with these columns needs, given the raw columns; the others are left out."""
@@ -114,13 +119,13 @@ class Conversions:
     def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
         import pyarrow as pa
 
-        cells = without_words(as_arrow(column), self.missing)
+        cells = without_words(without_usual(as_arrow(column)), self.missing)
         known = pa.types.is_temporal(cells.type) or pa.types.is_null(cells.type) or is_text(cells)
         if not known and convention.what == "date":
             raise TableError(
                 f"column {name!r} must hold dates, as in training; got cells such as {cells[0].as_py()!r}."
             )
-        outputs, odd = convention.convert(cells, name)
+        outputs, odd = convention.convert(cells, name, self.missing_in(name))
         if len(odd):
             got = cells[int(odd[0])].as_py()
             if not convention.lenient:
@@ -142,16 +147,16 @@ class Conversions:
             wanted = "number"
         elif variable.values and not isinstance(variable.values[0], str):
             wanted = "truth" if isinstance(variable.values[0], bool) else "number"
-        if not self.missing and (wanted == "text" or not is_text_column):
+        if not self.missing and not is_text_column:
             return column
-        cells = without_words(as_arrow(column), self.missing)
+        cells = without_words(without_usual(as_arrow(column), variable.values or ()), self.missing)
         if not is_text_column or wanted == "text":
             return cells
         convention = Convention("truth") if wanted == "truth" else Convention("number", truth=True)
         parsed, odd = convention.parse(cells)
         if len(odd):
             refuse_cell(int(odd[0]), variable.name, convention.holds, cells[int(odd[0])].as_py())
-        return parsed
+        return without_numbers(parsed, self.missing_in(variable.name))
 
 
 def refuse_cell(row: int, name: str, holds: str, got: Any) -> None:

@@ -70,3 +70,18 @@ def test_cells_that_a_converted_column_cannot_hold_are_missing_with_a_warning():
     with pytest.warns(BayeskitWarning, match="column 'price': 1 cell such as 'x' read as missing"):
         posterior = model.predict_proba({"price": ["3,5", "x", "-"]})
     np.testing.assert_allclose(posterior[1:], 0.5, rtol=1e-12)
+
+
+def test_empty_text_of_a_frame_is_missing_as_in_a_file(tmp_path):
+    cells = {"age": [str(k + 0.5) for k in range(N)], "sky": ["clear", "rain", "clear"] * (N // 3), "y": list(Y)}
+    cells["age"][3], cells["age"][4], cells["sky"][0], cells["sky"][7] = "", "NA", "?", ""
+    frame = pd.DataFrame(cells)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    ours, files = bayeskit.read(frame, "y"), bayeskit.read(tmp_path / "t.csv", "y")
+    assert ours.kinds == files.kinds == {"age": "numeric", "sky": "categorical"}
+    for name in cells:
+        assert ours[name].to_pylist() == files[name].to_pylist()
+    model = bayeskit.NaiveBayes().fit(files)
+    missing = model.predict_proba({"age": [None], "sky": [None]})
+    for word in ("", "  ", "NA", "?"):
+        np.testing.assert_array_equal(model.predict_proba({"age": [word], "sky": [word]}), missing)
