@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-
 # What a file writes in an empty cell; in a column of text these are no values.
 USUAL = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
 _BLANK = r"^\s+$"
