@@ -37,7 +37,8 @@ NOT_RESULTS = {
     "BDeu", "BackOff", "BayesianNetwork",
     "Constraints", "Dirichlet", "Discretizer", "Domain", "HidingModel", "JointModel", "JointTerms",
     "AdditiveModel", "CellReader", "Coded", "ConjunctionSpace", "Evidence", "FineModel", "FoldPlan", "Hierarchy",
-    "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "Numbers", "Plan", "Range", "SamplingModel",
+    "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "Numbers", "Plan", "Range",
+    "SamplingModel",
     "Schema", "Smoothing", "Step", "TableCPD", "Tokenizer", "TrainedModel", "Values", "Variable",
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
 from bayeskit.table.formats.encodings import replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.missing_words import USUAL
 from bayeskit.table.number_cells import CLEAR_POINT, PLAIN
 from bayeskit.table.raw_file import HEAD, RawFile, stream_of
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 EXTENSIONS = (".csv",)
 OPTIONS = ("skip",)
 # Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+MISSING_WORDS = USUAL
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
 _LONGEST_HEADER = 16 << 20
