@@ -51,6 +51,40 @@ def test_posteriors_of_a_gaussian_network_are_those_of_its_joint_normal(n):
     assert_allclose(net.log_probability(cases), joint, rtol=1e-9)
 
 
+@pytest.mark.parametrize("sd", [1e7, 1e8, 1e12, 1e20, 1e150])
+def test_two_readings_of_a_widely_spread_number_are_averaged_to_the_last_digit(sd):
+    lines = {"x": LinearGaussian(sd=sd), "y": LinearGaussian(x=1), "z": LinearGaussian(x=1)}
+    net = BayesianNetwork("x->y; x->z", tables=lines)
+    answer = net.posterior("x", given={"y": 5, "z": 6})
+    precision = 1.0 / sd / sd + 2.0
+    assert answer.mean == pytest.approx(11.0 / precision, rel=1e-13)
+    assert answer.sd == pytest.approx(precision**-0.5, rel=1e-13)
+    # y, then z given y: N(5; 0, sd² + 1) N(6; 5 sd² / (sd² + 1), …), here with the limits of a large sd.
+    log = norm(0.0, sd).logpdf(5.0) + norm(5.0, np.sqrt(2.0)).logpdf(6.0)
+    assert answer.log_evidence == pytest.approx(float(log), rel=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_very_small_and_very_large_deviations_scale_the_answer(scale):
+    lines = {"x": LinearGaussian(sd=scale), "y": LinearGaussian(x=1, sd=scale), "z": LinearGaussian(x=1, sd=scale)}
+    answer = BayesianNetwork("x->y; x->z", tables=lines).posterior("x", given={"y": 3 * scale, "z": 6 * scale})
+    assert answer.mean == pytest.approx(3 * scale, rel=1e-13)
+    assert answer.sd == pytest.approx(scale * 3**-0.5, rel=1e-13)
+
+
+def test_real_evidence_beyond_every_density_is_refused():
+    tables = {
+        "c": [0.5, 0.5],
+        "x": ConditionalGaussian({"no": LinearGaussian(), "yes": LinearGaussian(mean=1)}),
+    }
+    net = BayesianNetwork("c->x", tables=tables)
+    with pytest.raises(NetworkError, match=r"real evidence \{'x': 1e\+160\}"):
+        net.posterior("c", given={"x": 1e160})
+    huge = BayesianNetwork("x->y", tables={"x": LinearGaussian(sd=1e300), "y": LinearGaussian(x=1e300)})
+    with pytest.raises(NetworkError, match="beyond the largest number"):
+        huge.posterior("y")
+
+
 CLINIC = BayesianNetwork(
     "sex{f|m}->height; sex->weight<-height; age{young|mid|old}->weight; weight->pressure<-age; sex->smokes; "
     "height->shoe",
