@@ -221,6 +221,32 @@ def test_regressions_are_those_of_least_squares():
     assert fitted.log_likelihood(cases) > CLINIC.log_likelihood(cases)
 
 
+def test_smoothing_leaves_the_slopes_of_groups_far_apart_their_own():
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 400)
+    x = np.where(c == 1, 100.0, 0.0) + rng.normal(size=400)
+    y = np.where(c == 1, -2.0, 2.0) * x + 0.1 * rng.normal(size=400)
+    two = {"no": LinearGaussian(), "yes": LinearGaussian()}
+    net = BayesianNetwork(
+        {"c": [], "x": ["c"], "y": ["c", "x"]},
+        tables={"c": [0.5, 0.5], "x": ConditionalGaussian(two), "y": ConditionalGaussian(two)},
+    )
+    cases = {"c": np.where(c == 1, "yes", "no"), "x": x, "y": y}
+    cpd = net.fitted(cases)["y"].distribution
+    assert_allclose(cpd.slope[:, 0], [2.0, -2.0], atol=0.05)
+    # One row more in each group, around its own mean, that varies as rows within the groups do on average.
+    within = [np.cov(x[c == g], y[c == g], bias=True) * (c == g).sum() for g in (0, 1)]
+    for g in (0, 1):
+        m = within[g] + (within[0] + within[1]) / 400
+        slope = m[0, 1] / m[0, 0]
+        assert cpd.slope[g, 0] == pytest.approx(slope, rel=1e-9)
+        assert cpd.intercept[g] == pytest.approx(y[c == g].mean() - slope * x[c == g].mean(), rel=1e-7)
+        assert cpd.sd[g] == pytest.approx(np.sqrt((m[1, 1] - slope * m[0, 1]) / ((c == g).sum() + 1)), rel=1e-7)
+    here = {name: column[c == 0] for name, column in cases.items()}
+    empty = net.fitted(here)["y"].distribution
+    assert_allclose([empty.slope[1, 0], empty.intercept[1]], np.polyfit(here["x"], here["y"], 1), rtol=1e-8)
+
+
 def test_weights_are_repetitions_and_rows_with_holes_are_left_out():
     cases = CLINIC.sample(200, output="pandas")
     import pandas as pd
