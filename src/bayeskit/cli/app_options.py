@@ -37,8 +37,8 @@ def as_command(problem: Problem) -> str:
     """Return the options that settle a problem of a table, as they are typed.
 
     >>> from bayeskit.table.problem import Problem
-    >>> as_command(Problem("outliers", "…", ("a b",), options=(("kinds", "a b=lognormal"),)))
-    "--kind 'a b=lognormal'"
+    >>> as_command(Problem("outliers", "…", ("a b",), options=(("kinds", "a b=equal-frequency"),)))
+    "--kind 'a b=equal-frequency'"
     """
     words = []
     for name, value in problem.options[:MOST_WRITTEN]:

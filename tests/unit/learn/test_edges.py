@@ -21,20 +21,17 @@ LABELS = RNG.choice(["a", "b", "c"], 400)
 
 
 class FakePlan:
-    """The batches of some pieces, as a plan reads them: labelled rows, and how many had no label."""
+    """The batches of some pieces, as a plan reads them: labelled rows."""
 
     def __init__(self, batches):
-        self.batches = batches  # piece → slices, None for a batch of 5 rows without labels
+        self.batches = batches  # piece → slices
 
     def rows(self, readers):
         for reader in readers:
             for part in self.batches[reader.number]:
-                if part is None:
-                    yield None, 5
-                    continue
                 classes, y = np.unique(LABELS[part], return_inverse=True)
                 source = read_table({"x": NUMBERS[part]})
-                yield SimpleNamespace(source=source, classes=classes, y=y, weight=None), 0
+                yield SimpleNamespace(source=source, classes=classes, y=y, weight=None)
 
 
 def seen(batches, pieces=None):
@@ -97,9 +94,3 @@ def test_a_column_of_exactly_as_many_numbers_as_are_counted_is_counted(monkeypat
     assert cells.tallied().weight.tolist() == [4.0, 4.0, 4.0]
     monkeypatch.setattr(edges, "_MOST_DISTINCT", 2)
     assert cells.tallied() is None
-
-
-def test_the_key_of_a_row_counts_rows_without_a_label(monkeypatch):
-    found = seen({0: [slice(0, 10), None, slice(10, 20)]})
-    keys = np.concatenate([row_keys(0, 0, 0, 10), row_keys(0, 0, 15, 10)])
-    assert_array_equal(np.sort(found.samples[0].keys), np.sort(keys[~np.isnan(NUMBERS[:20])]))
