@@ -47,6 +47,11 @@ class ColumnNote:
         return {**vars(self), "convention": None if self.convention is None else self.convention.to_json()}
 
 
+def _row(number: int) -> str:
+    """Return where a row of a frame is, for messages."""
+    return f"row {number}"
+
+
 @dataclass(frozen=True, repr=False)
 class ReadTable(Result):
     """A table that :func:`bayeskit.read` has read; every model's ``fit`` takes it.
@@ -62,7 +67,7 @@ class ReadTable(Result):
     source: Source = field(repr=False)  # the columns that models learn from
     n_unlabelled: int = 0  # rows without a label, which were left out
     # Where a row of ``raw`` is, for messages; the first row is 0.
-    place: Callable[[int], str] = field(default="row {}".format, repr=False)
+    place: Callable[[int], str] = field(default=_row, repr=False)
     said: tuple[Problem, ...] = ()  # what the reader itself met
     n_rows: int = 0  # rows of the whole table, where this is a sample of them
 

@@ -22,7 +22,7 @@ class Ranked(WrittenForm):
     The states of each variable cut 0 … 1 into equal parts, in their order. The variable is a normal truncated to 0 … 1
     whose mean is a function of the parents' midpoints; its states get the mass of their parts.
 
-    .. math:: y \sim \mathrm{TNormal}\Big(\frac{\sum_i w_i x_i}{\sum_i w_i}, \sigma^2, 0, 1\Big)
+    .. math:: y \sim \mathrm{TNormal}\left(\frac{\sum_i w_i x_i}{\sum_i w_i}, \sigma^2, 0, 1\right)
 
     Parameters
     ----------
