@@ -105,7 +105,7 @@ def read_written_table(
             dropped = Problem(
                 "dropped rows", f"{n:,} copies or rows of rare classes were left out, as you asked", (), n
             )
-            table = replace(table, said=(*table.said, dropped))
+            table = replace(table, said=(*table.said, dropped), kept=np.flatnonzero(rows))
     return table
 
 
