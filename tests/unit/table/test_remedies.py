@@ -151,3 +151,17 @@ def test_rows_are_numbered_as_in_the_table_that_came():
     table = bayeskit.read(copied, "play", drop_rare_classes=True)
     copies = [problem for problem in table.problems if problem.code == "duplicates"]
     assert copies[0].example == f"rows 2 and {N + 2}"
+
+
+def test_a_program_cannot_replace_spellings_and_such_a_model_is_not_exported():
+    from bayeskit.errors import BayeskitError
+    from bayeskit.export.models import scorer_of
+
+    merged = bayeskit.NaiveBayes().fit(bayeskit.read(messy(), "play", merge_labels=True))
+    with pytest.raises(BayeskitError, match="column 'sky': the model reads 'Clear' as 'clear'; C cannot do that"):
+        scorer_of(merged, "C")
+    word = bayeskit.NaiveBayes().fit(bayeskit.read(clean(), "play", missing=["sky=rain"]))
+    with pytest.raises(BayeskitError, match="column 'sky': the model reads 'rain' as a missing cell"):
+        scorer_of(word, "C")
+    target = bayeskit.read({**messy(), "sky": clean()["sky"]}, "play", merge_labels=True)
+    assert scorer_of(bayeskit.NaiveBayes().fit(target), "C").classes == ["no", "yes"]
