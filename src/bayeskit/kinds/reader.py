@@ -43,6 +43,7 @@ def read_written_table(
     missing: Sequence[str] = (),
     remedies: Remedies = NOTHING,
     n_rows: int | None = None,
+    also: Collection[str] = (),
     ask: bool = False,
     text: bool = False,
     said: Sequence[str] = (),
@@ -64,6 +65,8 @@ def read_written_table(
         What is done to the rows first.
     n_rows : int, optional
         The rows of the whole table, of which ``raw`` is a sample.
+    also : collection of str
+        Columns whose numbers and dates are read though they are ignored, since folds need them.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     text : bool
@@ -86,6 +89,7 @@ def read_written_table(
         "date_order": date_order,
         "missing": plain_words,
         "n_rows": n_rows,
+        "also": also,
         "ask": ask,
         "text": text,
         "said": said,
@@ -121,6 +125,7 @@ def _read(
     date_order: str | None,
     missing: Sequence[str],
     n_rows: int | None,
+    also: Collection[str],
     ask: bool,
     text: bool,
     said: Sequence[str],
@@ -140,6 +145,7 @@ def _read(
         place=place,
         ask=ask,
         missing=conversions.missing_in,
+        also=also,
     )
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):

@@ -148,6 +148,7 @@ def read_training_table(
         missing=missing,
         remedies=remedies,
         n_rows=n_rows,
+        also=also,
         ask=isinstance(file, TableFile) and file.may_use_commas,
         text=isinstance(file, TableFile) and file.is_text,
         said=file.said if isinstance(file, TableFile) else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 
 import numpy as np
 import pytest
@@ -165,3 +166,12 @@ def test_a_program_cannot_replace_spellings_and_such_a_model_is_not_exported():
         scorer_of(word, "C")
     target = bayeskit.read({**messy(), "sky": clean()["sky"]}, "play", merge_labels=True)
     assert scorer_of(bayeskit.NaiveBayes().fit(target), "C").classes == ["no", "yes"]
+
+
+@pytest.mark.parametrize("form", ["%d %b %Y", "%d/%m/%Y", "%Y-%m-%d"])
+def test_folds_in_time_read_the_dates_of_a_column_that_is_left_out(form, tmp_path):
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=k) for k in range(N)]
+    data = written(tmp_path, {**clean(), "day": [day.strftime(form) for day in days]})
+    options = ["-t", "play", "-m", "NaiveBayes", "--folds", "time:day", "--ignore", "day", "--no-report"]
+    assert run(["train", str(data), *options, "-o", str(tmp_path / "play.bayes")]) == 0
+    assert "day" not in bayeskit.load(tmp_path / "play.bayes").schema_.names
