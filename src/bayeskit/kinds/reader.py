@@ -85,15 +85,8 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
-    settings |= {
-        "date_order": date_order,
-        "missing": plain_words,
-        "n_rows": n_rows,
-        "also": also,
-        "ask": ask,
-        "text": text,
-        "said": said,
-    }
+    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
+    settings |= {"also": also, "text": text, "said": said}
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, spellings, place=place, **settings))
@@ -135,18 +128,8 @@ def _read(
     given = dict(kinds or {})
     pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
     conversions = Conversions(missing=tuple(missing), spellings=pairs)
-    written = read_columns(
-        raw,
-        target or "",
-        given,
-        ignore,
-        decimal=decimal,
-        date_order=date_order,
-        place=place,
-        ask=ask,
-        missing=conversions.missing_in,
-        also=also,
-    )
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "place": place, "ask": ask, "text": text}
+    written = read_columns(raw, target or "", given, ignore, missing=conversions.missing_in, also=also, **how)
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)
@@ -154,7 +137,7 @@ def _read(
     notes = infer_kinds(data, target or "", ignore, given, written)
     if n_rows is not None:
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
-    features = read_features(data, notes)
+    features = read_features(data, notes, none=True)
     refuse_misfits(features, given)
     problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:

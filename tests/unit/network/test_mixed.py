@@ -51,6 +51,40 @@ def test_posteriors_of_a_gaussian_network_are_those_of_its_joint_normal(n):
     assert_allclose(net.log_probability(cases), joint, rtol=1e-9)
 
 
+@pytest.mark.parametrize("sd", [1e7, 1e8, 1e12, 1e20, 1e150])
+def test_two_readings_of_a_widely_spread_number_are_averaged_to_the_last_digit(sd):
+    lines = {"x": LinearGaussian(sd=sd), "y": LinearGaussian(x=1), "z": LinearGaussian(x=1)}
+    net = BayesianNetwork("x->y; x->z", tables=lines)
+    answer = net.posterior("x", given={"y": 5, "z": 6})
+    precision = 1.0 / sd / sd + 2.0
+    assert answer.mean == pytest.approx(11.0 / precision, rel=1e-13)
+    assert answer.sd == pytest.approx(precision**-0.5, rel=1e-13)
+    # y, then z given y: N(5; 0, sd² + 1) N(6; 5 sd² / (sd² + 1), …), here with the limits of a large sd.
+    log = norm(0.0, sd).logpdf(5.0) + norm(5.0, np.sqrt(2.0)).logpdf(6.0)
+    assert answer.log_evidence == pytest.approx(float(log), rel=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_very_small_and_very_large_deviations_scale_the_answer(scale):
+    lines = {"x": LinearGaussian(sd=scale), "y": LinearGaussian(x=1, sd=scale), "z": LinearGaussian(x=1, sd=scale)}
+    answer = BayesianNetwork("x->y; x->z", tables=lines).posterior("x", given={"y": 3 * scale, "z": 6 * scale})
+    assert answer.mean == pytest.approx(3 * scale, rel=1e-13)
+    assert answer.sd == pytest.approx(scale * 3**-0.5, rel=1e-13)
+
+
+def test_real_evidence_beyond_every_density_is_refused():
+    tables = {
+        "c": [0.5, 0.5],
+        "x": ConditionalGaussian({"no": LinearGaussian(), "yes": LinearGaussian(mean=1)}),
+    }
+    net = BayesianNetwork("c->x", tables=tables)
+    with pytest.raises(NetworkError, match=r"real evidence \{'x': 1e\+160\}"):
+        net.posterior("c", given={"x": 1e160})
+    huge = BayesianNetwork("x->y", tables={"x": LinearGaussian(sd=1e300), "y": LinearGaussian(x=1e300)})
+    with pytest.raises(NetworkError, match="beyond the largest number"):
+        huge.posterior("y")
+
+
 CLINIC = BayesianNetwork(
     "sex{f|m}->height; sex->weight<-height; age{young|mid|old}->weight; weight->pressure<-age; sex->smokes; "
     "height->shoe",
@@ -185,6 +219,32 @@ def test_regressions_are_those_of_least_squares():
         assert cpd.sd[place] == pytest.approx(np.sqrt(((rows["weight"] - x @ b) ** 2).mean()), rel=1e-9), i
     assert fitted["sex"].array[0] == pytest.approx((cases["sex"] == "f").mean())
     assert fitted.log_likelihood(cases) > CLINIC.log_likelihood(cases)
+
+
+def test_smoothing_leaves_the_slopes_of_groups_far_apart_their_own():
+    rng = np.random.default_rng(0)
+    c = rng.integers(0, 2, 400)
+    x = np.where(c == 1, 100.0, 0.0) + rng.normal(size=400)
+    y = np.where(c == 1, -2.0, 2.0) * x + 0.1 * rng.normal(size=400)
+    two = {"no": LinearGaussian(), "yes": LinearGaussian()}
+    net = BayesianNetwork(
+        {"c": [], "x": ["c"], "y": ["c", "x"]},
+        tables={"c": [0.5, 0.5], "x": ConditionalGaussian(two), "y": ConditionalGaussian(two)},
+    )
+    cases = {"c": np.where(c == 1, "yes", "no"), "x": x, "y": y}
+    cpd = net.fitted(cases)["y"].distribution
+    assert_allclose(cpd.slope[:, 0], [2.0, -2.0], atol=0.05)
+    # One row more in each group, around its own mean, that varies as rows within the groups do on average.
+    within = [np.cov(x[c == g], y[c == g], bias=True) * (c == g).sum() for g in (0, 1)]
+    for g in (0, 1):
+        m = within[g] + (within[0] + within[1]) / 400
+        slope = m[0, 1] / m[0, 0]
+        assert cpd.slope[g, 0] == pytest.approx(slope, rel=1e-9)
+        assert cpd.intercept[g] == pytest.approx(y[c == g].mean() - slope * x[c == g].mean(), rel=1e-7)
+        assert cpd.sd[g] == pytest.approx(np.sqrt((m[1, 1] - slope * m[0, 1]) / ((c == g).sum() + 1)), rel=1e-7)
+    here = {name: column[c == 0] for name, column in cases.items()}
+    empty = net.fitted(here)["y"].distribution
+    assert_allclose([empty.slope[1, 0], empty.intercept[1]], np.polyfit(here["x"], here["y"], 1), rtol=1e-8)
 
 
 def test_weights_are_repetitions_and_rows_with_holes_are_left_out():

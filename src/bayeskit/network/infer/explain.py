@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from math import inf, log
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayeskit.counts.memory import Memory
 from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import NetworkError
@@ -19,9 +22,11 @@ from bayeskit.result import Result
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
 
+Floats = NDArray[np.float64]
 
-@dataclass(frozen=True)
-class Finding:
+
+@dataclass(frozen=True, repr=False)
+class Finding(Result):
     """What one finding did to the probability of a state.
 
     Attributes
@@ -144,26 +149,29 @@ class ExplainsAnswers:
 
         last = ask(given)
         k = int(last.array.argmax()) if state is None else net.state(variable, state)
-        named, prior = net.states[target][k], float(ask({}).array[k])
+        named, prior = net.states[target][k], ask({}).array
         known: dict[str, Any] = {}
         findings: list[Finding] = []
         now = prior
         while len(known) < len(given):
             left = [name for name in given if name not in known]
-            after = {name: float(ask({**known, name: given[name]}).array[k]) for name in left}
-            name = max(left, key=lambda name: abs(_change(now, after[name])))
+            after = {name: ask({**known, name: given[name]}).array for name in left}
+            moved = {name: _change(now, after[name], k) for name in left}
+            name = max(left, key=lambda name: abs(moved[name]))
             trail = dag.open_trail(net.parents, [net.index(name)], [target], [net.index(each) for each in known])
             path = tuple(net.names[v] for v in trail or ())
-            findings.append(Finding(name, given[name], after[name], _change(now, after[name]), path))
+            findings.append(Finding(name, given[name], float(after[name][k]), moved[name], path))
             known[name], now = given[name], after[name]
-        return NetworkExplanation(variable, named, prior, now, tuple(findings))
+        return NetworkExplanation(variable, named, float(prior[k]), float(now[k]), tuple(findings))
 
 
-def _change(before: float, after: float) -> float:
-    """Return the change of the log-odds; 0 where a certain probability stays certain."""
-    a, b = _log_odds(before), _log_odds(after)
+def _change(before: Floats, after: Floats, k: int) -> float:
+    """Return the change of the log-odds of state k; 0 where a certain probability stays certain."""
+    a, b = _log_odds(before, k), _log_odds(after, k)
     return 0.0 if a == b else b - a
 
 
-def _log_odds(p: float) -> float:
-    return -inf if p <= 0 else inf if p >= 1 else log(p) - log(1.0 - p)
+def _log_odds(p: Floats, k: int) -> float:
+    # The others are summed: 1 - p[k] is 0 long before they are.
+    for_it, against = float(p[k]), float(np.delete(p, k).sum())
+    return -inf if for_it <= 0 else inf if against <= 0 else log(for_it) - log(against)

@@ -43,42 +43,70 @@ class Group:
     parents : tuple of int
         The discrete parents whose states are not known.
     mean : float64 array of shape (n_configurations, n_members)
-    covariance : float64 array of shape (n_configurations, n_members, n_members)
+    spread : float64 array of shape (n_configurations, n_members, n_members)
+        The members are ``mean + spread · unit normals``. Covariances are never formed: they square what is large, and
+        the small differences that matter are then gone.
     """
 
     members: tuple[int, ...]
     parents: tuple[int, ...]
     mean: Floats
-    covariance: Floats
+    spread: Floats
 
     def split(self, seen: Mapping[int, float]) -> tuple[list[int], Floats]:
         """Return the places of the observed members, and their numbers."""
         places = [k for k, v in enumerate(self.members) if v in seen]
         return places, np.array([seen[self.members[k]] for k in places])
 
+    def _root(self, places: list[int]) -> Floats:
+        """Return R, upper triangular, with RᵀR the covariance of these members; (n_configurations, places, places)."""
+        columns = self.spread[:, places].transpose(0, 2, 1)  # a column per member, a row per unit normal
+        if not np.isfinite(columns).all():
+            raise NetworkError(
+                "real variables: deviations times slopes are beyond the largest number; scale them down."
+            )
+        # With the largest rows first, reflections keep the digits of small rows (Cox & Higham 1998, section 3).
+        order = np.argsort(-abs(columns).max(axis=2), axis=1, kind="stable")
+        return np.asarray(np.linalg.qr(np.take_along_axis(columns, order[:, :, None], axis=1), mode="r"))
+
+    def _units(self, root: Floats, places: list[int], values: Floats) -> Floats:
+        """Return z with Rᵀz = observed numbers less their means, (n_configurations, observed)."""
+        away, z = values - self.mean[:, places], np.zeros((len(self.mean), len(places)))
+        with np.errstate(all="ignore"):  # what is not finite is refused by name
+            for k in range(len(places)):
+                z[:, k] = (away[:, k] - (root[:, :k, k] * z[:, :k]).sum(axis=1)) / root[:, k, k]
+        return z
+
     def log_density(self, seen: Mapping[int, float]) -> Floats:
         """Return the log-density of the observed members in each configuration."""
         places, values = self.split(seen)
         if not places:
             return np.zeros(len(self.mean))
-        root = np.linalg.cholesky(self.covariance[:, places][:, :, places])
-        z = np.linalg.solve(root, (values - self.mean[:, places])[..., None])[..., 0]
-        log_root = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-        return np.asarray(-0.5 * (z * z).sum(axis=1) - log_root - 0.5 * len(places) * np.log(2.0 * np.pi))
+        root = self._root(places)
+        z = self._units(root, places, values)
+        with np.errstate(over="ignore", divide="ignore"):
+            log_root = np.log(abs(np.diagonal(root, axis1=1, axis2=2))).sum(axis=1)
+            log = -0.5 * (z * z).sum(axis=1) - log_root - 0.5 * len(places) * np.log(2.0 * np.pi)
+        if np.isnan(log).any():
+            raise NetworkError(f"the density of the real evidence {values.tolist()} is beyond what numbers can hold.")
+        return np.asarray(log)
 
     def given(self, seen: Mapping[int, float], wanted: list[int]) -> tuple[Floats, Floats]:
         """Return means and deviations of members given the observed ones, (n_configurations, n_wanted) each."""
         places, values = self.split(seen)
         at = [self.members.index(v) for v in wanted]
-        mean = self.mean[:, at]
-        variance = np.diagonal(self.covariance, axis1=1, axis2=2)[:, at]
+        n, mean = len(places), self.mean[:, at]
+        # R of observed and wanted together: above row n, what the observed ones say of the wanted; below, what is left.
+        root = self._root([*places, *at])
         if places:
-            root = np.linalg.cholesky(self.covariance[:, places][:, :, places])
-            across = np.linalg.solve(root, self.covariance[:, places][:, :, at])  # (Q, observed, wanted)
-            z = np.linalg.solve(root, (values - self.mean[:, places])[..., None])
-            mean = mean + (across * z).sum(axis=1)
-            variance = variance - (across**2).sum(axis=1)
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+            z = self._units(root, places, values)
+            mean = mean + (root[:, :n, n:] * z[:, :, None]).sum(axis=1)
+        left = root[:, n:, n:]
+        scale = abs(left).max(axis=1)
+        sd = scale * np.sqrt(((left / np.where(scale > 0, scale, 1.0)[:, None, :]) ** 2).sum(axis=1))
+        if not (np.isfinite(mean).all() and np.isfinite(sd).all()):
+            raise NetworkError(f"the real evidence {values.tolist()} leads beyond what numbers can hold.")
+        return mean, sd
 
 
 class MixedCase:
@@ -153,18 +181,19 @@ class MixedCase:
         codes = {p: grid[:, k] for k, p in enumerate(parents)}
         place = {v: k for k, v in enumerate(members)}
         mean, spread = np.zeros((q, n)), np.zeros((q, n, n))  # spread: x = mean + spread · unit normals
-        for k, v in enumerate(members):
-            cpd, family = net._gaussian[v], net.parents[v]
-            d = cpd.configuration(self._codes_of(family, cpd, codes, q))
-            mean[:, k], spread[:, k, k] = cpd.intercept[d], cpd.sd[d]
-            for column, r in enumerate(cpd.real):
-                b, p = cpd.slope[d, column], family[r]
-                if p in self.known:
-                    mean[:, k] += b * self.known[p]
-                else:
-                    mean[:, k] += b * mean[:, place[p]]
-                    spread[:, k] += b[:, None] * spread[:, place[p]]
-        return Group(tuple(members), parents, mean, spread @ spread.transpose(0, 2, 1))
+        with np.errstate(over="ignore", invalid="ignore"):  # the group refuses what is not finite
+            for k, v in enumerate(members):
+                cpd, family = net._gaussian[v], net.parents[v]
+                d = cpd.configuration(self._codes_of(family, cpd, codes, q))
+                mean[:, k], spread[:, k, k] = cpd.intercept[d], cpd.sd[d]
+                for column, r in enumerate(cpd.real):
+                    b, p = cpd.slope[d, column], family[r]
+                    if p in self.known:
+                        mean[:, k] += b * self.known[p]
+                    else:
+                        mean[:, k] += b * mean[:, place[p]]
+                        spread[:, k] += b[:, None] * spread[:, place[p]]
+        return Group(tuple(members), parents, mean, spread)
 
     def _codes_of(
         self, family: tuple[int, ...], cpd: GaussianCPD, codes: Mapping[int, NDArray[np.int64]], q: int
@@ -186,6 +215,12 @@ class MixedCase:
             scale += top
             if not group.parents or net is None:
                 continue
+            if not np.isfinite(top):
+                far = {self.net.names[v]: self.seen[v] for v in group.members if v in self.seen}
+                raise NetworkError(
+                    f"the real evidence {far} is so far from every configuration that no density of it is above 0; "
+                    "give numbers nearer to the means."
+                )
             likely = np.exp(log - top).reshape([self.net.cards[p] for p in group.parents])
             name = f"(real evidence {k + 1})"
             above = [self.net.names[p] for p in group.parents]

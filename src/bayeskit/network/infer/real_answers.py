@@ -56,7 +56,9 @@ class RealPosterior(Result):
     @property
     def sd(self) -> float:
         """The standard deviation."""
-        return float(np.sqrt(self.variance))
+        away = self.means - self.mean
+        scale = float(max(self.sds.max(), abs(away).max())) or 1.0  # squares of very large or small ones leave floats
+        return scale * float(np.sqrt((self.weights * ((self.sds / scale) ** 2 + (away / scale) ** 2)).sum()))
 
     def density(self, x: Any) -> Floats:
         """Return the density at each number."""

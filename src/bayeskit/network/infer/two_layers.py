@@ -31,6 +31,8 @@ SEED = 0
 MOST_WORK = 2.0**36
 # The running table, its counterpart of the backward sweep and a copy of each.
 TABLES_AT_ONCE = 4
+# A difference from 1 below this has lost digits; it is then found as a sum of its own.
+LOST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +127,8 @@ def _finding(net: BayesianNetwork, i: int, present: dict[int, int]) -> _Finding 
     present.update(zip(above, states, strict=True))
     chance = np.array([link[s, 1] for link, s in zip(cpd.links, states, strict=True)])
     with np.errstate(divide="ignore"):
-        no_leak = float(np.log(cpd.leak[0]))
+        # A leak far below rounding is still what makes a finding possible.
+        no_leak = float(np.log1p(-cpd.leak[1]) if cpd.leak[1] < 0.5 else np.log(cpd.leak[0]))
     return _Finding(np.array(above, dtype=np.int64), chance, no_leak, cpd.order[0])
 
 
@@ -190,18 +193,42 @@ class _Case:
         with np.errstate(divide="ignore"):
             np.add.at(log_none, finding[alone], np.log1p(-on[cause[alone]] * chance[alone]))
         leak = -np.expm1(log_none)
-        log_p, posterior, slope = self._sweep(finding[~alone], cause[~alone], chance[~alone], on, leak, limit)
+        coupled = (finding[~alone], cause[~alone], chance[~alone])
+        log_p, posterior, slope = self._sweep(*coupled, on, leak, limit)
         if log_p == -inf:
             return -inf
         self.on, self.off = on.copy(), off.copy()
         for k, p in posterior.items():
-            self.on[k], self.off[k] = p
-        for f, k, q in zip(finding[alone], cause[alone], chance[alone], strict=True):
-            if off[k] > 0.0:
-                # log P is linear in the leak; with the cause there, the leak grows by what the cause adds.
-                grown = slope[f] * exp(log_none[f]) * q / (1.0 - on[k] * q)
-                self.on[k], self.off[k] = on[k] * (1.0 + grown * off[k]), off[k] * max(1.0 - grown * on[k], 0.0)
+            self.on[k], self.off[k] = p, max(1.0 - p, 0.0)
+            if self.off[k] < LOST:
+                left = ~alone & (cause != k)
+                without, *_ = self._sweep(finding[left], cause[left], chance[left], on, leak, limit)
+                self.off[k] = off[k] * exp(without - log_p)
+        for f in np.unique(finding[alone]):
+            here = alone & (finding == f)
+            rest = max(1.0 - slope[f] * leak[f], 0.0)
+            if rest < LOST:
+                by_others, *_ = self._sweep(*coupled, on, np.where(np.arange(len(leak)) == f, 0.0, leak), limit)
+                rest = exp(by_others - log_p)
+            no_leak = self.layers.findings[positive[f]].log_no_leak
+            self._fold(cause[here], chance[here], no_leak, rest, slope[f])
         return log_p
+
+    def _fold(self, cause: NDArray[np.int64], chance: Floats, log_no_leak: float, rest: float, slope: float) -> None:
+        """Put the posteriors of the causes in place that are part of one finding's leak.
+
+        P(findings) is linear in that leak: ``rest + slope · leak`` of it; the leak with or without a cause is known.
+        """
+        on, off = self.on[cause], self.off[cause]
+        with np.errstate(divide="ignore"):
+            fails, silent = np.log1p(-on * chance), np.log1p(-chance)
+        # Sums before and after each: a cause is left out without being subtracted.
+        before = np.concatenate([[log_no_leak], log_no_leak + np.cumsum(fails)[:-1]])
+        after = np.concatenate([np.cumsum(fails[::-1])[::-1][1:], [0.0]])
+        others = before + after
+        open_ones = off > 0.0
+        self.on[cause] = np.where(open_ones, on * (rest - slope * np.expm1(others + silent)), on)
+        self.off[cause] = np.where(open_ones, off * (rest - slope * np.expm1(others)), off)
 
     def _sweep(
         self,
@@ -211,8 +238,8 @@ class _Case:
         on: Floats,
         leak: Floats,
         limit: float,
-    ) -> tuple[float, dict[int, tuple[float, float]], Floats]:
-        """Return log P(positive findings), the posteriors of the coupled causes, and d log P / d leak."""
+    ) -> tuple[float, dict[int, float], Floats]:
+        """Return log P(positive findings), P(cause | them) of the coupled causes, and d log P / d leak."""
         slope, log_p = np.zeros(len(leak)), 0.0
         joined, here = np.unique(finding, return_inverse=True)
         for f in set(range(len(leak))) - set(joined.tolist()):
@@ -230,8 +257,7 @@ class _Case:
             on[causes].tolist(), leak[joined].tolist(), disease, found, chance.tolist(), order, limit / 4.0
         )
         slope[joined] = slopes
-        pairs = {int(k): (float(p), float(max(1.0 - p, 0.0))) for k, p in zip(causes, posterior, strict=True)}
-        return log_p + log_z, pairs, slope
+        return log_p + log_z, {int(k): float(p) for k, p in zip(causes, posterior, strict=True)}, slope
 
 
 def _refuse(work: float, peak: int, limit: float, n_findings: int) -> None:

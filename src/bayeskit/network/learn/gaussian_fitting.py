@@ -11,13 +11,30 @@ from bayeskit.network.cpd.gaussian import GaussianCPD
 Floats = NDArray[np.float64]
 
 
-def moments_of(z: Floats, weight: Floats, group: NDArray[np.int64], n_groups: int) -> Floats:
-    """Return Σ w z zᵀ of each group, (n_groups, k, k); the moments of two tables add."""
-    out = np.zeros((n_groups, z.shape[1], z.shape[1]))
+def moments_of(z: Floats, weight: Floats, group: NDArray[np.int64], n_groups: int) -> tuple[Floats, Floats, Floats]:
+    """Return of each group its weight, its mean and Σ w (z - mean)(z - mean)ᵀ: (n_groups,), (…, k) and (…, k, k)."""
+    n, mean = np.zeros(n_groups), np.zeros((n_groups, z.shape[1]))
+    around = np.zeros((n_groups, z.shape[1], z.shape[1]))
     for g in np.unique(group):
-        rows = z[group == g]
-        out[g] = rows.T @ (rows * weight[group == g, None])
-    return out
+        rows, w = z[group == g], weight[group == g]
+        n[g], mean[g] = w.sum(), np.average(rows, axis=0, weights=w)
+        away = rows - mean[g]
+        around[g] = away.T @ (away * w[:, None])
+    return n, mean, around
+
+
+def _smoothed(z: Floats, w: Floats, group: NDArray[np.int64], n_groups: int, smoothing: float) -> tuple[Floats, ...]:
+    """Return the moments with ``smoothing`` rows more in each group, which vary as rows within groups do.
+
+    They lie around the group's own mean, so they say nothing of where it is; a group without rows is that of all rows.
+    """
+    n, mean, around = moments_of(z, w, group, n_groups)
+    within = around.sum(axis=0) / w.sum()
+    whole, centre, spread = moments_of(z, w, np.zeros(len(w), dtype=np.int64), 1)
+    empty = n == 0
+    mean[empty] = centre[0]
+    around = np.where(empty[:, None, None], smoothing * spread[0] / whole[0], around + smoothing * within)
+    return n + smoothing, mean, around
 
 
 def fit_gaussian(
@@ -38,24 +55,23 @@ def fit_gaussian(
     if not scale[-1] > 0:
         raise NetworkError(f"the column {name!r} is constant, so it has no density; leave the variable out.")
     scale = np.where(scale > 0, scale, 1.0)
-    z = np.column_stack([np.ones(len(w)), (numbers - centre) / scale])
-    moments = moments_of(z, w, group, len(cpd.intercept))
-    moments = moments + smoothing * moments.sum(axis=0) / w.sum()
+    z = (numbers - centre) / scale
     slope, intercept, sd = np.zeros_like(cpd.slope), np.zeros_like(cpd.intercept), np.zeros_like(cpd.sd)
-    for g, m in enumerate(moments):
-        if not m[0, 0] > 0:
+    moments = _smoothed(z, w, group, len(cpd.intercept), smoothing)
+    for g, (n, mean, m) in enumerate(zip(*moments, strict=True)):
+        if not n > 0:
             raise NetworkError(
                 f"no row has configuration {g} of the discrete parents of {name!r}; with smoothing above 0 it takes "
                 "the regression of all rows."
             )
         b, *_ = np.linalg.lstsq(m[:-1, :-1], m[:-1, -1], rcond=1e-13)
         rest = m[-1, -1] - 2.0 * b @ m[:-1, -1] + b @ m[:-1, :-1] @ b
-        if not rest > 1e-14 * m[-1, -1]:
+        if not rest > 1e-14 * (m[-1, -1] + n * mean[-1] ** 2):
             raise NetworkError(
                 f"in configuration {g} the parents of {name!r} say it without error, so it has no density there; give "
                 "more rows or smoothing above 0."
             )
-        slope[g] = b[1:] * scale[-1] / scale[:-1]
-        intercept[g] = centre[-1] + scale[-1] * b[0] - slope[g] @ centre[:-1]
-        sd[g] = scale[-1] * np.sqrt(rest / m[0, 0])
+        slope[g] = b * scale[-1] / scale[:-1]
+        intercept[g] = centre[-1] + scale[-1] * (mean[-1] - b @ mean[:-1]) - slope[g] @ centre[:-1]
+        sd[g] = scale[-1] * np.sqrt(rest / n)
     return GaussianCPD(cpd.cards, intercept, slope, sd)

@@ -70,3 +70,19 @@ def test_the_tornado_has_a_bar_on_each_side_of_every_number():
     assert ends == {round(number.probability_at(min(number.value * s, 1.0)), 9) for s in (0.8, 1.2)}
     with pytest.raises(NetworkError, match="change must be above 0"):
         found.plot(change=0)
+
+
+def test_changes_add_up_where_a_state_is_certain_to_the_last_digit():
+    net = BayesianNetwork(
+        "c->x; c->y; c->z",
+        tables={
+            "c": [0.5, 0.5],
+            "x": [[1 - 1e-20, 1e-20], [0.5, 0.5]],
+            "y": [[0.4, 0.6], [0.6, 0.4]],
+            "z": [[0.5, 0.5], [1 - 1e-15, 1e-15]],
+        },
+    )
+    found = net.explain("c", given={"x": "yes", "y": "yes", "z": "yes"}, state="yes")
+    expected = {"x": np.log(0.5 / 1e-20), "y": np.log(0.4 / 0.6), "z": np.log(1e-15 / 0.5)}
+    assert {each.variable: pytest.approx(each.log_odds, rel=1e-9) for each in found.findings} == expected
+    assert sum(each.log_odds for each in found.findings) == pytest.approx(sum(expected.values()), rel=1e-9)

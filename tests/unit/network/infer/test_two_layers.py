@@ -52,6 +52,64 @@ def test_answers_are_those_of_the_general_engine(seed, yes_first):
         assert_allclose(net.posterior(f, given=given).array, by_the_general_engine(net, f, given)[0], rtol=1e-11)
 
 
+def exact_posteriors(prior, forms, given):
+    """P(cause | findings) by the sum over all states, in fractions; ``given`` has states of causes and findings."""
+    causes, there, total = list(prior), dict.fromkeys(prior, Fraction(0)), Fraction(0)
+    absent = dict.fromkeys(prior, Fraction(0))
+    for states in product((0, 1), repeat=len(causes)):
+        of = dict(zip(causes, states, strict=True))
+        if any(of[v] != (s == "yes") for v, s in given.items() if v in of):
+            continue
+        p = Fraction(1)
+        for v, x in of.items():
+            p *= Fraction(prior[v]) if x else 1 - Fraction(prior[v])
+        for f, (leak, links) in forms.items():
+            fails = 1 - Fraction(leak)
+            for v, q in links.items():
+                fails *= 1 - Fraction(q) if of[v] else 1
+            p *= {"no": fails, "yes": 1 - fails}.get(given.get(f), Fraction(1))
+        total += p
+        for v, x in of.items():
+            (there if x else absent)[v] += p
+    return {v: [float(absent[v] / total), float(there[v] / total)] for v in causes}
+
+
+@pytest.mark.parametrize("leak", [1e-3, 1e-10, 1e-17, 1e-300])
+@pytest.mark.parametrize("known", [{}, {"a": "no"}, {"a": "no", "b": "no"}, {"z": "yes"}, {"a": "no", "z": "yes"}])
+def test_a_leak_below_rounding_keeps_its_say(leak, known):
+    forms = {"y": (leak, {"a": 0.3, "b": 0.4}), "z": (0.1, {"a": 0.3, "c": 0.4})}
+    given = {"y": "yes", **known}
+    net = BayesianNetwork(
+        "a->y<-b; c->z<-a",
+        tables={v: [0.5, 0.5] for v in "abc"} | {f: NoisyOr(links, leak=p) for f, (p, links) in forms.items()},
+    )
+    for v, expected in exact_posteriors(dict.fromkeys("abc", 0.5), forms, given).items():
+        if v not in given:
+            assert_allclose(net.posterior(v, given=given).array, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("leak", [1e-10, 1e-17, 1e-300])
+def test_a_finding_without_causes_has_the_probability_of_its_leak(leak):
+    net = BayesianNetwork("a->y<-b", tables={"a": [0.5, 0.5], "b": [0.5, 0.5], "y": NoisyOr(a=0.3, b=0.4, leak=leak)})
+    assert net.posterior("y", given={"a": "no", "b": "no"})["yes"] == pytest.approx(leak, rel=1e-13)
+
+
+def test_causes_that_are_almost_certain_keep_the_digits_of_their_absence():
+    forms = {
+        "f": (1e-12, {"a": 0.9, "b": 1e-9}),
+        "g": (1e-13, {"a": 0.8, "c": 0.5}),
+        "h": (1e-14, {"c": 0.9, "d": 0.9}),
+    }
+    prior = {"a": 0.5, "b": 0.25, "c": 1 - 2.0**-30, "d": 0.125}
+    tables = {v: [1 - p, p] for v, p in prior.items()}
+    tables |= {f: NoisyOr(links, leak=p) for f, (p, links) in forms.items()}
+    net = BayesianNetwork("a->f<-b; a->g<-c; c->h<-d", tables=tables)
+    for given in ({"f": "yes", "g": "yes"}, {"f": "yes", "g": "yes", "h": "yes"}, {"h": "yes", "g": "no"}):
+        answer = net.posterior(list(prior), given=given)
+        for v, expected in exact_posteriors(prior, forms, given).items():
+            assert_allclose(answer[v].array, expected, rtol=1e-11)
+
+
 def test_rare_diseases_keep_their_digits():
     net, diseases = clinic(3, n_diseases=6, n_findings=5, leak=1e-9)
     net = net.with_table("d0", [1 - 1e-12, 1e-12])
