@@ -97,7 +97,7 @@ def export(
     missing = trained.missing
     if distill is not None and rows is not None:
         # The small model learns from columns that were converted already.
-        refuse_conversions(trained.conversions, to)
+        refuse_conversions(trained.conversions, to, trained.schema_.names)
         trained = _distilled(trained, distill, rows, max_nodes)
     given = {
         "dialect": dialect,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -61,12 +61,15 @@ def scorer_of(model: Any, engine: str) -> Scorer:
         raise BayeskitError(
             f"{type(model).__name__} cannot be written as {engine}; {', '.join(names[:-1])} and {names[-1]} can."
         )
-    refuse_conversions(getattr(model.schema_, "conversions", None), engine)
+    refuse_conversions(getattr(model.schema_, "conversions", None), engine, model.schema_.names)
     return make(model._now(), engine)
 
 
-def refuse_conversions(conversions: Conversions | None, engine: str) -> None:
-    """Raise an error for columns that the reader converted: a program would need the same conversion."""
+def refuse_conversions(conversions: Conversions | None, engine: str, names: Collection[str]) -> None:
+    """Raise an error for columns that the reader converted: a program would need the same conversion.
+
+    ``names`` are the columns of the model.
+    """
     for name, convention in () if conversions is None else conversions.columns:
         if convention.outputs(name) != (name,):
             made = ", ".join(map(repr, convention.outputs(name)))
@@ -79,6 +82,15 @@ def refuse_conversions(conversions: Conversions | None, engine: str) -> None:
                 f"column {name!r} was converted ({convention.described}); {engine} cannot do that. Train on a table "
                 "that holds numbers, such as a Parquet file."
             )
+    for name, pairs in () if conversions is None else conversions.spellings:
+        if name not in names:  # the target, whose cells no program reads
+            continue
+        written, meant = pairs[0]
+        how = "a missing cell" if meant is None else repr(meant)
+        raise BayeskitError(
+            f"column {name!r}: the model reads {written!r} as {how}; {engine} cannot do that. Train on a table in "
+            "which it is written so."
+        )
 
 
 def discrete_columns(schema: Schema, unseen: str) -> tuple[Column, ...]:

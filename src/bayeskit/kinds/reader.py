@@ -43,6 +43,7 @@ def read_written_table(
     missing: Sequence[str] = (),
     remedies: Remedies = NOTHING,
     n_rows: int | None = None,
+    also: Collection[str] = (),
     ask: bool = False,
     text: bool = False,
     said: Sequence[str] = (),
@@ -64,6 +65,8 @@ def read_written_table(
         What is done to the rows first.
     n_rows : int, optional
         The rows of the whole table, of which ``raw`` is a sample.
+    also : collection of str
+        Columns whose numbers and dates are read though they are ignored, since folds need them.
     ask : bool
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     text : bool
@@ -83,7 +86,7 @@ def read_written_table(
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
     settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
-    settings |= {"text": text, "said": said}
+    settings |= {"also": also, "text": text, "said": said}
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
         merged = proposed_spellings(_read(raw, target, spellings, place=place, **settings))
@@ -99,7 +102,7 @@ def read_written_table(
             dropped = Problem(
                 "dropped rows", f"{n:,} copies or rows of rare classes were left out, as you asked", (), n
             )
-            table = replace(table, said=(*table.said, dropped))
+            table = replace(table, said=(*table.said, dropped), kept=np.flatnonzero(rows))
     return table
 
 
@@ -115,6 +118,7 @@ def _read(
     date_order: str | None,
     missing: Sequence[str],
     n_rows: int | None,
+    also: Collection[str],
     ask: bool,
     text: bool,
     said: Sequence[str],
@@ -125,7 +129,7 @@ def _read(
     pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
     conversions = Conversions(missing=tuple(missing), spellings=pairs)
     how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "place": place, "ask": ask, "text": text}
-    written = read_columns(raw, target or "", given, ignore, missing=conversions.missing_in, **how)
+    written = read_columns(raw, target or "", given, ignore, missing=conversions.missing_in, also=also, **how)
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)

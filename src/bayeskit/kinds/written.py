@@ -59,6 +59,7 @@ def read_columns(
     ask: bool = False,
     text: bool = False,
     missing: Callable[[str], Collection[str]] | None = None,
+    also: Collection[str] = (),
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
 
@@ -82,6 +83,8 @@ def read_columns(
         Whether the table comes from a text file: then columns of numbers have shown a decimal point.
     missing : callable, optional
         Returns the words for a missing cell of a column; one that is a number is missing however it is written.
+    also : collection of str
+        Columns whose numbers and dates are read though they are ignored, since folds need them.
 
     Examples
     --------
@@ -104,7 +107,7 @@ def read_columns(
             columns[name] = _labels(column)
             continue
         if name in ignore:
-            columns[name] = column
+            columns[name] = _for_folds(column, name, conventions, place) if name in also else column
             continue
         reading = _read(column, name, wanted.get(name), conventions, place)
         if missing is not None:
@@ -130,6 +133,15 @@ def read_columns(
         if reading.said:
             result.said[name] = reading.said, reading.settled_by
     return replace(result, table=pa.table(columns))
+
+
+def _for_folds(column: Any, name: str, conventions: FileConventions, place: Callable[[int], str]) -> Any:
+    """Return the numbers or dates of a column that no model reads; the column itself where a cell would be lost."""
+    import pyarrow as pa
+
+    read = _read(column, name, None, conventions, place).column
+    is_amount = pa.types.is_integer(read.type) or pa.types.is_floating(read.type) or pa.types.is_temporal(read.type)
+    return read if is_amount and read.null_count == column.null_count else column
 
 
 def _date_part(part: str, column: str, convention: Convention) -> DatePart:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order, moments_of, part_name, parts_of_dates
+from bayeskit.table.dates import ORDERS, dates_of, find_order, moments_of, part_name, parts_of_dates, pivot_of
 from bayeskit.table.durations import hours_column
 from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.number_cells import (
@@ -32,6 +32,7 @@ from bayeskit.table.number_cells import (
     unit_of,
 )
 from bayeskit.table.truth_cells import mixes_forms, truths_of
+from bayeskit.table.written_dates import POSIX
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +54,8 @@ _TRIED = 200
 
 _WHOLE = r"^[+-]?\d+$"
 _PADDED = r"^[+-]?0\d+$"
+# Numbers of phones: groups of three digits in every cell, or a country in front. Amounts differ in their length.
+_PHONE = r"^\d{3}( \d{3}){2,}$|^\+\d{1,3}( \d{2,4}){2,}$"
 # What a convention may say that cells are.
 _WHAT = ("number", "date", "hours", "truth")
 
@@ -74,6 +77,7 @@ class Convention:
     lenient: bool = False
     order: str = ""  # of a date: "ymd", "dmy" or "mdy"
     origin: str = ""  # of a date: the day from which days are counted
+    pivot: int = POSIX  # of a date: two-digit years from here on are of the last century
     parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
     truth: bool = False  # whether false and true are the numbers 0 and 1
     unit: str = ""  # of a number: what stands beside it; "%" divides by 100, "×" multiplies by the K or M of a cell
@@ -119,7 +123,7 @@ class Convention:
 
     def _entries(self, entries: Any) -> Any:
         if self.what == "date":
-            return dates_of(entries, self.order)
+            return dates_of(entries, self.order, self.pivot)
         if self.what == "hours":
             return hours_column(entries)
         return truths_of(entries) if self.what == "truth" else numbers_of(entries, self.decimal, self.unit)
@@ -178,6 +182,8 @@ class Convention:
             raise ValueError(f"not a unit: {data['unit']!r:.100}")
         if data["what"] == "date":
             np.datetime64(data["origin"], "D")
+            if not isinstance(data["pivot"], int) or not 0 <= data["pivot"] <= 100:
+                raise ValueError(f"not a two-digit year: {data['pivot']!r:.100}")
             if data["order"] not in ORDERS:
                 raise ValueError(f"not an order of dates: {data['order']!r:.100}")
         return replace(
@@ -354,7 +360,7 @@ class _Cells:
 def _number(column: Any, cells: _Cells, decimal: str | None, forced: bool) -> Reading | None:
     import pyarrow.compute as pc
 
-    if not forced and cells.any(_PADDED):
+    if not forced and (cells.any(_PADDED) or cells.all(_PHONE)):
         return None
     unit = unit_of(cells.values.to_pylist(), cells.counts.tolist())
     written = cells.with_values(bare(cells.values, unit))
@@ -429,7 +435,9 @@ def _date(column: Any, cells: _Cells, order: str | None) -> Reading | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    parsed, _ = Convention("date", order=order).parse(column)
-    origin = str(np.datetime64(pc.min(parsed).as_py(), "D"))
-    convention = Convention("date", lenient=True, order=order, origin=origin)
-    return Reading(pc.cast(parsed, pa.timestamp("s")), convention, cells.rest(known))
+    pivot, years = pivot_of(cells.values, order)
+    convention = Convention("date", lenient=True, order=order, pivot=POSIX if pivot is None else pivot)
+    parsed, _ = convention.parse(column)
+    convention = replace(convention, origin=str(np.datetime64(pc.min(parsed).as_py(), "D")))
+    said = ", ".join(filter(None, [years, cells.rest(known)]))
+    return Reading(pc.cast(parsed, pa.timestamp("s")), convention, said)

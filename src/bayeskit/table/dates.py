@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.written_dates import date_in_words
+from bayeskit.table.written_dates import POSIX, date_in_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,6 +18,9 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 # Parts of a date that are categories, and those that are amounts.
 CATEGORIES = ("month", "weekday", "hour")
 AMOUNTS = ("year", "days")
+
+# Years from now on that a date may be planned for, and years between the dates of one column that are all of one sort.
+PLANNED, LIFETIME = 10, 50
 
 # Different cells that are tried before a column is taken for dates.
 _TRIED = 200
@@ -60,7 +64,7 @@ def find_order(
     import pyarrow.compute as pc
 
     nothing = np.zeros(len(texts), dtype=bool)
-    if not may_be_dates(texts):
+    if not may_be_dates(texts) or _may_be_versions(texts):
         return None, nothing
     year_last = year_last_of(texts)
     fitting: dict[str, NDArray[np.bool_]] = {}
@@ -91,6 +95,45 @@ def may_be_dates(texts: Any) -> bool:
     return any(dates_of(some, order).null_count < len(some) for order in ("dmy", "mdy"))
 
 
+def _may_be_versions(texts: Any) -> bool:
+    """Return whether texts such as 3.10.12 show no day beyond 12 and no leading zero, as dates would."""
+    import pyarrow.compute as pc
+
+    def some(pattern: str) -> bool:
+        return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
+
+    dotted = r"^\s*\d{1,2}\.\d{1,2}\.\d{2}\b"
+    as_dates_are = r"^\s*(0\d|1[3-9]|[23]\d)\.|^\s*\d{1,2}\.0\d\.|\.\d{4}\b|\d[-/:]\d|\d.*[A-Za-z]{3}.*\d"
+    return some(dotted) and not some(as_dates_are)
+
+
+def pivot_of(texts: Any, order: str) -> tuple[int | None, str]:
+    """Return the first two-digit year that is of the last century, and the years that these become in words.
+
+    It is 69, as POSIX has it, unless some date would then be far in the future, or in it beside some of long ago: then
+    all are past, as births are. None where all years have four digits.
+
+    >>> import pyarrow as pa
+    >>> pivot_of(pa.array(["2/7/98", "3/7/21"]), "dmy"), pivot_of(pa.array(["2/7/2019"]), "dmy")
+    ((69, 'two-digit years as 1998 to 2021'), (None, ''))
+    >>> pivot_of(pa.array(["2/7/67", "31/7/58"]), "dmy")[1]
+    'two-digit years as 1958 to 1967'
+    """
+    import pyarrow.compute as pc
+
+    texts = texts.filter(pc.invert(pc.match_substring_regex(texts, r"\d{4}")))
+    years = pc.year(dates_of(texts, order)).drop_null()
+    if not len(years):
+        return None, ""
+    first, last = pc.min_max(years).as_py().values()
+    now = datetime.date.today().year
+    pivot = POSIX
+    if last > now + PLANNED or (last > now and last - first > LIFETIME):
+        pivot = now % 100 + 1
+        first, last = pc.min_max(pc.year(dates_of(texts, order, pivot))).as_py().values()
+    return pivot, f"two-digit years as {first} to {last}"
+
+
 def year_last_of(texts: Any) -> NDArray[np.bool_]:
     """Return which texts are dates whose day and month are told apart by an order only."""
     import pyarrow.compute as pc
@@ -99,7 +142,7 @@ def year_last_of(texts: Any) -> NDArray[np.bool_]:
     return np.asarray(pc.fill_null(numeric, False))
 
 
-def dates_of(texts: Any, order: str) -> pa.Array:
+def dates_of(texts: Any, order: str, pivot: int = POSIX) -> pa.Array:
     """Return texts as seconds since 1970, null where one is not a date in this order.
 
     >>> import pyarrow as pa
@@ -120,7 +163,7 @@ def dates_of(texts: Any, order: str) -> pa.Array:
         return moments
     made = moments.to_numpy(zero_copy_only=False).copy()
     for place, text in zip(rest.tolist(), texts.take(pa.array(rest)).to_pylist(), strict=True):
-        if (moment := date_in_words(text, order)) is not None:
+        if (moment := date_in_words(text, order, pivot)) is not None:
             made[place] = np.datetime64(moment, "s")
     return pa.array(made, type=pa.timestamp("s"), from_pandas=True)
 

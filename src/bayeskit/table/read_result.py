@@ -70,6 +70,8 @@ class ReadTable(Result):
     place: Callable[[int], str] = field(default=_row, repr=False)
     said: tuple[Problem, ...] = ()  # what the reader itself met
     n_rows: int = 0  # rows of the whole table, where this is a sample of them
+    # Rows of the table as it was given of which ``raw`` holds those that remedies kept; None is all.
+    kept: NDArray[np.intp] | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,6 +107,12 @@ class ReadTable(Result):
         from bayeskit.table.target import read_target  # which reads tables, as this is one
 
         return replace(read_target(self.data, self.target), n_unlabelled=self.n_unlabelled)
+
+    @property
+    def held(self) -> NDArray[np.intp]:
+        """Where each row of ``data`` is in the table as it was given, from 0 on."""
+        kept = np.arange(self.raw.num_rows) if self.kept is None else self.kept
+        return kept[np.asarray(self.raw[self.target].is_valid())] if self.n_unlabelled else kept
 
     @property
     def y(self) -> NDArray[Any] | None:

@@ -36,7 +36,7 @@ _PATTERNS = tuple(
         _WEEKDAY + r"(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})",
         r"^(?P<name>[^\W\d_]{3,})\.?[\s/-]+(?P<year>\d{4})",
         r"^(?P<year>\d{4})\s*年\s*(?P<month>\d{1,2})\s*月(?:\s*(?P<day>\d{1,2})\s*[日号號])?",
-        r"^(?P<year>\d{4})[-/](?P<month>\d{1,2})",
+        r"^(?P<year>(?:1[89]|2[01])\d{2})[-/](?P<month>\d{2})",  # 4781-7 is a code
         r"^(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?",
         r"^(?P<year>\d{4})[\s/-]?Q(?P<quarter>[1-4])",
         r"^Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",
@@ -46,7 +46,11 @@ _NUMERIC = re.compile(r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<year>
 _WIDE = str.maketrans({chr(0xFF01 + k): chr(0x21 + k) for k in range(94)} | {"\u3000": " "})
 
 
-def date_in_words(text: str, order: str) -> datetime.datetime | None:
+# Two-digit years from here on are of the 20th century, as POSIX reads them.
+POSIX = 69
+
+
+def date_in_words(text: str, order: str, pivot: int = POSIX) -> datetime.datetime | None:
     """Return a date that is not written as three plain numbers with a four-digit year; None where the text is none.
 
     >>> date_in_words("27 Dec 2023", "ymd").date().isoformat()
@@ -57,15 +61,17 @@ def date_in_words(text: str, order: str) -> datetime.datetime | None:
     True
     >>> date_in_words("2023-W52", "ymd").date().isoformat(), date_in_words("2023 Q4", "ymd").month
     ('2023-12-25', 10)
+    >>> date_in_words("2/7/67", "dmy").year, date_in_words("2/7/67", "dmy", pivot=27).year
+    (2067, 1967)
     """
     text = text.strip().translate(_WIDE)
     for pattern in _PATTERNS:
         if (match := pattern.match(text)) is not None:
-            return _moment(match.groupdict())
+            return _moment(match.groupdict(), pivot)
     if order in ("dmy", "mdy") and (match := _NUMERIC.match(text)) is not None:
         parts = match.groupdict()
         day, month = ("a", "b") if order == "dmy" else ("b", "a")
-        return _moment({**parts, "day": parts[day], "month": parts[month]})
+        return _moment({**parts, "day": parts[day], "month": parts[month]}, pivot)
     return None
 
 
@@ -74,10 +80,10 @@ def is_year_last(text: str) -> bool:
     return _NUMERIC.match(text.strip().translate(_WIDE)) is not None
 
 
-def _moment(parts: dict[str, str | None]) -> datetime.datetime | None:
+def _moment(parts: dict[str, str | None], pivot: int) -> datetime.datetime | None:
     year = int(parts["year"] or 0)
     if len(str(parts["year"])) == 2:
-        year += 2000 if year < 69 else 1900  # as POSIX reads them
+        year += 2000 if year < pivot else 1900
     hour = int(parts.get("hour") or 0)
     if half := parts.get("half"):
         hour = hour % 12 + (12 if half[0] in "pP" else 0)

@@ -148,6 +148,7 @@ def read_training_table(
         missing=missing,
         remedies=remedies,
         n_rows=n_rows,
+        also=also,
         said=file.said if isinstance(file, TableFile) else (),
         **(file.form if isinstance(file, TableFile) else {"place": place}),
     )

@@ -65,6 +65,11 @@ def test_the_convention_is_decided_from_all_cells_of_a_column(cells, values, sai
         (["76 MW", "12 mW", "3 MW"], "", ""),
         (["300 K", "290", "280"], "", ""),  # kelvin or thousands
         (["43K", "5m"], "", ""),
+        (["4781-7", "5900-12", "1300-4"], "", ""),  # codes
+        (["3.10.12", "3.9.11", "2.7.10"], "", ""),  # versions
+        (["3.10.12", "3.9.11", "unknown"], "", ""),
+        (["555 123 456", "555 765 432"], "", ""),  # phones
+        (["+49 555 123", "+49 30 4567"], "", ""),
     ],
 )
 def test_what_could_mean_two_things_stays_text_and_names_what_settles_it(cells, said, settled_by):
@@ -182,3 +187,30 @@ def test_a_kind_that_does_not_fit_is_refused_with_the_first_cell(kind, cells, me
 )
 def test_labels_come_back_as_they_were_written(labels, values):
     assert read_columns(pa.table({"x": ["a", "b"], "y": labels}), "y").table["y"].to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "years", "said"),
+    [
+        (["2/7/67", "31/7/58"], [1967, 1958], "two-digit years as 1958 to 1967"),  # births
+        (["2/7/67", "31/7/99", "1/1/05"], [1967, 1999, 2005], "two-digit years as 1967 to 2005"),
+        (["2/7/98", "31/7/21"], [1998, 2021], "two-digit years as 1998 to 2021"),
+        (["27-Dec-67", "1-Jan-71"], [1967, 1971], "two-digit years as 1967 to 1971"),
+        (["2/7/2067", "31/7/2058"], [2067, 2058], ""),
+        (["3.10.12", "14.9.11"], [2012, 2011], "two-digit years as 2011 to 2012"),
+        (["3.10.12", "04.09.11"], [2012, 2011], "two-digit years as 2011 to 2012"),
+        (["1999-07", "2003-12"], [1999, 2003], ""),
+    ],
+)
+def test_two_digit_years_are_of_the_century_that_the_column_shows(cells, years, said):
+    found = read(cells)
+    assert [day.year for day in found.column.to_pylist()] == years
+    assert found.said == said
+    again = Convention.from_json(found.convention.to_json()).parse(pa.chunked_array([cells]))[0]
+    assert [day.year for day in again.to_pylist()] == years
+
+
+def test_years_of_the_next_ten_years_may_be_planned():
+    now = datetime.date.today().year
+    cells = [f"31/7/{(now + k) % 100:02}" for k in (-3, 0, 4)]
+    assert [day.year for day in read(cells).column.to_pylist()] == [now - 3, now, now + 4]

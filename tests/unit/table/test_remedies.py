@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 
 import numpy as np
 import pytest
@@ -127,3 +128,50 @@ def test_a_number_that_is_missing_is_so_however_it_is_written(form, tmp_path):
     with out.open() as rows:
         last = list(csv.DictReader(rows))[-1]
     assert float(last["P(yes)"]) == pytest.approx(posterior[1][1], abs=1e-4)
+
+
+def test_rows_that_differ_in_a_column_that_no_model_reads_are_no_copies():
+    sky = ["clear", "rain"] * 60
+    table = {
+        "patient": [f"P{k * 17 % 997:03}" for k in range(120)],
+        "sky": sky,
+        "wind": sky,
+        "play": ["yes", "no"] * 60,
+    }
+    assert len(bayeskit.read(table, "play", drop_duplicates=True)) == 120
+    numbered = {**table, "patient": list(range(5, 125))}  # which numbers the rows, and says nothing of them
+    assert len(bayeskit.read(numbered, "play", drop_duplicates=True)) == 2
+    assert len(bayeskit.read(table, "play", ignore=["patient"], drop_duplicates=True)) == 2
+    minutes = {**table, "patient": [f"2024-03-01 10:{k // 60:02}:{k % 60:02}" for k in range(120)]}
+    assert len(bayeskit.read(minutes, "play", drop_duplicates=True)) == 120
+
+
+def test_rows_are_numbered_as_in_the_table_that_came():
+    copied = {name: [cells[0], *cells, *cells[:40]] for name, cells in clean().items()}
+    copied["play"][0] = "rare"
+    table = bayeskit.read(copied, "play", drop_rare_classes=True)
+    copies = [problem for problem in table.problems if problem.code == "duplicates"]
+    assert copies[0].example == f"rows 2 and {N + 2}"
+
+
+def test_a_program_cannot_replace_spellings_and_such_a_model_is_not_exported():
+    from bayeskit.errors import BayeskitError
+    from bayeskit.export.models import scorer_of
+
+    merged = bayeskit.NaiveBayes().fit(bayeskit.read(messy(), "play", merge_labels=True))
+    with pytest.raises(BayeskitError, match="column 'sky': the model reads 'Clear' as 'clear'; C cannot do that"):
+        scorer_of(merged, "C")
+    word = bayeskit.NaiveBayes().fit(bayeskit.read(clean(), "play", missing=["sky=rain"]))
+    with pytest.raises(BayeskitError, match="column 'sky': the model reads 'rain' as a missing cell"):
+        scorer_of(word, "C")
+    target = bayeskit.read({**messy(), "sky": clean()["sky"]}, "play", merge_labels=True)
+    assert scorer_of(bayeskit.NaiveBayes().fit(target), "C").classes == ["no", "yes"]
+
+
+@pytest.mark.parametrize("form", ["%d %b %Y", "%d/%m/%Y", "%Y-%m-%d"])
+def test_folds_in_time_read_the_dates_of_a_column_that_is_left_out(form, tmp_path):
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=k) for k in range(N)]
+    data = written(tmp_path, {**clean(), "day": [day.strftime(form) for day in days]})
+    options = ["-t", "play", "-m", "NaiveBayes", "--folds", "time:day", "--ignore", "day", "--no-report"]
+    assert run(["train", str(data), *options, "-o", str(tmp_path / "play.bayes")]) == 0
+    assert "day" not in bayeskit.load(tmp_path / "play.bayes").schema_.names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ def duplicates(table: Examined) -> Iterator[Problem]:
     """
     if len(table.used) < 2:
         return
-    hashes = _row_hashes(table)
+    hashes = _row_hashes(table, table.telling)
     y = np.zeros(table.n_held, dtype=np.uint64) if table.y is None else table.y.astype(np.uint64)
     whole = sum(hashes.values(), start=_mixed(y))
     n_copies = table.n_held - len(np.unique(whole))
@@ -46,7 +46,7 @@ def duplicates(table: Examined) -> Iterator[Problem]:
         f"{n_copies:,} of {table.rows} are copies of others",
         (),
         n_copies,
-        f"rows {row[0] + 1} and {row[1] + 1}{' of the sample' if table.is_sample else ''}",
+        f"rows {table.row(row[0])} and {table.row(row[1])}{_where(table)}",
         "A copy in another fold makes every score too good, and it is counted twice",
         "keep one of each, unless each row is a case of its own",
         severity="warning",
@@ -59,7 +59,7 @@ def contradictions(table: Examined) -> Iterator[Problem]:
     """Find rows that are equal and have different classes: the least error that any classifier can have on them."""
     if table.y is None or not table.used:
         return
-    hashes = _row_hashes(table)
+    hashes = _row_hashes(table, table.used)
     _, group = np.unique(sum(hashes.values(), start=np.uint64(0)), return_inverse=True)
     n_classes = max(len(table.classes), 1)
     cells, n = np.unique(group * n_classes + table.y, return_counts=True)
@@ -81,20 +81,24 @@ def contradictions(table: Examined) -> Iterator[Problem]:
         f"{n_rows:,} of {table.rows} are equal to a row of another class",
         (table.target,),
         n_wrong,
-        f"rows {first + 1} ({labels[0]}) and {other + 1} ({labels[1]}){' of the sample' if table.is_sample else ''}",
+        f"rows {table.row(first)} ({labels[0]}) and {table.row(other)} ({labels[1]}){_where(table)}",
         f"No classifier with these columns can have a lower error on these rows than {100 * share:.1f} %; the largest "
         f"class alone has {100 * majority:.1f} %",
         "more columns would help; more rows would not",
     )
 
 
-def _row_hashes(table: Examined) -> dict[str, NDArray[np.uint64]]:
+def _where(table: Examined) -> str:
+    return " of the sample" if table.is_sample and table.row_of is None else ""
+
+
+def _row_hashes(table: Examined, names: Sequence[str]) -> dict[str, NDArray[np.uint64]]:
     """Return for each column a hash of each row's cell; rows are equal where the sums of these are."""
     rng = np.random.default_rng(0)
-    salts = rng.integers(1, 2**63, size=len(table.used), dtype=np.uint64)
+    salts = rng.integers(1, 2**63, size=len(names), dtype=np.uint64)
     return {
         name: _mixed((table.values(name).codes + 1).astype(np.uint64) ^ salt)
-        for name, salt in zip(table.used, salts, strict=True)
+        for name, salt in zip(names, salts, strict=True)
     }
 
 
@@ -107,9 +111,9 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def first_of_copies(table: Examined) -> NDArray[np.bool_]:
-    """Return which rows are not equal to an earlier one, the label included."""
+    """Return which rows are not equal to an earlier one, the label and columns that no model reads included."""
     y = np.zeros(table.n_held, dtype=np.uint64) if table.y is None else table.y.astype(np.uint64)
-    whole = sum(_row_hashes(table).values(), start=_mixed(y))
+    whole = sum(_row_hashes(table, table.telling).values(), start=_mixed(y))
     first = np.zeros(table.n_held, dtype=bool)
     first[np.unique(whole, return_index=True)[1]] = True
     return first

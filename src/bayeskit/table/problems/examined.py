@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from bayeskit.table.column import Coded, Column
 
+# The reason of a column that numbers the rows.
+NUMBERS_ROWS = "numbers the rows"
 # Cells that are looked at; of a larger table, those of a random sample of its rows.
 MOST_CELLS = 5_000_000
 LEAST_ROWS = 2_000
@@ -67,6 +69,10 @@ class Examined:
         Columns of which the user has said what they are.
     n_rows : int
         Rows of the whole table, where the columns hold a sample of them; 0 means all of them.
+    dates : dict of name to column
+        Dates with their time of day, of which the columns hold parts.
+    row_of : array of shape (n_held,), optional
+        Where each row is in the table that the user gave; all rows in its order without.
     """
 
     columns: Mapping[str, Column]
@@ -77,6 +83,8 @@ class Examined:
     classes: tuple[Any, ...] = ()
     decided: frozenset[str] = frozenset()
     n_rows: int = 0
+    dates: Mapping[str, Column] = field(default_factory=dict)
+    row_of: NDArray[np.intp] | None = None
 
     @cached_property
     def n_held(self) -> int:
@@ -98,6 +106,15 @@ class Examined:
         """The columns that models learn from."""
         return tuple(name for name in self.columns if self.kinds.get(name) not in ("left out", "target", "date"))
 
+    @cached_property
+    def telling(self) -> tuple[str, ...]:
+        """The columns that tell rows apart: all but those that number them, and those the user left out."""
+        return (*(name for name in self.columns if NUMBERS_ROWS not in self.reasons.get(name, "")), *self.dates)
+
+    def row(self, k: int) -> str:
+        """Return the number of a row, from 1 on, in the table that the user gave."""
+        return f"{k + 1 if self.row_of is None else int(self.row_of[k]) + 1:,}"
+
     def sampled(self) -> Examined:
         """Return the table with a random sample of its rows, where it has too many to look at all of them."""
         most = max(LEAST_ROWS, MOST_CELLS // max(len(self.columns), 1))
@@ -107,6 +124,8 @@ class Examined:
         return replace(
             self,
             columns={name: column.take(rows) for name, column in self.columns.items()},
+            dates={name: column.take(rows) for name, column in self.dates.items()},
+            row_of=rows if self.row_of is None else self.row_of[rows],
             y=None if self.y is None else self.y[rows],
             n_rows=max(self.n_rows, self.n_held),
         )
@@ -118,7 +137,7 @@ class Examined:
     def values(self, name: str) -> Values:
         """Return a column as codes."""
         if name not in self._values:
-            self._values[name] = _values(self.columns[name])
+            self._values[name] = _values(self.columns[name] if name in self.columns else self.dates[name])
         return self._values[name]
 
     @cached_property

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayeskit.table.column import Column
+import numpy as np
+
+from bayeskit.table.column import Column, Numbers
+from bayeskit.table.dates import moments_of
 from bayeskit.table.frames import as_frame, read_frame_column
 from bayeskit.table.problem import Problem
 from bayeskit.table.problems.examined import Examined
@@ -27,7 +31,8 @@ def problems_of(table: ReadTable, n_rows: int = 0) -> list[Problem]:
 
     ``n_rows`` are the rows of the whole table, where this is a sample of them.
     """
-    return find_problems(examined(table.columns, table.data, table.source, table.target, table.labels, n_rows))
+    seen = examined(table.columns, table.data, table.source, table.target, table.labels, n_rows)
+    return find_problems(seen if n_rows else replace(seen, row_of=table.held))
 
 
 def examined(
@@ -56,9 +61,12 @@ def examined(
     known = {note.name: note for note in notes}
     decided = frozenset(name for name, note in known.items() if note.why.startswith(DECIDED))
     columns: dict[str, Column] = {}
+    dates: dict[str, Column] = {}
     for name, note in known.items():
         if note.used:
             columns[name] = source.column(source.names.index(name))
+        elif note.kind == "date" and name not in decided:
+            dates[name] = Numbers(np.asarray(moments_of(data[name]).cast("int64").cast("float64")))
         elif note.kind == "left out" and name not in decided and _readable(data[name]):
             columns[name] = read_frame_column(as_frame(data[name], series=True), name)
     return Examined(
@@ -70,6 +78,7 @@ def examined(
         () if labels is None else tuple(labels.classes.tolist()),
         decided,
         n_rows,
+        dates,
     )
 
 
