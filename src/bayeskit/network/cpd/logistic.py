@@ -83,7 +83,7 @@ class Logistic(WrittenForm):
     bias : float, or one number per own state, default 0
         The log-odds when every weight is 0.
 
-    The exact engine makes its full table, so an exact answer takes up to about 25 parents of two states; samples and
+    Exact answers and samples make its full table, so they take up to about 25 parents of two states; `fitted` and
     `log_probability` take any number.
 
     Examples
