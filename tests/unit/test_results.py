@@ -24,6 +24,8 @@ from bayeskit import (
     value_of_information,
     what_if,
 )
+from bayeskit.network.cpd.distribution import Distribution
+from bayeskit.network.cpd.written_form import WrittenForm
 from bayeskit.network.learn.search_method import SearchMethod
 from bayeskit.network.learn.structure_score import StructureScore
 from bayeskit.result import AGAINST, FOR
@@ -35,7 +37,8 @@ NOT_RESULTS = {
     "BDeu", "BackOff", "BayesianNetwork",
     "Constraints", "Dirichlet", "Discretizer", "Domain", "HidingModel", "JointModel", "JointTerms",
     "AdditiveModel", "CellReader", "Coded", "ConjunctionSpace", "Evidence", "FineModel", "FoldPlan", "Hierarchy",
-    "Lidstone", "MEstimate", "Marginal", "MeanLoss", "ModelColumns", "Numbers", "Plan", "Range", "SamplingModel",
+    "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "Numbers", "Plan", "Range",
+    "SamplingModel",
     "Schema", "Smoothing", "Step", "TableCPD", "Tokenizer", "TrainedModel", "Values", "Variable",
 }  # fmt: skip
 
@@ -53,7 +56,8 @@ def documented():
 
 @pytest.mark.parametrize("kind", documented(), ids=lambda kind: kind.__name__)
 def test_every_class_of_the_reference_is_shown_in_a_notebook_unless_it_is_passed_in(kind):
-    is_setting = issubclass(kind, SearchMethod | StructureScore) or kind.__name__ in NOT_RESULTS
+    is_setting = issubclass(kind, SearchMethod | StructureScore | Distribution | WrittenForm)
+    is_setting = is_setting or kind.__name__ in NOT_RESULTS
     is_statistic = kind.__module__.startswith(("bayeskit.counts.", "bayeskit.kinds.", "bayeskit.table."))
     shown = any(hasattr(kind, name) for name in ("_repr_html_", "_repr_svg_", "_repr_mimebundle_"))
     assert shown or is_setting or is_statistic

@@ -28,9 +28,6 @@ def show_columns(table: TrainingTable) -> None:
     from bayeskit.workflow.wording import count
 
     screen.say(f"{table.file.name}: {count(table.n_rows, 'row')}, {count(len(table.file.names), 'column')}")
-    for problem in table.read.said:
-        if problem.code == "file":
-            screen.say(f"{problem.message[0].upper()}{problem.message[1:]}.")
     if table.n_sampled:
         screen.say(
             f"A random sample of {count(table.n_sampled, 'row')} says what the columns are and where bins are cut; all "

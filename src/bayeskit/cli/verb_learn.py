@@ -185,9 +185,10 @@ def fit_structure(
     """Return a network with its tables estimated from columns; ``missing`` is a word of the search's."""
     from bayeskit.errors import NetworkError
 
-    if missing == "em":
+    # Where every cell is known, counts are all there is to it, and the network keeps them.
+    if missing == "em" and any(_is_missing(cell) for name in net.names for cell in columns.get(name, [None])):
         return net.fitted(columns, smoothing=smoothing, missing="em", random_state=random_state)
-    if missing not in ("complete-rows", "node-average"):
+    if missing not in ("complete-rows", "node-average", "em"):
         raise NetworkError(f"missing must be 'complete-rows', 'node-average' or 'em'; got {missing!r}.")
     if missing == "complete-rows":
         here = [columns[name] for name in net.names if name in columns]

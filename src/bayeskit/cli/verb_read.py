@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli import options, screen
-from bayeskit.cli.app_options import OPTIONS
+from bayeskit.cli.app_options import as_command
 from bayeskit.cli.training_screen import show_notes
 from bayeskit.cli.verb_train import DateOrder, Kind
 
@@ -68,8 +68,8 @@ def read(
 
 
 def _sentence(problem: Problem) -> str:
-    option = OPTIONS.get(problem.settled_by)
-    return str(problem) + (f" (option {option})" if option else "")
+    command = as_command(problem)
+    return str(problem) + (f" [{command}]" if command else "")
 
 
 def _as_json(table: ReadTable) -> dict[str, Any]:

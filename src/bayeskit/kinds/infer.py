@@ -81,11 +81,14 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
     return replace(note, why=why, settled_by=settled_by, convention=convention)
 
 
-def read_features(table: pa.Table, notes: tuple[ColumnNote, ...]) -> Features:
-    """Read the columns in use; forced categorical ones are read as text where their type cannot be a category."""
+def read_features(table: pa.Table, notes: tuple[ColumnNote, ...], *, none: bool = False) -> Features:
+    """Read the columns in use; forced categorical ones are read as text where their type cannot be a category.
+
+    A table without any is an error, unless there may be ``none``.
+    """
     frame = as_frame(table)
     used = [note for note in notes if note.used]
-    if not used:
+    if not used and not none:
         raise TableError("no column is left to learn from; pass a kind for one that was left out.", "kinds")
     columns = tuple(_column(table[note.name], frame[note.name], note.name) for note in used)
     source = Source(tuple(note.name for note in used), True, len(frame), columns)

@@ -15,6 +15,7 @@ from bayeskit.kinds.remedies import Remedies, kept_rows, placed, proposed_spelli
 from bayeskit.kinds.written import read_columns
 from bayeskit.table.conversions import Conversions
 from bayeskit.table.frames import arrow_table
+from bayeskit.table.missing_words import without_usual
 from bayeskit.table.problem import Problem
 from bayeskit.table.read import Source
 from bayeskit.table.read_result import ColumnNote, ReadTable
@@ -81,17 +82,11 @@ def read_written_table(
     """
     plain_words, spellings = split_words(missing, raw.column_names)
     settings: dict[str, Any] = {"name": name, "ignore": ignore, "kinds": kinds, "decimal": decimal}
-    settings |= {
-        "date_order": date_order,
-        "missing": plain_words,
-        "n_rows": n_rows,
-        "ask": ask,
-        "text": text,
-        "said": said,
-    }
+    settings |= {"date_order": date_order, "missing": plain_words, "n_rows": n_rows, "ask": ask}
+    settings |= {"text": text, "said": said}
     raw = with_spellings(raw, spellings)
     if remedies.merge_labels:
-        merged = proposed_spellings(_read(raw, target, {}, place=place, **settings))
+        merged = proposed_spellings(_read(raw, target, spellings, place=place, **settings))
         raw = with_spellings(raw, merged)
         for column, meant in merged.items():
             spellings[column] = {**spellings.get(column, {}), **meant}
@@ -127,9 +122,10 @@ def _read(
 ) -> ReadTable:
     """Read a raw table in which the spellings are replaced already."""
     given = dict(kinds or {})
-    written = read_columns(
-        raw, target or "", given, ignore, decimal=decimal, date_order=date_order, place=place, ask=ask
-    )
+    pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
+    conversions = Conversions(missing=tuple(missing), spellings=pairs)
+    how: dict[str, Any] = {"decimal": decimal, "date_order": date_order, "place": place, "ask": ask, "text": text}
+    written = read_columns(raw, target or "", given, ignore, missing=conversions.missing_in, **how)
     data, n_unlabelled = written.table, 0
     if target is not None and (n_unlabelled := data[target].null_count):
         refuse_unlabelled(data, target)
@@ -137,14 +133,13 @@ def _read(
     notes = infer_kinds(data, target or "", ignore, given, written)
     if n_rows is not None:
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
-    features = read_features(data, notes)
+    features = read_features(data, notes, none=True)
     refuse_misfits(features, given)
     problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:
         left = "1 row has no label and is" if n_unlabelled == 1 else f"{n_unlabelled} rows have no label and are"
         problems.append(Problem("no label", f"{left} left out", (str(target),), n_unlabelled))
-    pairs = tuple((column, tuple(meant.items())) for column, meant in spellings.items())
-    conversions = Conversions(tuple(written.conventions.items()), (), tuple(missing), pairs)
+    conversions = replace(conversions, columns=tuple(written.conventions.items()))
     used = conversions.used_by(features.source.names, raw.column_names, target)
     source = replace(features.source, kinds=features.kinds, conversions=used)
     return ReadTable(name, target, notes, data, raw, source, n_unlabelled, place, tuple(problems), n_rows or 0)
@@ -154,7 +149,17 @@ def inferred(X: Any, kinds: Any, target: str | None) -> Any:
     """Return a table as the reader reads it where ``kinds`` is "infer"; other tables are returned as they came."""
     if not isinstance(kinds, str) or kinds != INFER or isinstance(X, ReadTable | Source):
         return X
-    return read_written_table(arrow_table(X), target)
+    return read_written_table(frame_as_file(X), target)
+
+
+def frame_as_file(X: Any) -> pa.Table:
+    """Return a frame or a dict of columns as an Arrow table in which empty text is missing, as it is in a file.
+
+    >>> frame_as_file({"wind": ["weak", "", "?"]})["wind"].null_count
+    2
+    """
+    raw = arrow_table(X)
+    return raw.from_arrays([without_usual(column) for column in raw.columns], names=raw.column_names)
 
 
 def refuse_misfits(features: Features, given: Mapping[str, str]) -> None:

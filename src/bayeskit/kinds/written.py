@@ -11,8 +11,9 @@ import numpy as np
 from bayeskit.errors import TableError
 from bayeskit.kinds.registry import words
 from bayeskit.table.conventions import Convention, Reading
-from bayeskit.table.dates import CATEGORIES, part_name, parts_of_dates
+from bayeskit.table.dates import CATEGORIES, moments_of, part_name, parts_of_dates
 from bayeskit.table.file_conventions import FileConventions, in_order
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.number_cells import numbers_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def read_columns(
     place: Callable[[int], str] = "row {}".format,
     ask: bool = False,
     text: bool = False,
+    missing: Callable[[str], Collection[str]] | None = None,
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
 
@@ -78,6 +80,8 @@ def read_columns(
         Whether the file may be written with decimal commas, as one whose delimiter is a semicolon.
     text : bool
         Whether the table comes from a text file: then columns of numbers have shown a decimal point.
+    missing : callable, optional
+        Returns the words for a missing cell of a column; one that is a number is missing however it is written.
 
     Examples
     --------
@@ -103,6 +107,8 @@ def read_columns(
             columns[name] = column
             continue
         reading = _read(column, name, wanted.get(name), conventions, place)
+        if missing is not None:
+            reading = replace(reading, column=without_numbers(reading.column, missing(name)))
         columns[name] = reading.column
         _refuse_infinite(reading.column, column, name, place)
         convention = reading.convention
@@ -171,7 +177,7 @@ def _read(
     import pyarrow as pa
 
     known = words()
-    number = kind == "numeric" or (kind in known and not known[kind].takes_text)
+    number = _wants_numbers(kind)
     if not _is_text(column):
         return _read_typed(column, kind)
     reading = conventions.read(column, number=number)
@@ -183,16 +189,24 @@ def _read(
     return in_order(reading)
 
 
+def _wants_numbers(kind: str | None) -> bool:
+    return kind == "numeric" or (kind in words() and not words()[kind].takes_text)
+
+
 def _read_typed(column: Any, kind: str | None) -> Reading:
-    """Return a column that the file gives a type: dates become parts unless a kind is asked for, the rest stays."""
+    """Return a column that the file gives a type: dates become parts unless a kind is asked for, times hours."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pa.types.is_temporal(column.type):
         return Reading(column)
-    if kind is not None or pa.types.is_time(column.type):
+    is_time = pa.types.is_time(column.type)
+    if pa.types.is_duration(column.type) or (is_time and (kind is None or _wants_numbers(kind))):
+        hours = Convention("hours", lenient=True)
+        return Reading(hours.parse(column)[0], hours, hours.described)
+    if kind is not None:
         return Reading(pc.cast(column, pa.string()))
-    origin = pc.min(pc.cast(column, pa.timestamp("s"), safe=False)).as_py()
+    origin = pc.min(moments_of(column)).as_py()
     if origin is None:
         return Reading(column)
     return Reading(column, Convention("date", lenient=True, order="ymd", origin=str(np.datetime64(origin, "D"))))

@@ -113,7 +113,7 @@ def split_target(X: Any, target: str, schema: Schema | None = None) -> tuple[Sou
     """
     converted = schema is not None and schema.conversions is not None
     if isinstance(X, ReadTable):
-        return (read_converted(X, schema, target) if converted and schema is not None else X.source), X[target]
+        return (read_converted(X, schema, target) if converted and schema is not None else X.features), X[target]
     if is_records(X):
         X = records_to_columns(X)
     there = target in given_names(X)

@@ -28,7 +28,7 @@ def columns(path: Path, report: Report, target: str | None = None, kinds: dict[s
     out = [name for name, kind in (kinds or {}).items() if kind == "left out"]
     file.refuse_absent((*said, *out, *([] if target is None else [target])))
     shown = file.read_written()
-    written = read_columns(shown, target or "", said, out, decimal=None, date_order=None, place=file.place)
+    written = read_columns(shown, target or "", said, out, **file.form)
     notes = infer_kinds(written.table, target or "", [name for name in out if name != target], said, written)
     head = shown.slice(0, PREVIEW)
     return _json(

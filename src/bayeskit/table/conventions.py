@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.table.dates import ORDERS, dates_of, find_order, part_name, parts_of_dates
+from bayeskit.table.dates import ORDERS, dates_of, find_order, moments_of, part_name, parts_of_dates
 from bayeskit.table.durations import hours_column
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.number_cells import (
     COMMA,
     INFINITE,
+    MULTIPLES,
     OPEN_POINT,
     PLAIN,
     POINT,
@@ -73,7 +76,7 @@ class Convention:
     origin: str = ""  # of a date: the day from which days are counted
     parts: tuple[str, ...] = ()  # of a date: the columns that are made of it
     truth: bool = False  # whether false and true are the numbers 0 and 1
-    unit: str = ""  # of a number: what stands beside it; "%" divides by 100
+    unit: str = ""  # of a number: what stands beside it; "%" divides by 100, "×" multiplies by the K or M of a cell
 
     def parse(self, column: Any) -> tuple[pa.ChunkedArray, NDArray[np.intp]]:
         """Return the column as float64 (or as seconds since 1970), and the rows whose cells are neither.
@@ -104,11 +107,14 @@ class Convention:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self.what == "hours" and pa.types.is_time(column.type):
-            seconds = pc.cast(pc.cast(column, pa.time64("us")), pa.int64())
+        if self.what == "hours" and (pa.types.is_time(column.type) or pa.types.is_duration(column.type)):
+            kind = pa.time64("us") if pa.types.is_time(column.type) else pa.duration("us")
+            seconds = pc.cast(pc.cast(column, kind, safe=False), pa.int64())
             return pc.divide(pc.cast(seconds, pa.float64()), 3.6e9)
+        if pa.types.is_null(column.type):
+            return pc.cast(column, {"date": pa.timestamp("s"), "truth": pa.bool_()}.get(self.what, pa.float64()))
         if pa.types.is_temporal(column.type):
-            return pc.cast(column, pa.timestamp("s"), safe=False)
+            return moments_of(column)
         return pc.cast(column, pa.bool_() if self.what == "truth" else pa.float64())
 
     def _entries(self, entries: Any) -> Any:
@@ -122,7 +128,7 @@ class Convention:
     def holds(self) -> str:
         """What the cells must be, for messages."""
         known = {"date": "a date", "hours": "a time or a duration", "truth": "yes or no"}
-        return known.get(self.what, f"a number of {self.unit}" if self.unit else "a number")
+        return known.get(self.what, f"a number of {self.unit}" if self.unit not in ("", MULTIPLES) else "a number")
 
     @property
     def is_plain(self) -> bool:
@@ -147,11 +153,14 @@ class Convention:
         """Return the names of the columns that are made of a column."""
         return tuple(part_name(name, part) for part in self.parts) if self.what == "date" else (name,)
 
-    def convert(self, column: Any, name: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
-        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be."""
+    def convert(self, column: Any, name: str, missing: Collection[str] = ()) -> tuple[dict[str, Any], NDArray[np.intp]]:
+        """Return the columns that are made of a column by name, and the rows whose cells are not what they must be.
+
+        ``missing`` are numbers that stand for a missing cell, whatever way they are written.
+        """
         parsed, odd = self.parse(column)
         if self.what != "date":
-            return {name: parsed}, odd
+            return {name: without_numbers(parsed, missing)}, odd
         made = parts_of_dates(parsed, self.origin, self.parts)
         return {part_name(name, part): cells for part, cells in made.items()}, odd
 
@@ -271,7 +280,7 @@ def _open(column: Any, cells: _Cells, pattern: str) -> Reading:
 
 
 def _unit_in_words(unit: str) -> str:
-    return "percentages" if unit == "%" else f"in {unit}"
+    return {"%": "percentages", MULTIPLES: "multiplied by the K, M or 万 of a cell"}.get(unit, f"in {unit}")
 
 
 def argument_for(cell: str, decimal: str = ".") -> str:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from bayeskit.errors import MergeError, TableError
-from bayeskit.table.conventions import Convention
-from bayeskit.table.missing_words import is_text, without_words
+from bayeskit.errors import MergeError, TableError, warn_caller
+from bayeskit.table.conventions import MARKERS, Convention
+from bayeskit.table.missing_words import is_text, without_numbers, without_usual, without_words
 from bayeskit.table.spellings import respelled
-from bayeskit.table.truth_cells import truths_of
 
 if TYPE_CHECKING:
     from bayeskit.table.schema import Variable
@@ -53,6 +52,11 @@ class Conversions:
     def respelled(self, column: Any, name: str) -> Any:
         """Return the cells of a raw column as Arrow holds them, with other spellings of a value replaced."""
         return respelled(as_arrow(column), self._meant[name]) if name in self._meant else column
+
+    def missing_in(self, name: str) -> tuple[str, ...]:
+        """Return the words for a missing cell of a raw column, besides the usual ones."""
+        meant = self._meant.get(name, {})
+        return (*self.missing, *(word for word, value in meant.items() if value is None))
 
     def used_by(self, names: Collection[str], raw: Sequence[str], target: str | None) -> Conversions:
         """Return what a model with these columns needs, given the raw columns; the others are left out."""
@@ -115,17 +119,24 @@ class Conversions:
     def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
         import pyarrow as pa
 
-        cells = without_words(as_arrow(column), self.missing)
-        if not pa.types.is_temporal(cells.type) and not is_text(cells) and convention.what == "date":
+        cells = without_words(without_usual(as_arrow(column)), self.missing)
+        known = pa.types.is_temporal(cells.type) or pa.types.is_null(cells.type) or is_text(cells)
+        if not known and convention.what == "date":
             raise TableError(
                 f"column {name!r} must hold dates, as in training; got cells such as {cells[0].as_py()!r}."
             )
-        outputs, odd = convention.convert(cells, name)
-        if len(odd) and not convention.lenient:
-            raise TableError(
-                f"row {int(odd[0])}: column {name!r} must hold {convention.holds}; got {cells[int(odd[0])].as_py()!r}. "
-                "Use None if the value is not known."
-            )
+        outputs, odd = convention.convert(cells, name, self.missing_in(name))
+        if len(odd):
+            got = cells[int(odd[0])].as_py()
+            if not convention.lenient:
+                refuse_cell(int(odd[0]), name, convention.holds, got)
+            strange = [cell for cell in cells.take(odd).to_pylist() if cell.strip().lower() not in MARKERS]
+            if strange:
+                n = "1 cell" if len(strange) == 1 else f"{len(strange)} cells"
+                warn_caller(
+                    f"column {name!r}: {n} such as {strange[0]!r} read as missing, since each must hold "
+                    f"{convention.holds}."
+                )
         return outputs
 
     def _plain(self, column: Any, variable: Variable) -> Any:
@@ -136,12 +147,21 @@ class Conversions:
             wanted = "number"
         elif variable.values and not isinstance(variable.values[0], str):
             wanted = "truth" if isinstance(variable.values[0], bool) else "number"
-        if not self.missing and (wanted == "text" or not is_text_column):
+        if not self.missing and not is_text_column:
             return column
-        cells = without_words(as_arrow(column), self.missing)
+        cells = without_words(without_usual(as_arrow(column), variable.values or ()), self.missing)
         if not is_text_column or wanted == "text":
             return cells
-        return truths_of(cells) if wanted == "truth" else Convention("number", truth=True).parse(cells)[0]
+        convention = Convention("truth") if wanted == "truth" else Convention("number", truth=True)
+        parsed, odd = convention.parse(cells)
+        if len(odd):
+            refuse_cell(int(odd[0]), variable.name, convention.holds, cells[int(odd[0])].as_py())
+        return without_numbers(parsed, self.missing_in(variable.name))
+
+
+def refuse_cell(row: int, name: str, holds: str, got: Any) -> None:
+    """Raise an error for a cell that is not what its column holds."""
+    raise TableError(f"row {row}: column {name!r} must hold {holds}; got {got!r}. Use None if the value is not known.")
 
 
 def as_arrow(column: Any) -> Any:

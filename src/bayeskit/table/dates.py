@@ -149,6 +149,21 @@ def _numeric_dates(texts: Any, pattern: str, order: str) -> pa.Array:
     return pa.array(moments, type=pa.timestamp("s"), mask=~real)
 
 
+def moments_of(column: Any) -> Any:
+    """Return Arrow dates as seconds; those of a time zone as the clock shows them there, as text would.
+
+    >>> import pyarrow as pa
+    >>> moments_of(pa.array([0], pa.timestamp("s", "Asia/Tokyo"))).to_pylist()
+    [datetime.datetime(1970, 1, 1, 9, 0)]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        column = pc.local_timestamp(column)
+    return pc.cast(column, pa.timestamp("s"), safe=False)
+
+
 def parts_of_dates(column: Any, origin: str, parts: tuple[str, ...] | None = None) -> dict[str, pa.Array]:
     """Return the parts of a column of dates: year, month, weekday, days since ``origin``, and the hour if it differs.
 
@@ -172,7 +187,7 @@ def parts_of_dates(column: Any, origin: str, parts: tuple[str, ...] | None = Non
     import pyarrow.compute as pc
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    moments = pc.cast(column, pa.timestamp("s"), safe=False)
+    moments = moments_of(column)
     hour = pc.hour(moments)
     days = np.datetime64(origin, "D").astype(np.int64)
     since = pc.cast(pc.floor(pc.divide(pc.cast(pc.cast(moments, pa.int64()), pa.float64()), 86400.0)), pa.int64())

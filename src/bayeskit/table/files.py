@@ -6,7 +6,7 @@ import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.table.formats import TableReader, recognise
@@ -105,6 +105,11 @@ class TableFile(Rows):
     def said(self) -> tuple[str, ...]:
         """What the user should know of how the file was read: other sheets, rows that were left out."""
         return tuple(getattr(self.reader, "said", ()))
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What the reading of cells needs to know of the file: where a row is, and how its numbers may be written."""
+        return {"place": self.place, "ask": self.may_use_commas, "text": self.is_text}
 
     @property
     def is_text(self) -> bool:

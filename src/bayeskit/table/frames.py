@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.errors import TableError
 from bayeskit.table.arrow import BatchReader, as_level
 from bayeskit.table.column import Coded, Column, Numbers, missing_code
 from bayeskit.table.strings import read_arrow, read_objects
@@ -150,13 +151,29 @@ def arrow_table(X: Any) -> Any:
     frame = None if isinstance(X, Mapping) else as_frame(X)
     if frame is not None:
         if frame_names(frame)[1]:
-            return frame.to_arrow()
+            names = frame_names(frame)[0]
+            columns = [frame[name] for name in frame.columns]
+            return pa.table({name: _named(column, name) for name, column in zip(names, columns, strict=True)})
     elif isinstance(X, Mapping):
-        return pa.table({str(name): _arrow_column(column) for name, column in X.items()})
+        return pa.table({str(name): _named(column, str(name)) for name, column in X.items()})
     raise TypeError(
         "bayeskit.read, and kinds='infer', take a path, a frame or a dict of columns, since a column is known by its "
         f"name; got {type(X).__name__}{'' if frame is None else ' without names'}."
     )
+
+
+def _named(column: Any, name: str) -> Any:
+    """Return a column as Arrow holds it; one whose cells are of several types is an error with its name."""
+    import pyarrow as pa
+
+    try:
+        return _arrow_column(column)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        said = str(error).splitlines()[0]
+        raise TableError(
+            f"column {name!r} must hold cells of one type, such as text or numbers: {said}. Turn all of them into "
+            "text, which is then read as a file's."
+        ) from error
 
 
 def _arrow_column(column: Any) -> Any:

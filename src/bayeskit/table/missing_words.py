@@ -6,6 +6,27 @@ import math
 from collections.abc import Collection
 from typing import Any
 
+# What a file writes in an empty cell; in a column of text these are no values.
+USUAL = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+_BLANK = r"^\s+$"
+
+
+def without_usual(column: Any, values: Collection[Any] = ()) -> Any:
+    """Return a text column in which empty, blank and usual words for a missing cell are such, but for known values.
+
+    >>> import pyarrow as pa
+    >>> without_usual(pa.array(["", "NA", " ", "b"]), ["NA"]).to_pylist()
+    [None, 'NA', None, 'b']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column):
+        return column
+    column = without_words(column, [word for word in USUAL if word not in values])
+    blank = pc.match_substring_regex(column, _BLANK)
+    return pc.if_else(blank, pa.scalar(None, column.type), column) if pc.any(blank).as_py() else column
+
 
 def without_words(column: Any, words: Collection[str]) -> Any:
     """Return a column in which cells that are one of the words are missing; a word such as -999 is a number, too.
@@ -31,6 +52,11 @@ def without_words(column: Any, words: Collection[str]) -> Any:
     else:
         return column
     return pc.if_else(pc.is_in(column, value_set=marks), pa.scalar(None, column.type), column)
+
+
+def without_numbers(column: Any, words: Collection[str]) -> Any:
+    """Return a column of numbers without those that are one of the words: -999.0 and -999 kg are -999, too."""
+    return column if is_text(column) else without_words(column, words)
 
 
 def _number(word: str) -> float | None:

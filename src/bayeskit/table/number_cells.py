@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ _NUMBER_LIKE = r"^[+-]?\d[\d., '’]*$|^[+-]?[.,]\d+$"
 # Numbers in which every point may set thousands apart.
 OPEN_POINT = r"^[+-]?([1-9]\d{0,2}(\.\d{3})?|0)$"
 
-_FULL_WIDTH = "[\uff01-\uff5e\u3000\u2212]"
+_FULL_WIDTH = "[\uff01-\uff5e\uffe0-\uffe6\u3000\u2212]"
 _CURRENCY = re.compile(
     r"^([$€£¥₹₩₽฿₫₪₺₴₦]|US\$|A\$|C\$|R\$|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|KRW|"
     r"TRY|RUB|ZAR|SGD|HKD|TWD|ILS|元|円|圆|₣|kr|zł|Kč|Ft|Rs|fr)\.?$",
@@ -43,10 +44,17 @@ _NAMED_UNITS = """
     min mins minute minutes s sec secs second seconds ms d day days wk week weeks mo month months y yr yrs year years
     °c °f °k k c f v kv mv w kw mw kwh wh a ma hz khz mhz ghz b kb mb gb tb kib mib gib bit bits byte bytes bar pa kpa
     hpa mpa psi mmhg bpm mph kph km/h m/s kcal cal j kj mj n m2 m² km2 km² m3 m³ sqft sqm ha acre acres px pt pcs pc x
-    ° % ‰ ppm db mol mmol mmol/l mg/dl g/l iu u
-    岁 歲 年 月 日 天 小时 分 分钟 秒 米 厘米 公里 千米 公斤 千克 克 斤 吨 个 人 次 元 万 倍 度
+    ° ℃ ℉ % ‰ ppm db mol mmol mmol/l mg/dl g/l iu u
+    岁 歲 年 月 日 天 小时 分 分钟 秒 米 厘米 公里 千米 公斤 千克 克 斤 吨 个 人 次 元 倍 度
 """
 _UNITS = frozenset(_NAMED_UNITS.split())
+# Two units that differ by the case of their first letter only: milli or mega.
+_MILLI_OR_MEGA = frozenset(["mw", "mv", "ma", "mj", "mpa", "mhz", "mwh"])
+# The unit of a column of 43K beside 377: each cell is multiplied by what stands in it, as a power of ten.
+MULTIPLES = "×"
+_POWERS = {"K": 3, "k": 3, "M": 6, "Mio": 6, "mn": 6, "bn": 9, "千": 3, "万": 4, "萬": 4, "万元": 4, "亿": 8, "億": 8}
+_POWERS["亿元"] = 8
+_MULTIPLE = f"(?:{'|'.join(sorted(_POWERS, key=len, reverse=True))})"
 _AFFIXED = re.compile(
     rf"^(?P<before>[^\d\s.,()+-]{{0,4}}\.?)\s*[+-]?\d[\d., {_SPACES}]*(?P<gap>\s?)(?P<after>[^\d\s.,()+-][^\d()]*?)?$"
 )
@@ -62,10 +70,13 @@ def numbers_of(texts: Any, decimal: str, unit: str = "") -> pa.Array:
     [1234.5, None, None]
     >>> numbers_of(pa.array(["12 %", "3"]), ".", "%").to_pylist()
     [0.12, None]
+    >>> numbers_of(pa.array(["1.2M", "43K", "377"]), ".", MULTIPLES).to_pylist()
+    [1200000.0, 43000.0, 377.0]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    power = _powers(texts, unit)
     texts = bare(texts, unit)
     pattern = POINT if decimal == "." else COMMA
     fits = pc.and_(pc.match_substring_regex(texts, pattern), pc.match_substring_regex(texts, SOME_DIGIT))
@@ -73,8 +84,27 @@ def numbers_of(texts: Any, decimal: str, unit: str = "") -> pa.Array:
     group = "," if decimal == "." else "."
     plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
     plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
-    numbers = pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
-    return pc.divide(numbers, 100.0) if unit == "%" else numbers
+    if power is not None:
+        # The power is written behind the digits, since 57.7 / 100 is not the number nearest to 0.577.
+        fits = pc.and_(fits, pc.invert(pc.match_substring_regex(texts, "[eEfF]")))
+        plain = pc.binary_join_element_wise(plain, power, "")
+    return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
+
+
+def _powers(texts: Any, unit: str) -> Any:
+    """Return the power of ten by which each cell is multiplied, as numbers are written; None where none is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if unit == "%":
+        return pa.scalar("e-2", texts.type)
+    if unit != MULTIPLES:
+        return None
+    power = pc.if_else(pc.is_valid(texts), pa.scalar("", texts.type), texts)
+    for name, exponent in _POWERS.items():
+        ends = pc.match_substring_regex(texts, rf"\d\s*{name}\s*\)?\s*$")
+        power = pc.if_else(ends, pa.scalar(f"e{exponent}", texts.type), power)
+    return power
 
 
 def bare(texts: Any, unit: str = "") -> Any:
@@ -95,12 +125,37 @@ def bare(texts: Any, unit: str = "") -> Any:
     texts = pc.replace_substring_regex(texts, r"^([^+-]*\d)\s*[-]$", r"-\1")
     if not unit:
         return texts
-    name = re.sub(r"([.^$*+?()\[\]{}|\\/-])", r"\\\1", unit)
+    if unit == MULTIPLES:
+        return pc.replace_substring_regex(texts, rf"(\d)\s*{_MULTIPLE}$", r"\1")
     if unit == "%":  # a number without the sign among percentages may be a share already
         fits = pc.match_substring_regex(texts, r"\d\s*%$")
         return pc.if_else(fits, pc.replace_substring_regex(texts, r"\s*%$", ""), "")
-    texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*(?i:{name})\.?\s*([+-]?)\s*(\d)", r"\1\2\3")
-    return pc.replace_substring_regex(texts, rf"(\d)\s*(?i:{name})s?\.?$", r"\1")
+    name = _pattern(unit)
+    texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*{name}\.?\s*([+-]?)\s*(\d)", r"\1\2\3")
+    plural = "(?i:s)?" if len(unit) > 1 else ""  # ms are no metres
+    return pc.replace_substring_regex(texts, rf"(\d)\s*{name}{plural}\.?$", r"\1")
+
+
+def _pattern(unit: str) -> str:
+    """Return the pattern of a unit in any case, but for letters that mean another unit in the other."""
+    case = _case_matters(unit)
+    name = [re.sub(r"([.^$*+?()\[\]{}|\\/-])", r"\\\1", part) for part in (unit[:case], unit[case:])]
+    return f"(?:{name[0]}(?i:{name[1]}))"
+
+
+def _case_matters(unit: str) -> int:
+    """Return how many first letters of a unit have a case that matters: k and K, mW and MW are two units each."""
+    if _CURRENCY.match(unit) or unit in ("l", "L"):
+        return 0
+    return int(len(unit) == 1 or unit.casefold() in _MILLI_OR_MEGA)
+
+
+def _key(affix: str) -> str:
+    """Return one name for the forms of a unit: kg, KG and kgs."""
+    affix = affix.rstrip(".") or affix
+    case = _case_matters(affix)
+    key = affix[:case] + affix[case:].casefold()
+    return key.removesuffix("s") if len(key) > 2 else key
 
 
 def unit_of(texts: list[str], counts: Any) -> str:
@@ -108,11 +163,14 @@ def unit_of(texts: list[str], counts: Any) -> str:
 
     >>> unit_of(["12 kg", "3 kg", "4"], [5, 5, 1]), unit_of(["$3", "€4"], [1, 1]), unit_of(["A1", "A2"], [1, 1])
     ('kg', '', '')
+    >>> unit_of(["43K", "377"], [1, 9]), unit_of(["300 K", "290"], [9, 1]), unit_of(["3 mW", "4 MW"], [1, 1])
+    ('×', '', '')
     """
     met: Counter[str] = Counter()
     shown: dict[str, str] = {}
     n_bare = n_numbers = 0
     for text, count in zip(texts[:_MOST_LOOKED_AT], counts[:_MOST_LOOKED_AT], strict=True):
+        text = unicodedata.normalize("NFKC", text) if re.search(_FULL_WIDTH, text) else text
         text = text.strip().strip("()").lstrip("+-− ")
         match = _AFFIXED.match(text)
         if match is None or (match["before"] and match["after"]):
@@ -125,12 +183,17 @@ def unit_of(texts: list[str], counts: Any) -> str:
         affix = _affix(before, after, bool(match["gap"]) or " " in text)
         if affix is None:
             return ""
-        met[affix.casefold().rstrip(".").removesuffix("s") or affix] += int(count)
-        shown.setdefault(affix.casefold().rstrip(".").removesuffix("s") or affix, affix)
+        key = _key(affix)
+        met[key] += int(count)
+        shown.setdefault(key, affix)
     if not met:
         return ""
     (best, n_best), *others = met.most_common(2)
-    if n_best < n_bare or (others and others[0][1] > 0.05 * n_numbers):
+    if others and others[0][1] > 0.05 * n_numbers:
+        return ""
+    if best == MULTIPLES:
+        return MULTIPLES
+    if n_best < n_bare or (n_bare and best == "K"):  # kelvin or thousands?
         return ""
     unit = shown[best].rstrip(".")
     return unit[:-1] if len(unit) > 2 and unit.casefold().endswith("s") and unit.casefold() != best else unit
@@ -140,6 +203,8 @@ def _affix(before: str, after: str, apart: bool) -> str | None:
     """Return what stands beside a number where it can be a unit: a currency, a known unit, or a word set apart."""
     if before:
         return before if _CURRENCY.match(before) else None
+    if after in _POWERS and not (apart and after == "K"):  # 300 K may be kelvin, 300K is not
+        return MULTIPLES
     if _CURRENCY.match(after) or after.casefold().rstrip(".") in _UNITS:
         return after
     return after if apart and re.fullmatch(r"[^\W\d_]{2,15}", after) else None

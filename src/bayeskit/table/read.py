@@ -75,7 +75,7 @@ def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Sour
     if isinstance(X, Source):
         return X if without is None else X.without(without)
     if isinstance(X, ReadTable):
-        return X.source if without in (None, X.target) else X.source.without(str(without))
+        return X.features if without in (None, X.target) else X.features.without(str(without))
     if _is_masked(X):
         X = _unmasked(X)
     if is_sparse(X):

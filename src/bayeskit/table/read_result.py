@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.errors import TableError
 from bayeskit.result import Result, text_table
 from bayeskit.table.problem import Problem
 
@@ -83,6 +84,13 @@ class ReadTable(Result):
     def kinds(self) -> dict[str, str]:
         """The kind of each column that models use."""
         return {note.name: note.kind for note in self.columns if note.used}
+
+    @property
+    def features(self) -> Source:
+        """The columns that models learn from; an error where there is none."""
+        if not self.source.names:
+            raise TableError("no column is left to learn from; pass a kind for one that was left out.", "kinds")
+        return self.source
 
     @cached_property
     def labels(self) -> Target | None:

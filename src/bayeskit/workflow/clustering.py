@@ -54,7 +54,7 @@ def cluster_file(
     given = dict(kinds or {})
     file.refuse_absent((*ignore, *given))
     raw = file.read_written()
-    written = read_columns(raw, "", given, ignore, decimal=decimal, place=file.place)
+    written = read_columns(raw, "", given, ignore, decimal=decimal, **file.form)
     notes = infer_kinds(written.table, "", ignore, given, written)
     features = read_features(written.table, notes)
     source = features.source

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayeskit.errors import BayeskitWarning, TableError
 from bayeskit.kinds.written import refuse_unfit
 from bayeskit.table.conventions import Convention, argument_for
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.names import not_found
 from bayeskit.workflow.drift import DriftCounter
 from bayeskit.workflow.trained import TrainedModel
@@ -149,7 +150,8 @@ class ModelColumns:
             if convention is None and pa.types.is_string(cells.type) and pa.types.is_floating(kind):
                 convention = Convention("number")  # read as text, since it is wanted as it was written too
             if convention is None:
-                columns[name] = _in_type(cells, kind, name)
+                missing = self.model.conversions.missing_in(source)
+                columns[name] = without_numbers(_in_type(cells, kind, name), missing)
             else:
                 if source not in made:
                     made[source] = self._converted(cells, source, convention)
@@ -158,7 +160,7 @@ class ModelColumns:
         return pa.table(columns)
 
     def _converted(self, column: Any, name: str, convention: Convention) -> dict[str, Any]:
-        made, odd = convention.convert(column, name)
+        made, odd = convention.convert(column, name, self.model.conversions.missing_in(name))
         if len(odd):
             if not convention.lenient or self.strict:
                 row = int(odd[0])

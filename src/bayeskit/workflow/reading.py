@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeskit.errors import TableError
-from bayeskit.kinds.reader import read_written_table
+from bayeskit.kinds.reader import frame_as_file, read_written_table
 from bayeskit.kinds.remedies import Remedies
 from bayeskit.table.files import TableFile, require_pyarrow
-from bayeskit.table.frames import arrow_table
 from bayeskit.table.missing_words import without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.read_result import ReadTable
@@ -77,11 +76,10 @@ def read(
     require_pyarrow("bayeskit.read")
     if isinstance(table, str | os.PathLike):
         file = TableFile.open(table, encoding, delimiter, missing=missing, keep=True, sheet=sheet, skip=skip)
-        raw, name, place, ask = file.read_written(), file.name, file.place, file.may_use_commas
-        said, text = file.said, file.is_text
+        raw, name, form = file.read_written(), file.name, {**file.form, "said": file.said}
     else:
-        raw, name, place, ask = arrow_table(table), "table", "row {}".format, False
-        said, text = (), False
+        _refuse_options_of_files({"delimiter": delimiter, "sheet": sheet, "skip": skip or None})
+        raw, name, form = frame_as_file(table), "table", {}
         raw = raw.from_arrays([without_words(column, missing) for column in raw.columns], names=raw.column_names)
     if target is not None and target not in raw.column_names:
         raise TableError(f"target: {not_found('column', target, raw.column_names)}")
@@ -95,8 +93,11 @@ def read(
         date_order=date_order,
         missing=missing,
         remedies=Remedies(merge_labels, drop_duplicates, drop_rare_classes),
-        ask=ask,
-        said=said,
-        text=text,
-        place=place,
+        **form,
     )
+
+
+def _refuse_options_of_files(given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise TableError(f"{name} is for files; a frame has none. Leave it out.", name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
 from bayeskit.table.conversions import Conversions
+from bayeskit.table.missing_words import without_numbers
 from bayeskit.table.scan import Scan
 from bayeskit.table.scan.pieces import sort_of
 
@@ -44,10 +45,12 @@ class ScanConversion:
             convention = self.conversions.conventions.get(source)
             if convention is not None:
                 if source not in made:
-                    made[source] = _converted(plain(column), source, convention, place)
+                    missing = self.conversions.missing_in(source)
+                    made[source] = _converted(plain(column), source, convention, place, missing)
                 column = made[source][name]
             else:
                 column = _in_type(column, self.types[name], name, place)
+                column = without_numbers(column, self.conversions.missing_in(source))
             columns.append(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
         return pa.record_batch(columns, names=list(names))
 
@@ -70,8 +73,8 @@ def plain(column: Any) -> Any:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _converted(column: Any, name: str, convention: Convention, place: str) -> dict[str, Any]:
-    made, odd = convention.convert(column, name)
+def _converted(column: Any, name: str, convention: Convention, place: str, missing: Sequence[str]) -> dict[str, Any]:
+    made, odd = convention.convert(column, name, missing)
     if len(odd) and not convention.lenient:
         raise TableError(
             f"{place}: column {name!r} must hold {convention.holds}, as all rows of the sample do; got "

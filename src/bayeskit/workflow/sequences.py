@@ -57,7 +57,7 @@ def train_sequences(
     raw, left_out = file.read_written(), [*ignore, *places]
     if target is not None and len(values := sorted(set(map(str, raw[target].drop_null().to_pylist())))) == 1:
         raise TableError(f"the target has one class, {values[0]!r}; a classifier needs at least two.", "target")
-    written = read_columns(raw, "", given, left_out, decimal=decimal, place=file.place)
+    written = read_columns(raw, "", given, left_out, decimal=decimal, **file.form)
     notes = infer_kinds(written.table, "", left_out, given, written)
     features = read_features(written.table, notes)
     source = _with_columns(features.source, raw, places)
@@ -88,7 +88,7 @@ def predict_sequences(model: Any, file: TableFile, decimal: str | None = None) -
     places = [name for name in state.layout if name is not None and name in raw.column_names]
     others = [name for name in raw.column_names if name not in wanted]
     kinds = {v.name: "categorical" if v.is_discrete and not v.is_binned else "numeric" for v in model.schema_}
-    written = read_columns(raw, "", kinds, others, decimal=decimal, place=file.place)
+    written = read_columns(raw, "", kinds, others, decimal=decimal, **file.form)
     notes = infer_kinds(written.table, "", others, kinds, written)
     source = _with_columns(read_features(written.table, notes).source.select(tuple(wanted)), raw, places)
     if isinstance(model, SequenceClassifier):

@@ -52,7 +52,7 @@ class TrainingTable:
     @property
     def features(self) -> Features:
         """The columns that models learn from."""
-        return Features(self.read.source, dict(self.read.source.kinds), self.read.columns)
+        return Features(self.read.features, dict(self.read.source.kinds), self.read.columns)
 
     @property
     def n_rows(self) -> int:
@@ -148,11 +148,10 @@ def read_training_table(
         missing=missing,
         remedies=remedies,
         n_rows=n_rows,
-        ask=isinstance(file, TableFile) and file.may_use_commas,
-        text=isinstance(file, TableFile) and file.is_text,
         said=file.said if isinstance(file, TableFile) else (),
-        place=place,
+        **(file.form if isinstance(file, TableFile) else {"place": place}),
     )
+    read.features  # noqa: B018 - a table without any is refused before the work starts
     labels, n_class = _labels(read, sample)
     result = TrainingTable(rows, read, labels, loss(labels.classes.tolist()), n_class)
     if not isinstance(file, Scan) or sample is None or sample.is_all:

@@ -36,6 +36,14 @@ def read(cells, **options):
         ([" 3", "+4", "-5"], [3, 4, -5], ""),
         (["1e5", ".5", "2."], [100000.0, 0.5, 2.0], ""),
         (["TRUE", "false"], [True, False], ""),
+        (["43K", "377", "1.2M"], [43000, 377, 1200000], "multiplied by the K, M or 万 of a cell"),
+        (["25万", "5870", "(3万)"], [250000, 5870, -30000], "multiplied by the K, M or 万 of a cell"),
+        (["300 K", "290 K"], [300, 290], "in K"),
+        (["1.2 kWh", "3 KWH"], [1.2, 3.0], "in kWh"),
+        (["12 KG", "3 kgs", "7"], [12, 3, 7], "in KG"),
+        (["￥12", "￥1,250.5"], [12.0, 1250.5], "thousands separated, in ¥"),
+        (["57.7％", "5％"], [0.577, 0.05], "percentages"),
+        (["57.7%", "0.1%"], [0.577, 0.001], "percentages"),
     ],
 )
 def test_the_convention_is_decided_from_all_cells_of_a_column(cells, values, said):
@@ -53,6 +61,10 @@ def test_the_convention_is_decided_from_all_cells_of_a_column(cells, values, sai
         (["12345678901234567890", "22345678901234567890"], "digits too long for a number", ""),
         (["1", "2", "A"] * 4, "", ""),  # codes, of which none may be lost
         (["1,5", "2.5"], "", ""),
+        (["76 m", "12 ms", "3 m"], "", ""),  # metres and milliseconds
+        (["76 MW", "12 mW", "3 MW"], "", ""),
+        (["300 K", "290", "280"], "", ""),  # kelvin or thousands
+        (["43K", "5m"], "", ""),
     ],
 )
 def test_what_could_mean_two_things_stays_text_and_names_what_settles_it(cells, said, settled_by):

@@ -202,3 +202,28 @@ def test_every_check_has_a_place_in_the_order():
 
     find_problems(Examined({}))
     assert sorted(CHECKS) == sorted(ORDER)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ["A", "A-", "B", "B-", "B+"],
+        ["1", "-1"],
+        ["level 1", "level -1"],
+        ["symptomatic", "asymptomatic"],
+        ["afferent", "efferent"],
+        ["macrocytic", "microcytic"],
+        ["abduction", "adduction"],
+        ["employer", "employee"],
+        ["vii", "viii"],
+    ],
+)
+def test_values_that_mean_the_opposite_stay_apart(levels):
+    assert variants(levels, [1000] + [20] * (len(levels) - 1)) == {}
+    assert variants(levels, [20] * (len(levels) - 1) + [1000]) == {}
+
+
+def test_hyphens_and_spaces_between_words_are_one_spelling():
+    levels, counts = ["self-employed", "Self employed", "self_employed", "self  employed"], [90, 3, 2, 1]
+    assert set(variants(levels, counts).values()) == {"self-employed"}
+    assert len(variants(levels, counts)) == 3

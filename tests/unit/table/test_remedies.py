@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,24 @@ def test_a_table_read_piece_by_piece_refuses_what_compares_rows(tmp_path, option
         run(["train", str(data), "-t", "play", "--stream", option, "--no-report", "-o", str(tmp_path / "m.bayes")]) != 0
     )
     assert "--no-stream" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["{:.1f}", "{:.0f},0", "{:.0f} kg", "{:.0f}"])
+def test_a_number_that_is_missing_is_so_however_it_is_written(form, tmp_path):
+    numbers = [*(7 * k % 61 + 10 for k in range(N - 3)), -999, -999, -999]
+    cells = [form.format(number) for number in numbers]
+    table = {"x": cells, "play": clean()["play"]}
+    problems = bayeskit.read(table, "play").problems
+    assert ("missing", "x=-999") in [option for problem in problems for option in problem.options]
+    read = bayeskit.read(table, "play", missing=["x=-999"])
+    assert read["x"].to_pylist() == [*map(float, numbers[:-3]), None, None, None]
+    assert bayeskit.read(table, "play", missing=["-999"])["x"].null_count == 3
+    posterior = bayeskit.NaiveBayes().fit(read).predict_proba({"x": [form.format(-999), None]})
+    np.testing.assert_array_equal(posterior[0], posterior[1])
+    data, model, out = written(tmp_path, table), tmp_path / "play.bayes", tmp_path / "out.csv"
+    options = ["-t", "play", "-m", "NaiveBayes", "--missing", "x=-999", "--no-report", "-o", str(model)]
+    assert run(["train", str(data), *options]) == 0
+    assert run(["predict", str(model), str(data), "-o", str(out)]) == 0
+    with out.open() as rows:
+        last = list(csv.DictReader(rows))[-1]
+    assert float(last["P(yes)"]) == pytest.approx(posterior[1][1], abs=1e-4)

@@ -232,3 +232,18 @@ def test_closed_quotes_are_read_to_the_last_line_with_and_without_a_line_break_a
     for text in ('a,b\n1,"x\ny"\n3,"4"', 'a,b\n1,"x\ny"\n3,"4"\n', 'a,b\r\n1,"x\ny"\r\n3,"4"\r\n\r\n'):
         table = TableFile.open(written(tmp_path, "a.csv", text)).read()
         assert table.to_pydict() == {"a": [1, 3], "b": ["x\ny", "4"]}
+
+
+def test_a_header_of_very_many_columns_is_read_whole(tmp_path):
+    names = [f"column{j}" for j in range(20_000)]
+    file = TableFile.open(written(tmp_path, "a.csv", (",".join(names) + "\n" + ",".join("1" * 20_000) + "\n").encode()))
+    assert file.names == tuple(names)
+    assert file.read().num_columns == 20_000
+
+
+def test_a_line_without_end_is_refused(tmp_path):
+    data = b"a,b\n1," + b"x" * (5 << 20) + b"\n"
+    with pytest.raises(TableError, match="a line is longer than 1 MiB, which no row of a table is"):
+        TableFile.open(written(tmp_path, "a.csv", data)).read()
+    with pytest.raises(TableError, match="line 1: it is longer than 16 MiB, and holds no column names"):
+        TableFile.open(written(tmp_path, "b.csv", b"x" * (17 << 20)))

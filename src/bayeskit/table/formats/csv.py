@@ -19,6 +19,7 @@ from bayeskit.errors import TableError
 from bayeskit.table.conventions import argument_for, overflows
 from bayeskit.table.formats.encodings import replaced, wrong_encoding
 from bayeskit.table.formats.interface import TextOptions, Types
+from bayeskit.table.missing_words import USUAL
 from bayeskit.table.number_cells import CLEAR_POINT, PLAIN
 from bayeskit.table.raw_file import HEAD, RawFile, stream_of
 
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 EXTENSIONS = (".csv",)
 OPTIONS = ("skip",)
 # Words for a missing cell in a CSV file. "None" is not among them: it is a value in many tables.
-MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+MISSING_WORDS = USUAL
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
-# Seconds for the blocks that are read ahead when a file is given up.
-_LONGEST_WAIT = 10.0
+_LONGEST_HEADER = 16 << 20
 # Rows of a large file that say which columns are plain fractions.
 _FIRST_ROWS = 300
+# Seconds for the blocks that are read ahead when a file is given up.
+_LONGEST_WAIT = 10.0
 # The last line that the parser is given, with more cells than any row: a quote that is never closed swallows it.
 _END = "\x03"
 
@@ -117,7 +119,7 @@ class CsvReader:
             # The names come from our own reading of the header, so that odd ones are met once, in one way.
             pc.ReadOptions(
                 use_threads=threads,
-                block_size=_BLOCK,
+                block_size=max(_BLOCK, 8 * sum(map(len, self.names))),  # the longest line must fit
                 column_names=self.names,
                 skip_rows=self.header_lines,
                 encoding=self.encoding if self.errors == "strict" else "utf-8",
@@ -194,6 +196,11 @@ class CsvReader:
                 f"{self.raw.shown}, line {line}: column {name!r} must hold {wanted}; got {bad[4]!r}. Leave the cell "
                 "empty if the value is not known.",
                 argument_for(bad[4]) if wanted == "a number" else None,
+            ) from None
+        if "straddl" in text:
+            raise TableError(
+                f"{self.raw.shown}: a line is longer than {_BLOCK >> 20} MiB, which no row of a table is; is a double "
+                "quote not closed?"
             ) from None
         if isinstance(error, UnicodeError) or "UTF8" in text:
             raise wrong_encoding(self.raw, self.encoding) from None
@@ -345,7 +352,7 @@ class CsvWriter:
 def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -> tuple[str, tuple[str, ...], int]:
     """Return the delimiter, the column names, and how many lines the header takes."""
     # A character may be cut at the end of the head; what comes before it is whole.
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(raw.head).removeprefix("\ufeff")
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(_first_lines(raw)).removeprefix("\ufeff")
     skipped = "".join(text.splitlines(keepends=True)[:skip])
     first = text[len(skipped) :].lstrip("\r\n")
     if not first:
@@ -367,6 +374,21 @@ def _header(raw: RawFile, encoding: str, delimiter: str | None, skip: int = 0) -
         raise wrong_encoding(raw, encoding, 1)
     blank = len(text[: len(text) - len(first)].splitlines())
     return delimiter, names, blank + reader.line_num
+
+
+def _first_lines(raw: RawFile) -> bytes:
+    """Return the first bytes, with the whole header; one line without an end is an error, in bounded memory."""
+    head = raw.head
+    if len(head) < HEAD or b"\n" in head.lstrip(b"\r\n") or not raw.reopenable:
+        return head
+    with raw.open() as file:
+        head = file.read(_LONGEST_HEADER)
+    if b"\n" not in head.lstrip(b"\r\n") and len(head) == _LONGEST_HEADER:
+        raise TableError(
+            f"{raw.shown}, line 1: it is longer than {_LONGEST_HEADER >> 20} MiB, and holds no column names; is this a "
+            "text file with lines?"
+        )
+    return head
 
 
 def _are_fractions(cells: Sequence[str], missing: Collection[str]) -> bool:

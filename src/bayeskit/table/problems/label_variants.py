@@ -23,6 +23,10 @@ FREQUENT = 10
 LONG, SHORT = 7, 4
 # Texts that are compared with each other; a column with more values is one of names or texts.
 MOST_VALUES = 300
+# One letter apart, and opposites or two persons: macrocytic and microcytic, abduction and adduction, payer and payee.
+_OPPOSITE_STARTS = (("ab", "ad"), ("ante", "anti"), ("macro", "micro"), ("pre", "pro"))
+_OPPOSITE_ENDS = (("ee", "er"), ("ee", "or"))
+_ROMAN = re.compile("[ivxlcdm]+")
 
 
 @check("label variants")
@@ -95,23 +99,41 @@ def _misspelt(total: Mapping[str, tuple[str, int]]) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without case, spaces at its ends, doubled spaces and a full stop at the end."""
-    plain = re.sub(r"[\s_-]+", " ", unicodedata.normalize("NFKC", text).casefold()).strip().rstrip(".")
-    return plain or text
+    """Return a text without case, spaces at its ends, doubled spaces and a full stop at the end.
+
+    A hyphen between words is a space; one at an end or before a number is a sign.
+
+    >>> _plain("Self-Employed"), _plain("A-"), _plain("level -1")
+    ('self employed', 'a-', 'level -1')
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold().strip().rstrip(".")
+    plain = re.sub(r"(?<=\w)(?:(?!\s-\d)[\s_-])+(?=\w)", " ", plain)
+    return re.sub(r"\s+", " ", plain) or text
 
 
 def _one_error(a: str, b: str) -> bool:
     """Return whether one slip turns b into a: a letter doubled, lost or swapped with its neighbour, or a changed one.
 
+    The first letter is no slip: it may be a prefix, as in typical and atypical.
+
     >>> _one_error("yess", "yes"), _one_error("malignent", "malignant"), _one_error("mile", "male")
     (True, True, False)
+    >>> _one_error("atypical", "typical"), _one_error("macrocytic", "microcytic"), _one_error("viii", "vii")
+    (False, False, False)
     """
+    if _opposite(a, b) or (_ROMAN.fullmatch(a) and _ROMAN.fullmatch(b)):
+        return False
     if len(a) == len(b):
         differ = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
         swapped = len(differ) == 2 and differ[1] == differ[0] + 1 and a[differ[0]] == b[differ[1]]
         swapped = swapped and a[differ[1]] == b[differ[0]]
-        return swapped or (len(differ) == 1 and len(b) >= LONG)
+        return swapped or (len(differ) == 1 and differ[0] > 0 and len(b) >= LONG)
     long, short = (a, b) if len(a) > len(b) else (b, a)
     if len(long) != len(short) + 1 or len(long) < SHORT:
         return False
-    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+    return any(long[:i] + long[i + 1 :] == short for i in range(1, len(long)))
+
+
+def _opposite(a: str, b: str) -> bool:
+    starts = any({a[: len(x)], b[: len(x)]} == {x, y} for x, y in _OPPOSITE_STARTS)
+    return starts or any({a[-2:], b[-2:]} == {x, y} for x, y in _OPPOSITE_ENDS)

@@ -16,8 +16,8 @@ from bayeskit.network.learn.candidate_parents import MANY_VARIABLES, N_WIDENED, 
 from bayeskit.network.learn.climber import LEAST_GAIN, parents_of
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask, refuse_below
 
-# A few orders at random find the region, and changes of the best one its top: on samples of child, insurance, alarm and
-# hailfinder more random orders found nothing better, more changes little.
+# A few orders at random find the region, and changes of the best one its top: on samples of insurance (1,000 and 10,000
+# rows) and alarm (1,000) changes of one order reached more than ten random ones; on alarm with 10,000 it was less.
 _RANDOM_ORDERS = 5
 # (the most rows, the starts): a start costs as much as there are rows, and with many the first ends near the top.
 _RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 2))
