@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bayeskit.errors import NetworkError
+from bayeskit.errors import NetworkError, TooLargeError
 from bayeskit.io.overwriting import MADE_BY, refuse_overwriting
 from bayeskit.network.answer_tables import text_table
 
@@ -108,17 +108,31 @@ def _shown(answer: Any) -> str:
 
 def _about(net: BayesianNetwork, target: str, given: Mapping[str, Any] | None) -> list[str]:
     """Return what is said of one variable: why, which numbers matter, what to ask next."""
-    sections = []
-    if given:
-        sections.append(_section(f"Why: {target}", _pre(repr(net.explain(target, given=given)))))
-    if not all(net.cards):
-        return sections  # the rest is for discrete networks
-    found = net.sensitivity(target, given=given)
-    sections.append(_section(f"Which numbers matter for {target}", _tornado(found) + _pre(repr(found))))
-    rows = [(q.variable, f"{q.information:.4g}", f"{q.value:.4g}") for q in net.questions(target, given=given)]
-    asked = text_table(("observe", "information (nats)", "value"), rows[:20], len(rows))
-    sections.append(_section(f"What to observe next about {target}", _pre(asked)))
-    return sections
+
+    def why() -> str:
+        return _pre(repr(net.explain(target, given=given or {})))
+
+    def numbers() -> str:
+        found = net.sensitivity(target, given=given)
+        return _tornado(found) + _pre(repr(found))
+
+    def questions() -> str:
+        rows = [(q.variable, f"{q.information:.4g}", f"{q.value:.4g}") for q in net.questions(target, given=given)]
+        return _pre(text_table(("observe", "information (nats)", "value"), rows[:20], len(rows)))
+
+    parts = {f"Why: {target}": why} if given else {}
+    if all(net.cards):  # the rest is for discrete networks
+        parts[f"Which numbers matter for {target}"] = numbers
+        parts[f"What to observe next about {target}"] = questions
+    return [_section(title, _unless_too_large(body)) for title, body in parts.items()]
+
+
+def _unless_too_large(body: Callable[[], str]) -> str:
+    """Return what a section says, or why it would take too much: the rest of the page is written all the same."""
+    try:
+        return body()
+    except TooLargeError as error:
+        return f"<p>{escape(str(error))}</p>"
 
 
 def _tornado(found: Any) -> str:

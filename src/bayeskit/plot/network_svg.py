@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +51,13 @@ text{font-family:"Helvetica Neue",Helvetica,Arial,"Noto Sans","Noto Sans CJK SC"
 .given .bar{fill:#d69e2e}
 .rule{stroke:#d5dde6;stroke-width:1}
 """
+
+# Characters that XML cannot hold, not even as a number.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))
 
 
 @dataclass(frozen=True)
@@ -248,7 +256,7 @@ def _grid(grid: Rows, left: float, top: float) -> str:
         x = left + PAD
         for cell, width in zip(row, _column_widths(grid), strict=True):
             weight = ' font-weight="600"' if k == 0 else ""
-            parts.append(f'<text class="state"{weight} x="{x:.1f}" y="{y + 10:.1f}">{escape(cell)}</text>')
+            parts.append(f'<text class="state"{weight} x="{x:.1f}" y="{y + 10:.1f}">{_text(cell)}</text>')
             x += width
         y += ROW
     return "".join(parts)
@@ -261,7 +269,7 @@ def _label_room(lines: list[_Line]) -> float:
 def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tuple[float, float], kind: str) -> str:
     width, height = size
     left, top = centre[0] - width / 2, centre[1] - height / 2
-    label = escape(name)
+    label = _text(name)
     parts = [
         f'<g class="{kind}"><title>{label}</title>',
         f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>',
@@ -273,7 +281,7 @@ def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tupl
         start = left + PAD + _label_room(lines)
         room = left + width - PAD - PERCENT - start
         for line in lines:
-            shown = escape(_shortened(line.label, FONT_STATE, MAX_STATE_WIDTH))
+            shown = _text(_shortened(line.label, FONT_STATE, MAX_STATE_WIDTH))
             bar = f'x="{start:.1f}" y="{y + 2.5:.1f}" height="9" rx="1.5"'
             parts += [
                 f'<text class="state" x="{left + PAD:.1f}" y="{y + 10:.1f}">{shown}</text>',
@@ -304,7 +312,7 @@ def _legend(legend: Mapping[str, str], top: float) -> list[str]:
     for k, (kind, meaning) in enumerate(legend.items()):
         y = top + ROW * (k + 1)
         parts.append(f'<path class="arc {kind}" d="M0 {y - 3.5:.1f}h26"/>')
-        parts.append(f'<text class="state" x="34" y="{y:.1f}">{escape(meaning)}</text>')
+        parts.append(f'<text class="state" x="34" y="{y:.1f}">{_text(meaning)}</text>')
     return parts
 
 

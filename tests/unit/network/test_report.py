@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bayeskit import BayesianNetwork, datasets
-from bayeskit.errors import NetworkError, TableError
+from bayeskit.errors import NetworkError, TableError, TooLargeError
 from bayeskit.network import LinearGaussian
 
 ASIA = datasets.load_asia()
@@ -62,3 +62,13 @@ def test_a_drawing_shows_the_tables_that_are_asked_for():
     real = BayesianNetwork("x->y", tables={"x": LinearGaussian(), "y": LinearGaussian(x=1.0)})
     with pytest.raises(NetworkError, match="'x' is real, so it has no table"):
         real.draw(tables="x")
+
+
+def test_a_section_that_takes_too_much_says_so_and_the_rest_is_written(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise TooLargeError("it needs 3 <GiB>.")
+
+    monkeypatch.setattr(BayesianNetwork, "questions", refuse)
+    page = ASIA.report(tmp_path / "asia.html", given={"smoke": "yes"}, target="lung").read_text()
+    assert "<p>it needs 3 &lt;GiB&gt;.</p>" in page
+    assert "<h2>Tables</h2>" in page

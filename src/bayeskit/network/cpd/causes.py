@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayeskit.errors import ModelFileError, NetworkError
 from bayeskit.network.cpd.distribution import Codes, Form, Step, Table
 
 Combine = Literal["max", "sum"]
+Mask = NDArray[np.bool_]
 # A row of effects may miss 1 by this; it is then divided by its sum.
 TOLERANCE = 1e-5
 
@@ -33,6 +35,8 @@ class IndependentCauses(Form):
         P(Z_i | parent i).
     order : tuple of int
         The own states from effect 0 to the largest.
+    fixed : tuple of bool arrays, one per link, of shape (the parent's states,)
+        The states whose effects belong to the form: they are no parameters, and learning leaves them so.
 
     References
     ----------
@@ -44,6 +48,7 @@ class IndependentCauses(Form):
     leak: Table
     links: tuple[Table, ...]
     order: tuple[int, ...]
+    fixed: tuple[Mask, ...]
 
     kind: ClassVar[str] = "causes"
     keeps_order: ClassVar[bool] = False
@@ -53,7 +58,12 @@ class IndependentCauses(Form):
         """What it is called in messages."""
         if self.combine == "sum":
             return "noisy adder"
-        return "noisy-MAX" if len(self.leak) > 2 else "noisy-AND" if self.order == (1, 0) else "noisy-OR"
+        if len(self.leak) > 2:
+            return "noisy-MAX"
+        # A condition that is not there fails for certain; a cause that is not there does nothing.
+        certain = [link[mask, 1] for link, mask in zip(self.links, self.fixed, strict=True) if mask.any()]
+        is_and = any((each == 1.0).any() for each in certain) if certain else self.order == (1, 0)
+        return "noisy-AND" if is_and else "noisy-OR"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,8 +72,8 @@ class IndependentCauses(Form):
 
     @property
     def n_parameters(self) -> int:
-        """The free numbers: those of the leak, and of each state of a parent that has an effect."""
-        rows = 1 + sum(int((~is_fixed(link)).sum()) for link in self.links)
+        """The free numbers: those of the leak, and of each state of a parent that is not fixed."""
+        rows = 1 + sum(int((~mask).sum()) for mask in self.fixed)
         return rows * (len(self.leak) - 1)
 
     def __repr__(self) -> str:
@@ -111,7 +121,8 @@ class IndependentCauses(Form):
 
     def to_parts(self) -> tuple[dict[str, Any], Table]:
         """Return fields and numbers."""
-        meta = {"combine": self.combine, "shape": list(self.shape), "order": list(self.order)}
+        meta: dict[str, Any] = {"combine": self.combine, "shape": list(self.shape), "order": list(self.order)}
+        meta["fixed"] = [np.flatnonzero(mask).tolist() for mask in self.fixed]
         return meta, np.concatenate([self.leak, *(link.ravel() for link in self.links)])
 
     @classmethod
@@ -125,12 +136,14 @@ class IndependentCauses(Form):
             raise ModelFileError(f"independent causes of shape {shape} need {r + sum(sizes)} numbers.")
         cuts = np.cumsum([r, *sizes])[:-1]
         leak, *links = np.split(numbers, cuts) if sizes else [numbers]
+        tables = [leak[None, :], *(link.reshape(-1, r) for link in links)]
         try:
-            return make_causes(
-                meta["combine"], leak, [link.reshape(-1, r) for link in links], tuple(map(int, order)), "the file"
-            )
+            check_effects(tables, "the file")
         except NetworkError as error:
             raise ModelFileError(str(error)) from None
+        # Numbers stay as they are: dividing by a sum of almost 1 once more would change their last bit.
+        fixed = _read_fixed(meta.get("fixed"), shape[:-1])
+        return cls(meta["combine"], tables[0][0], tuple(tables[1:]), tuple(map(int, order)), fixed)
 
 
 def _below(p: Table) -> Table:
@@ -140,21 +153,47 @@ def _below(p: Table) -> Table:
     return out
 
 
-def is_fixed(link: Table) -> Any:
-    """Return which states of a parent have no effect at all; learning leaves them so."""
-    return link[:, 0] == 1.0
+def _read_fixed(given: Any, cards: tuple[int, ...]) -> tuple[Mask, ...]:
+    """Return the masks of a file."""
+    good = isinstance(given, list) and len(given) == len(cards)
+    if not good or not all(
+        isinstance(each, list) and all(type(k) is int and 0 <= k < card for k in each)
+        for each, card in zip(given, cards, strict=True)
+    ):
+        raise ModelFileError(
+            "independent causes need 'fixed': for each parent the states whose effects are not learned."
+        )
+    return tuple(np.isin(np.arange(card), each) for each, card in zip(given, cards, strict=True))
 
 
-def make_causes(
-    combine: Combine, leak: Table, links: Sequence[Table], order: tuple[int, ...], what: str
-) -> IndependentCauses:
-    """Return the distribution; effects that are no probabilities are an error."""
-    read = []
-    for numbers in (leak[None, :], *links):
+def without_effect(link: Table) -> Mask:
+    """Return which states of a parent have no effect at all."""
+    return np.asarray(link[:, 0] == 1.0)
+
+
+def check_effects(tables: Sequence[Table], what: str) -> None:
+    """Refuse effects that are no probabilities."""
+    for numbers in tables:
         sums = numbers.sum(axis=1)
         if not (np.isfinite(numbers).all() and (numbers >= 0).all() and (abs(sums - 1.0) <= TOLERANCE).all()):
             raise NetworkError(f"{what}: effects must be probabilities that sum to 1; got {numbers.tolist()}.")
+
+
+def make_causes(
+    combine: Combine,
+    leak: Table,
+    links: Sequence[Table],
+    order: tuple[int, ...],
+    fixed: Sequence[Mask],
+    what: str,
+) -> IndependentCauses:
+    """Return the distribution; effects that are no probabilities are an error."""
+    tables = (leak[None, :], *links)
+    check_effects(tables, what)
+    read = []
+    for numbers in tables:
+        sums = numbers.sum(axis=1)
         exact = numbers / np.where(sums == 1.0, 1.0, sums)[:, None]
         exact.setflags(write=False)
         read.append(exact)
-    return IndependentCauses(combine, read[0][0], tuple(read[1:]), order)
+    return IndependentCauses(combine, read[0][0], tuple(read[1:]), order, tuple(fixed))

@@ -12,7 +12,7 @@ import numpy as np
 from bayeskit.errors import ModelFileError, NetworkError
 from bayeskit.network.cpd.distribution import Codes, Distribution, Family, Table
 from bayeskit.network.cpd.table import check_size
-from bayeskit.network.cpd.written_form import WrittenForm
+from bayeskit.network.cpd.written_form import WrittenForm, both
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class LinearGaussian(RealForm):
     def __init__(
         self, slopes: Mapping[str, float] | None = None, /, mean: float = 0.0, sd: float = 1.0, **more: float
     ) -> None:
-        self.slopes = {**(slopes or {}), **more}
+        self.slopes = both("LinearGaussian", slopes, more)
         numbers = {"mean": mean, "sd": sd, **self.slopes}
         for name, value in numbers.items():
             if not is_number(value):
@@ -219,6 +219,11 @@ class ConditionalGaussian(RealForm):
     """
 
     def __init__(self, rows: Mapping[Any, LinearGaussian]) -> None:
+        if not isinstance(rows, Mapping):
+            raise NetworkError(
+                f"ConditionalGaussian takes a mapping of states to LinearGaussian, such as {{'yes': "
+                f"LinearGaussian(mean=1)}}; got {rows!r}."
+            )
         strange = [row for row in rows.values() if not _is_line(row)]
         if strange:
             raise NetworkError(f"ConditionalGaussian maps states to LinearGaussian; got {strange[0]!r}.")

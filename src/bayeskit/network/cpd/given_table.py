@@ -43,16 +43,30 @@ def states_of(given: list[str] | int | None, table: Any, parents: Sequence[str])
     """
     if isinstance(given, list):
         return given
-    if given is None and isinstance(table, WrittenForm):
-        return table.default_states()
-    if given is None and isinstance(table, Mapping):
-        rows = list(table.values())
-        table = rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table
-    if given is None and (isinstance(table, Mapping) or hasattr(table, "columns")):
-        shown = table if isinstance(table, Mapping) else table.columns
-        return [str(state) for state in shown if isinstance(table, Mapping) or str(state) not in parents]
-    card = _last_axis(table) if given is None else given
+    if given is None:
+        row = _first_row(table, parents)
+        named = _states_in(row, parents)
+        if named is not None:
+            return named
+    card = _last_axis(row) if given is None else given
     return ["no", "yes"] if card == 2 else [str(k) for k in range(card)]
+
+
+def _first_row(table: Any, parents: Sequence[str]) -> Any:
+    """Return the first row of a dict of rows; anything else is itself."""
+    rows = list(table.values()) if isinstance(table, Mapping) else []
+    return rows[0] if rows and (parents or isinstance(rows[0], Mapping)) else table
+
+
+def _states_in(table: Any, parents: Sequence[str]) -> list[str] | None:
+    """Return the states that a form, a dict or a frame names; None for what has numbers only."""
+    if isinstance(table, WrittenForm):
+        return table.default_states()
+    if isinstance(table, Mapping):
+        return [str(state) for state in table]
+    if hasattr(table, "columns"):
+        return [str(state) for state in table.columns if str(state) not in parents]
+    return None
 
 
 def _last_axis(table: Any) -> int:

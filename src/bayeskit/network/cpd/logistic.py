@@ -10,7 +10,10 @@ import numpy as np
 
 from bayeskit.errors import ModelFileError, NetworkError
 from bayeskit.network.cpd.distribution import Codes, Distribution, Family, Form, Table, present_state
-from bayeskit.network.cpd.written_form import WrittenForm
+from bayeskit.network.cpd.written_form import WrittenForm, both
+
+# Sums of larger ones over many parents leave the floats.
+LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +61,11 @@ class LogisticCPD(Form):
     def from_parts(cls, meta: Mapping[str, Any], numbers: Table, shape: tuple[int, ...]) -> LogisticCPD:
         """Read what :meth:`to_parts` gave."""
         sizes = [card * shape[-1] for card in shape[:-1]]
-        if numbers.shape != (shape[-1] + sum(sizes),) or not np.isfinite(numbers).all():
-            raise ModelFileError(f"a logistic distribution of shape {shape} needs {shape[-1] + sum(sizes)} numbers.")
+        if numbers.shape != (shape[-1] + sum(sizes),) or not (abs(numbers) <= LARGEST).all():
+            raise ModelFileError(
+                f"a logistic distribution of shape {shape} needs {shape[-1] + sum(sizes)} numbers, of at most "
+                f"{LARGEST:g}."
+            )
         bias, *weights = np.split(numbers, np.cumsum([shape[-1], *sizes])[:-1])
         return cls(bias, tuple(w.reshape(-1, shape[-1]) for w in weights))
 
@@ -77,7 +83,7 @@ class Logistic(WrittenForm):
     bias : float, or one number per own state, default 0
         The log-odds when every weight is 0.
 
-    The exact engine makes its full table, so an exact answer takes up to about 25 parents of two states; samples and
+    Exact answers and samples make its full table, so they take up to about 25 parents of two states; `fitted` and
     `log_probability` take any number.
 
     Examples
@@ -91,7 +97,7 @@ class Logistic(WrittenForm):
     def __init__(
         self, weights: Mapping[str, Any] | None = None, /, bias: float | Sequence[float] = 0.0, **more: Any
     ) -> None:
-        self.bias, self.weights = bias, {**(weights or {}), **more}
+        self.bias, self.weights = bias, both("Logistic", weights, more)
 
     def __repr__(self) -> str:
         return f"Logistic({', '.join(f'{k}={v!r}' for k, v in [('bias', self.bias), *self.weights.items()])})"
@@ -125,10 +131,10 @@ def _score(family: Family, given: Any, what: str) -> Table:
     except (TypeError, ValueError):
         numbers = np.full(0, np.nan)
     if numbers.shape == () and n == 2:
-        numbers = np.eye(2)[present_state(family.states)] * numbers
-    if numbers.shape != (n,) or not np.isfinite(numbers).all():
+        numbers = np.where(np.arange(2) == present_state(family.states), numbers, 0.0)
+    if numbers.shape != (n,) or not (abs(numbers) <= LARGEST).all():
         raise NetworkError(
             f"Logistic of {family.name!r}: {what} needs {'a number' if n == 2 else f'{n} numbers, one per own state'}; "
-            f"got {given!r}."
+            f"got {given!r}. Numbers are at most {LARGEST:g} in size."
         )
     return numbers

@@ -27,8 +27,11 @@ def nearest_noisy_or(
 
     n = table.ndim - 1
     w = np.ones(table.shape[:-1]) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != table.shape[:-1] or not (w >= 0).all() or not w.sum() > 0:
-        raise NetworkError(f"weights must be numbers of at least 0 of shape {table.shape[:-1]}; got {w.shape}.")
+    if w.shape != table.shape[:-1] or not (np.isfinite(w) & (w >= 0)).all() or not w.any():
+        raise NetworkError(
+            f"weights must be finite numbers of at least 0, not all 0, of shape {table.shape[:-1]}; got {w.tolist()}."
+        )
+    w = w / w.max()
     w = (w / w.sum()).ravel()
     places = np.stack(np.unravel_index(np.arange(w.size), table.shape[:-1]), axis=1) if n else np.empty((1, 0))
     x = np.concatenate([np.ones((w.size, 1)), places == np.array(there)], axis=1)  # (n_rows, 1 + n): the leak first

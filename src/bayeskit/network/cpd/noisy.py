@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.cpd.causes import Combine, IndependentCauses, make_causes
+from bayeskit.network.cpd.causes import Combine, IndependentCauses, Mask, make_causes, without_effect
 from bayeskit.network.cpd.distribution import Family, Table, present_state, probability
 from bayeskit.network.cpd.nearest_noisy_or import nearest_noisy_or
-from bayeskit.network.cpd.written_form import WrittenForm
+from bayeskit.network.cpd.written_form import WrittenForm, both
 
 LeakMeaning = Literal["net", "compound"]
 
@@ -20,10 +20,7 @@ class _WrittenCauses(WrittenForm):
     """What the four have in common: a link for each parent, by its name."""
 
     def __init__(self, links: Mapping[str, Any] | None, more: Mapping[str, Any]) -> None:
-        twice = sorted(set(links or {}) & set(more))
-        if twice:
-            raise NetworkError(f"{type(self).__name__}: the parent {twice[0]!r} is given twice.")
-        self.links: dict[str, Any] = {**(links or {}), **more}
+        self.links: dict[str, Any] = both(type(self).__name__, links, more)
 
     def _shown(self, **options: Any) -> str:
         parts = [f"{name}={value!r}" for name, value in [*options.items(), *self.links.items()]]
@@ -119,18 +116,19 @@ class NoisyOr(_WrittenCauses):
     def bound(self, family: Family) -> IndependentCauses:
         """Return the distribution for a family."""
         order = _two_states(family, "NoisyOr", "NoisyMax")
-        read = []
+        read, fixed = [], []
         for name, link in zip(family.parents, family.match("NoisyOr", self.links), strict=True):
-            p = _chances(family, name, link, "NoisyOr")
+            p, left_out = _chances(family, name, link, "NoisyOr")
             if self.meaning == "compound":
-                p = self._without_leak(p, name)
+                p = self._without_leak(p, ~left_out, name)
             read.append(np.stack([1.0 - p, p], axis=1))
-        return make_causes("max", np.array([1.0 - self.leak, self.leak]), read, order, f"NoisyOr of {family.name!r}")
+            fixed.append(left_out)
+        leak = np.array([1.0 - self.leak, self.leak])
+        return make_causes("max", leak, read, order, fixed, f"NoisyOr of {family.name!r}")
 
-    def _without_leak(self, p: Table, name: str) -> Table:
+    def _without_leak(self, p: Table, given: Mask, name: str) -> Table:
         if self.leak >= 1.0:
             raise NetworkError("NoisyOr: with a leak of 1 the numbers of the parents cannot be told from the leak.")
-        given = p > 0
         if (p[given] < self.leak).any():
             raise NetworkError(
                 f"NoisyOr: with meaning='compound' the number of {name!r} includes the leak, so it is at least "
@@ -170,12 +168,13 @@ class NoisyAnd(_WrittenCauses):
     def bound(self, family: Family) -> IndependentCauses:
         """Return the distribution for a family: a noisy-OR of failures."""
         no, yes = _two_states(family, "NoisyAnd", "NoisyMax")
-        links = []
+        links, fixed = [], []
         for name, link in zip(family.parents, family.match("NoisyAnd", self.links), strict=True):
-            c = _chances(family, name, link, "NoisyAnd")
+            c, left_out = _chances(family, name, link, "NoisyAnd")
             links.append(np.stack([c, 1.0 - c], axis=1))
+            fixed.append(left_out)
         leak = np.array([self.sure, 1.0 - self.sure])
-        return make_causes("max", leak, links, (yes, no), f"NoisyAnd of {family.name!r}")
+        return make_causes("max", leak, links, (yes, no), fixed, f"NoisyAnd of {family.name!r}")
 
 
 class _Graded(_WrittenCauses):
@@ -192,6 +191,11 @@ class _Graded(_WrittenCauses):
         **more: Any,
     ) -> None:
         super().__init__(links, more)
+        if leak is not None and not isinstance(leak, Mapping) and np.ndim(leak) != 1:
+            raise NetworkError(
+                f"{type(self).__name__}: the leak has one probability for each own state, such as [0.9, 0.1]; "
+                f"got {leak!r}."
+            )
         self.leak, self.order = leak, None if order is None else tuple(map(str, order))
 
     def __repr__(self) -> str:
@@ -214,14 +218,19 @@ class _Graded(_WrittenCauses):
             raise NetworkError(f"{what}: order must name each of {', '.join(family.states)} once; got {self.order}.")
         none = np.eye(len(order))[0]
         leak = none if self.leak is None else self._effects(family, order, self.leak, f"{what}, leak")
-        links = []
+        links, fixed = [], []
         for name, states, link in zip(
             family.parents, family.parent_states, family.match(type(self).__name__, self.links), strict=True
         ):
-            read = np.repeat(none[None, :], len(states), axis=0)
+            read, named = np.repeat(none[None, :], len(states), axis=0), np.zeros(len(states), dtype=bool)
+            if len(states) == 2:  # a cause that is there is learned, also from a start without effect
+                named[present_state(states)] = True
             if isinstance(link, Mapping):
+                named[:] = False
                 for state, effects in link.items():
-                    read[family.state(name, state)] = self._effects(family, order, effects, f"{what}, {name}={state}")
+                    k = family.state(name, state)
+                    named[k] = len(states) != 2 or k == present_state(states)
+                    read[k] = self._effects(family, order, effects, f"{what}, {name}={state}")
             elif np.ndim(link) == 1 and len(states) == 2:
                 read[present_state(states)] = self._effects(family, order, link, f"{what}, {name}")
             elif np.shape(link) == read.shape:
@@ -232,7 +241,8 @@ class _Graded(_WrittenCauses):
                     f"probabilities of {len(order)} effects, or an array of shape {read.shape}; got {link!r}."
                 )
             links.append(read)
-        return make_causes(self.combine, leak, links, order, what)
+            fixed.append(without_effect(read) & ~named)
+        return make_causes(self.combine, leak, links, order, fixed, what)
 
     def _effects(self, family: Family, order: tuple[int, ...], given: Any, what: str) -> Table:
         """Return the probabilities of effect 0, 1, …: given one per own state, or by its name."""
@@ -312,18 +322,22 @@ def _two_states(family: Family, what: str, other: str) -> tuple[int, int]:
     return 1 - yes, yes
 
 
-def _chances(family: Family, parent: str, link: Any, what: str) -> Table:
-    """Return one probability for each state of a parent."""
+def _chances(family: Family, parent: str, link: Any, what: str) -> tuple[Table, Mask]:
+    """Return one probability for each state of a parent, and which states were left out, so that they are 0."""
     states = family.parent_states[family.parents.index(parent)]
-    out = np.zeros(len(states))
+    out, left_out = np.zeros(len(states)), np.ones(len(states), dtype=bool)
     if isinstance(link, Mapping):
         for state, p in link.items():
-            out[family.state(parent, state)] = probability(p, f"{what}: the number of {parent}={state}")
+            k = family.state(parent, state)
+            out[k] = probability(p, f"{what}: the number of {parent}={state}")
+            # A 0 that is written for the absence of a cause says what leaving it out says.
+            left_out[k] = out[k] == 0.0 and len(states) == 2 and k != present_state(states)
     elif len(states) != 2:
         raise NetworkError(
             f"{what}: the parent {parent!r} has {len(states)} states; give a mapping of state to probability, such as "
             f"{{{states[-1]!r}: 0.8}}."
         )
     else:
-        out[present_state(states)] = probability(link, f"{what}: the number of {parent!r}")
-    return out
+        k = present_state(states)
+        out[k], left_out[k] = probability(link, f"{what}: the number of {parent!r}"), False
+    return out, left_out

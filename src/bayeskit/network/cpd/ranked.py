@@ -10,9 +10,12 @@ import numpy as np
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.distribution import Distribution, Family, Table
+from bayeskit.network.cpd.gaussian import is_number
 from bayeskit.network.cpd.table import TableCPD, check_size
-from bayeskit.network.cpd.written_form import WrittenForm
+from bayeskit.network.cpd.written_form import WrittenForm, both
 
+# Beyond it a row is even to seven digits, and differences of the normal lose theirs.
+MOST_VARIANCE = 1e6
 Function = Literal["mean", "min", "max", "mixminmax"]
 
 
@@ -29,7 +32,7 @@ class Ranked(WrittenForm):
     weights : mapping of parent to weight, optional
         Weights above 0. Parents may also be given as keywords.
     variance : float
-        σ², above 0; .001 is very sure and .1 hardly so.
+        σ², above 0 and at most a million; .001 is very sure and .1 hardly so.
     function : {"mean", "min", "max", "mixminmax"}
         The weighted mean; the weighted minimum :math:`\min_i (w_i x_i + \sum_{j \ne i} x_j) / (w_i + n - 1)`; the
         maximum likewise; or :math:`(w_{min} \min x + w_{max} \max x) / (w_{min} + w_{max})`, whose two weights are
@@ -67,13 +70,16 @@ class Ranked(WrittenForm):
     ) -> None:
         if function not in ("mean", "min", "max", "mixminmax"):
             raise NetworkError(f"Ranked: function must be 'mean', 'min', 'max' or 'mixminmax'; got {function!r}.")
-        if not variance > 0 or not np.isfinite(variance):
-            raise NetworkError(f"Ranked: variance must be above 0; got {variance!r}.")
-        if points < 1 or points != int(points):
+        if not is_number(variance) or not 0 < variance <= MOST_VARIANCE:
+            raise NetworkError(f"Ranked: variance must be above 0 and at most {MOST_VARIANCE:g}; got {variance!r}.")
+        if not is_number(points) or points < 1 or points != int(points):
             raise NetworkError(f"Ranked: points must be a whole number of at least 1; got {points!r}.")
-        self.weights: dict[str, float] = {**(weights or {}), **more}
-        if not all(float(w) > 0 for w in [*self.weights.values(), *mix]):
-            raise NetworkError(f"Ranked: weights must be above 0; got {self.weights!r} and mix {mix!r}.")
+        self.weights: dict[str, float] = both("Ranked", weights, more)
+        pair = tuple(mix) if np.shape(mix) == (2,) else (None,)
+        if not all(is_number(w) and w > 0 for w in [*self.weights.values(), *pair]):
+            raise NetworkError(
+                f"Ranked: weights must be numbers above 0, and mix two of them; got {self.weights!r} and mix {mix!r}."
+            )
         self.variance, self.function, self.mix, self.points = float(variance), function, mix, points
         self.against = frozenset([against] if isinstance(against, str) else against)
 
@@ -109,9 +115,10 @@ class Ranked(WrittenForm):
 
     def _mean(self, x: Table, w: Table) -> Table:
         if self.function == "mean":
-            return np.asarray((x * w).sum(axis=-1) / w.sum())
+            share = w / w.max()  # sums of very large or very small weights leave the floats
+            return np.asarray((x * share).sum(axis=-1) / share.sum())
         if self.function == "mixminmax":
-            low, high = self.mix
+            low, high = (each / max(self.mix) for each in self.mix)
             return np.asarray((low * x.min(axis=-1) + high * x.max(axis=-1)) / (low + high))
         others = x.sum(axis=-1, keepdims=True) - x
         each = (w * x + others) / (w + len(w) - 1)

@@ -106,15 +106,19 @@ class TreeCPD(Form):
         nodes, n_leaves = meta.get("nodes"), numbers.size // max(shape[-1], 1)
         if not isinstance(nodes, list) or not n_leaves or n_leaves * shape[-1] != numbers.size:
             raise ModelFileError("a tree table needs nodes and leaves.")
-        seen = [child for k, node in enumerate(nodes) for child in _children(k, node, shape, len(nodes), n_leaves)]
-        # Every node and leaf is reached once, so the tree is one, and walking it takes no longer than reading it.
-        expected = [*range(-n_leaves, 0), *range(1, len(nodes))] if nodes else []
-        if sorted(seen) != expected or (not nodes and n_leaves != 1):
-            raise ModelFileError("a tree table has nodes or leaves that are not reached once.")
+        _check_reached_once(nodes, shape, n_leaves)
         leaves = numbers.reshape(n_leaves, shape[-1])
         if not ((leaves >= 0).all() and (abs(leaves.sum(axis=1) - 1.0) <= TOLERANCE).all()):
             raise ModelFileError("the leaves of a tree table are not distributions.")
         return cls(tuple(shape[:-1]), tuple((n[0], tuple(n[1])) for n in nodes), leaves)
+
+
+def _check_reached_once(nodes: list[Any], shape: tuple[int, ...], n_leaves: int) -> None:
+    """Refuse what is not one tree; then walking it takes no longer than reading it."""
+    seen = [child for k, node in enumerate(nodes) for child in _children(k, node, shape, len(nodes), n_leaves)]
+    expected = [*range(-n_leaves, 0), *range(1, len(nodes))] if nodes else []
+    if sorted(seen) != expected or (not nodes and n_leaves != 1):
+        raise ModelFileError("a tree table has nodes or leaves that are not reached once.")
 
 
 def _children(k: int, node: Any, shape: tuple[int, ...], n_nodes: int, n_leaves: int) -> list[int]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
+from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.distribution import Distribution, Family
 
 
@@ -17,3 +20,13 @@ class WrittenForm(ABC):
     def default_states(self) -> list[str]:
         """Return the states of a variable that was given none."""
         return ["no", "yes"]
+
+
+def both(what: str, links: Any, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given for the parents, in a mapping and as keywords; a parent in both is an error."""
+    if links is not None and not isinstance(links, Mapping):
+        raise NetworkError(f"{what} takes a mapping of parent to its number, or keywords; got {links!r}.")
+    twice = sorted(set(links or {}) & set(more))
+    if twice:
+        raise NetworkError(f"{what}: the parent {twice[0]!r} is given twice.")
+    return {**(links or {}), **more}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.answer_tables import FrameOf, frame_of
+from bayeskit.network.cpd.gaussian import is_number
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.result import Result
 
@@ -82,8 +83,8 @@ class RealPosterior(Result):
         from scipy.optimize import brentq
         from scipy.special import ndtri
 
-        if not 0.0 < p < 1.0:
-            raise NetworkError(f"a quantile is asked for a probability between 0 and 1; got {p!r}.")
+        if not is_number(p) or not 0.0 < p < 1.0:
+            raise NetworkError(f"a quantile is asked for one probability between 0 and 1; got {p!r}.")
         each = self.means + self.sds * ndtri(p)
         low, high = float(each.min()), float(each.max())
         if high - low <= 1e-13 * max(abs(low), abs(high)):

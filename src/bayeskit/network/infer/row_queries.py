@@ -167,10 +167,7 @@ def _posteriors(
 
     With ``with_targets`` the known cell of a target is evidence too; without, it is not read.
     """
-    if impossible not in ("error", "prior"):
-        raise NetworkError(f"impossible must be 'error' or 'prior'; got {impossible!r}.")
-    if unseen not in ("error", "ignore"):
-        raise NetworkError(f"unseen must be 'error' or 'ignore'; got {unseen!r}.")
+    _check_words(impossible, unseen)
     net, limit = engine.net, memory_in_bytes(max_memory)
     wanted = set(range(len(net.names))) - (set() if with_targets else set(targets))
     # The engine takes every code that is no state as missing.
@@ -201,6 +198,13 @@ def _posteriors(
         for v, part in zip(targets, parts, strict=True):
             part[bad] = engine.single(v, Evidence(), limit)[0]
     return parts
+
+
+def _check_words(impossible: str, unseen: str) -> None:
+    if impossible not in ("error", "prior"):
+        raise NetworkError(f"impossible must be 'error' or 'prior'; got {impossible!r}.")
+    if unseen not in ("error", "ignore"):
+        raise NetworkError(f"unseen must be 'error' or 'ignore'; got {unseen!r}.")
 
 
 def _row_posterior(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from bayeskit.counts.memory import Memory
 from bayeskit.decide.loss import read_loss
 from bayeskit.defaults import MAX_MEMORY
-from bayeskit.errors import NetworkError
+from bayeskit.errors import NetworkError, TooLargeError
 from bayeskit.network import dag
 from bayeskit.network.answer_tables import SHOWN, FrameOf, frame_of, text_table
+from bayeskit.network.cpd.distribution import table_fits
 from bayeskit.network.infer.evidence import Evidence, read_hard_evidence
 from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.tree_size import advise
@@ -106,12 +107,15 @@ class Sensitivity(Result):
         Its probability.
     numbers : tuple of Number
         Those that matter, the nearest first.
+    left_out : tuple of str
+        Variables whose tables were not examined, since a form of so many parents has no table that fits into memory.
     """
 
     decision: str
     state: str
     probability: float
     numbers: tuple[Number, ...]
+    left_out: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Number]:
         return iter(self.numbers)
@@ -157,7 +161,9 @@ class Sensitivity(Result):
             rows.append((str(number), f"{number.value:.6g}", low, high, f"{number.slope:.6g}"))
         of_state = "" if self.decision == self.state else f"({self.state})"
         head = f"decision: {self.decision} (P{of_state} = {self.probability:.6g})\n"
-        return head + text_table(("number", "value", "turns below", "turns above", "slope"), rows, len(self.numbers))
+        tail = f"\nnot examined, as the table is too large: {', '.join(self.left_out)}" if self.left_out else ""
+        titles = ("number", "value", "turns below", "turns above", "slope")
+        return head + text_table(titles, rows, len(self.numbers)) + tail
 
 
 class SensitivityQueries:
@@ -187,7 +193,8 @@ class SensitivityQueries:
         loss : matrix, dict or frame, optional
             Losses by true state and action, as in `bayeskit.decide`; without, the most probable state is decided.
         tables : list of str, optional
-            The variables whose tables are examined; by default all that can matter.
+            The variables whose tables are examined; by default all that can matter, without forms of too many parents
+            for a table, which ``left_out`` of the result names.
 
         Examples
         --------
@@ -213,13 +220,22 @@ class SensitivityQueries:
         examined = dag.ancestors(net.parents, {target, *evidence.states, *evidence.likelihoods})
         if tables is not None:
             examined &= set(net._places_of(tables))
+        wide = {v for v in examined if not table_fits(net.cpds[v].shape)}
+        if tables is not None and wide:
+            raise TooLargeError(
+                f"sensitivity examines full tables, and that of {net.names[min(wide)]!r}, a {net.cpds[min(wide)]!r}, "
+                "does not fit into memory; leave it out of tables=."
+            )
         numbers: list[Number] = []
-        for v in sorted(examined):
+        for v in sorted(examined - wide):
             joint = _without_its_table(net, target, v, given, evidence, log_evidence, limit)
             numbers += _numbers_of(net, v, joint, posterior, rule.matrix, decided)
         numbers.sort(key=lambda number: (round(number.room, 12), -round(abs(number.slope), 9)))
         best = int(posterior.argmax())
-        return Sensitivity(str(rule.actions[decided]), net.states[target][best], float(posterior[best]), tuple(numbers))
+        left_out = tuple(net.names[v] for v in sorted(wide))
+        return Sensitivity(
+            str(rule.actions[decided]), net.states[target][best], float(posterior[best]), tuple(numbers), left_out
+        )
 
 
 def _without_its_table(

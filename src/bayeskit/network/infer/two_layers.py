@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayeskit._kernels import plan_two_layers, posterior_two_layers
 from bayeskit.errors import ImpossibleEvidenceError
-from bayeskit.network.cpd.causes import IndependentCauses, is_fixed
+from bayeskit.network.cpd.causes import IndependentCauses, without_effect
 from bayeskit.network.infer.evidence import Evidence
 from bayeskit.network.infer.tree_size import LargeTablesError
 
@@ -118,7 +118,7 @@ def _finding(net: BayesianNetwork, i: int, present: dict[int, int]) -> _Finding 
         return None
     if any(net.parents[p] or net.cards[p] != 2 for p in above):
         return None
-    without = [np.flatnonzero(is_fixed(link)) for link in cpd.links]
+    without = [np.flatnonzero(without_effect(link)) for link in cpd.links]
     if any(not len(states) for states in without):
         return None  # a cause that has effects in both states is left to the general engine
     states = [1 - int(each[0]) for each in without]

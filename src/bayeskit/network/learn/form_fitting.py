@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import NetworkError, TableError
 from bayeskit.estimate.history import History
-from bayeskit.network.cpd.causes import IndependentCauses, is_fixed
+from bayeskit.network.cpd.causes import IndependentCauses
 from bayeskit.network.cpd.distribution import Distribution, Form
 from bayeskit.network.cpd.logistic import LogisticCPD
 from bayeskit.network.cpd.logistic_fit import fit_logistic
@@ -91,8 +91,8 @@ class _Explicit:
         running = self.add(f"{name}: leak", (), causes.leak, free, name)
         self.effects[i] = [running]
         combined = causes.join(np.eye(r)[:, None, :], np.eye(r)[None, :, :])  # (r, r, r)
-        for k, (p, link) in enumerate(zip(above, causes.links, strict=True)):
-            kept = np.repeat(is_fixed(link)[:, None], r, axis=1)
+        for k, (p, link, fixed_states) in enumerate(zip(above, causes.links, causes.fixed, strict=True)):
+            kept = np.repeat(fixed_states[:, None], r, axis=1)
             effect = self.add(f"{name}: effect {k}", (p,), link, kept, name)
             self.effects[i].append(effect)
             fixed = np.ones((r, r, r), dtype=bool)

@@ -13,7 +13,18 @@ from scipy.stats import truncnorm
 import bayeskit
 from bayeskit import BayesianNetwork
 from bayeskit.errors import ModelFileError, NetworkError, TooLargeError
-from bayeskit.network import Logistic, NoisyAdder, NoisyAnd, NoisyMax, NoisyOr, Ranked, Table, TreeTable
+from bayeskit.network import (
+    ConditionalGaussian,
+    LinearGaussian,
+    Logistic,
+    NoisyAdder,
+    NoisyAnd,
+    NoisyMax,
+    NoisyOr,
+    Ranked,
+    Table,
+    TreeTable,
+)
 from bayeskit.network.cpd.saved import cpds_from_parts, cpds_to_parts
 
 EXACT = 1e-15
@@ -294,3 +305,57 @@ def test_a_full_table_that_is_too_large_is_refused_and_rows_are_not(tmp_path):
         net.write(tmp_path / "net.bif")
     net.save(tmp_path / "net.bayes")
     assert bayeskit.load(tmp_path / "net.bayes") == net
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NoisyOr([0.5, 0.5]), "takes a mapping of parent to its number, or keywords"),
+        (lambda: NoisyMax(leak=0.1, a=[0.5, 0.5]), "one probability for each own state"),
+        (lambda: Ranked(a="x"), "weights must be numbers above 0"),
+        (lambda: Ranked(a=np.inf), "weights must be numbers above 0"),
+        (lambda: Ranked(variance="x", a=1), "variance must be above 0"),
+        (lambda: Ranked(variance=1e30, a=1), "at most 1e\\+06"),
+        (lambda: Ranked(mix=1, a=1), "mix two of them"),
+        (lambda: Ranked({"a": 1}, a=2), "given twice"),
+        (lambda: Logistic({"a": 1}, a=2), "given twice"),
+        (lambda: LinearGaussian({"a": 1}, a=2), "given twice"),
+        (lambda: ConditionalGaussian([1]), "takes a mapping of states to LinearGaussian"),
+        (lambda: net_of(Logistic(a=1e305), ["a"]), "at most 1e\\+300"),
+        (
+            lambda: net_of(NoisyOr(a=0, leak=0.1, meaning="compound"), ["a"]),
+            "includes the leak, so it is at least 0.1; got 0",
+        ),
+    ],
+)
+def test_numbers_that_no_form_can_take_are_refused_by_name(make, message):
+    with pytest.raises(NetworkError, match=message):
+        make()
+
+
+def test_weights_of_any_size_give_the_same_ranked_table():
+    def table(a, b):
+        three = ("low", "medium", "high")
+        return table_of(Ranked(a=a, b=b, variance=0.05), states=dict.fromkeys("ab", three), own=three)
+
+    assert_allclose(table(1.2e308, 0.6e308), table(2, 1), rtol=1e-12)
+    assert_allclose(table(2e-320, 1e-320), table(2, 1), rtol=1e-3)
+
+
+def test_a_noisy_or_is_called_so_in_any_order_of_its_states():
+    for states in (["no", "yes"], ["yes", "no"]):
+        for form, title in ((NoisyOr(a=0.5), "noisy-OR"), (NoisyAnd(a=0.5), "noisy-AND")):
+            assert net_of(form, ["a"], own=states)["y"].distribution.title == title
+
+
+@pytest.mark.parametrize("form", [NoisyMax, NoisyAdder])
+def test_causes_come_back_from_a_file_to_the_last_bit(form, tmp_path):
+    rng = np.random.default_rng(0)
+    links = {f"p{k}": rng.dirichlet(np.ones(5), 3) * (1 + 1e-7) for k in range(40)}
+    noisy = form(links, leak=rng.dirichlet(np.ones(5)))
+    net = net_of(noisy, list(links), {name: list("abc") for name in links}, "vwxyz")
+    net.save(tmp_path / "net.bayes")
+    back = bayeskit.load(tmp_path / "net.bayes")
+    ours, theirs = net["y"].distribution, back["y"].distribution
+    assert_array_equal(ours.to_parts()[1], theirs.to_parts()[1])
+    assert ours.to_parts()[0] == theirs.to_parts()[0]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayeskit import BayesianNetwork, datasets
-from bayeskit.errors import NetworkError
-from bayeskit.network import LinearGaussian
+from bayeskit.errors import NetworkError, TooLargeError
+from bayeskit.network import LinearGaussian, NoisyOr
 
 ASIA = datasets.load_asia()
 GIVEN = {"smoke": "yes", "xray": "yes", "dysp": "no"}
@@ -86,3 +86,26 @@ def test_changes_add_up_where_a_state_is_certain_to_the_last_digit():
     expected = {"x": np.log(0.5 / 1e-20), "y": np.log(0.4 / 0.6), "z": np.log(1e-15 / 0.5)}
     assert {each.variable: pytest.approx(each.log_odds, rel=1e-9) for each in found.findings} == expected
     assert sum(each.log_odds for each in found.findings) == pytest.approx(sum(expected.values()), rel=1e-9)
+
+
+def wide_net(n=40):
+    causes = [f"p{k}" for k in range(n)]
+    tables = {name: [0.9, 0.1] for name in causes} | {"y": NoisyOr(dict.fromkeys(causes, 0.1), leak=0.1)}
+    return BayesianNetwork({**{name: [] for name in causes}, "y": causes}, tables=tables)
+
+
+def test_sensitivity_leaves_out_and_names_a_form_too_wide_for_a_table():
+    net = wide_net()
+    found = net.sensitivity("p0", given={"y": "yes"})
+    assert found.left_out == ("y",)
+    assert {number.variable for number in found} == set(net.names) - {"y"}
+    assert repr(found).endswith("not examined, as the table is too large: y")
+    with pytest.raises(TooLargeError, match="that of 'y', a noisy-OR of 40 parents"):
+        net.sensitivity("p0", given={"y": "yes"}, tables=["p0", "y"])
+
+
+def test_a_report_of_a_wide_form_has_all_its_sections(tmp_path):
+    page = wide_net().report(tmp_path / "wide.html", given={"y": "yes"}, target="p0").read_text()
+    assert "not examined, as the table is too large: y" in page
+    assert "What to observe next about p0" in page
+    assert "<h2>Tables</h2>" in page

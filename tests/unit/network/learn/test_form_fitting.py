@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from bayeskit import BayesianNetwork, scan
 from bayeskit.errors import NetworkError, TableError
-from bayeskit.network import Logistic, NoisyMax, NoisyOr, TreeTable
+from bayeskit.network import Logistic, NoisyAnd, NoisyMax, NoisyOr, TreeTable
 
 CAUSES = ("a", "b", "c")
 
@@ -128,3 +128,28 @@ def test_what_cannot_be_learned_is_refused(tmp_path):
         OR.fitted(scan(tmp_path / "rows.csv"))
     with pytest.raises(NetworkError, match="needs a network with counts"):
         OR.fitted(OR.sample(50)).updated(OR.sample(5))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_a_noisy_and_stays_one(missing):
+    net = net_of(NoisyAnd(sure=0.95, a=0.9, b=0.8, c=0.7))
+    assert net["y"].distribution.n_parameters == 4
+    cases = net.sample(5000)
+    fitted = net.fitted(with_holes(cases, missing) if missing else cases, smoothing=0)
+    cpd = fitted["y"].distribution
+    assert cpd.title == "noisy-AND"
+    assert cpd.n_parameters == 4
+    for states in (("no", "yes", "yes"), ("yes", "no", "yes"), ("yes", "yes", "no"), ("no", "no", "no")):
+        assert fitted["y"][states][1] == 0.0
+    met = np.logical_and.reduce([cases[c] == "yes" for c in CAUSES])  # in all other rows the effect is certain
+    frequency = (cases["y"][met] == "yes").mean()
+    assert fitted["y"]["yes", "yes", "yes"][1] == pytest.approx(frequency, abs=0.05 if missing else 1e-3)
+
+
+@pytest.mark.parametrize("form", [NoisyOr(a=0, b=0.5, c=0.5), NoisyMax(a=[1, 0], b=[0.5, 0.5], c=[0.5, 0.5])])
+def test_a_link_that_starts_at_0_is_learned(form):
+    cases = OR.sample(4000)
+    start = net_of(form)
+    assert start["y"].distribution.n_parameters == 4
+    fitted = start.fitted(cases, smoothing=0)
+    assert_allclose(numbers(fitted), numbers(OR.fitted(cases, smoothing=0)), atol=1e-3)

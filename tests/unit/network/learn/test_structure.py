@@ -445,3 +445,24 @@ def test_a_method_that_is_defined_elsewhere_is_known_by_its_name():
         assert learn_structure(strong(100), "chain").arcs == (("A", "C"), ("C", "B"), ("B", "D"))
     finally:
         REGISTERED._classes.pop("chain", None)
+
+
+@pytest.mark.filterwarnings("ignore:.*one value in all rows")
+@pytest.mark.parametrize("score", ["bic", "bdeu", "aic"])
+def test_exact_search_draws_no_arc_that_gains_nothing(score):
+    rows = {**collider(), "E": np.full(2000, "x"), "F": np.full(2000, "y")}
+    found = learn_structure(rows, "exact", score)
+    assert not [arc for arc in found.network.arcs if {"E", "F"} & set(arc)]
+    assert found.score == pytest.approx(network_score(found.network, rows, score), rel=1e-12)
+    assert len(learn_structure({"E": rows["E"], "F": rows["F"]}, "exact", score).network.arcs) == 0
+
+
+def test_pc_refuses_a_largest_number_of_parents():
+    with pytest.raises(NetworkError, match=r"'pc' tests pairs and cannot keep max_parents \(1\)"):
+        learn_structure(collider(), "pc", max_parents=1)
+
+
+def test_the_tree_of_one_column_is_that_column():
+    found = learn_structure({"A": ["x", "y", "x"]}, "chow-liu")
+    assert found.network.names == ("A",)
+    assert len(found.network.arcs) == 0

@@ -40,7 +40,7 @@ class ChowLiu(SearchMethod):
     def begin(self, names: Sequence[str], limits: Constraints) -> Marks:
         """Return the empty graph; refuse constraints, and a root that is not a column."""
         refuse_constraints(self, limits, "finds the best of all trees")
-        if limits.max_parents < 1:
+        if limits.max_parents < 1 < len(names):
             raise NetworkError("method 'chow-liu' finds the best of all trees, so max_parents must be at least 1.")
         if self.root is not None and self.root not in names:
             raise NetworkError(f"root must be a column; got {self.root!r}; {did_you_mean(self.root, names)}")

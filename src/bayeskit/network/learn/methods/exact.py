@@ -10,7 +10,7 @@ import numpy as np
 from bayeskit._kernels import best_sinks
 from bayeskit.errors import TooLargeError
 from bayeskit.estimate.history import History
-from bayeskit.network.learn.climber import parents_of
+from bayeskit.network.learn.climber import LEAST_GAIN, parents_of
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.methods.hill_climb import HillClimb
 from bayeskit.network.learn.scored_families import ScoredFamilies
@@ -73,8 +73,19 @@ def _best_network(task: SearchTask) -> Marks:
         left &= ~(1 << v)
         subset, candidates, required = chosen[v]
         there = sum(1 << k for k, i in enumerate(candidates) if left >> i & 1)
-        arcs[[i for k, i in enumerate(candidates) if int(subset[there]) >> k & 1] + required, v] = True
+        above = [i for k, i in enumerate(candidates) if int(subset[there]) >> k & 1]
+        arcs[_needed(scores, v, above, required) + required, v] = True
     return arcs
+
+
+def _needed(scores: ScoredFamilies, v: int, above: list[int], required: list[int]) -> list[int]:
+    """Return the parents without those that gain nothing, such as a column of one value: of equals the smaller."""
+    kept, now = list(above), scores.local(v, [*above, *required])
+    for i in above:
+        fewer = [u for u in kept if u != i]
+        if (score := scores.local(v, [*fewer, *required])) >= now - LEAST_GAIN:
+            kept, now = fewer, score
+    return kept
 
 
 def _most_parents(scores: ScoredFamilies, limits: Constraints) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import NamedTuple
@@ -9,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
 from bayeskit.network.learn.constraints import Constraints
 from bayeskit.network.learn.pdag import meek
-from bayeskit.network.learn.search_method import OnStep, SearchMethod, SearchResult, SearchTask, refuse_below
+from bayeskit.network.learn.search_method import Marks, OnStep, SearchMethod, SearchResult, SearchTask, refuse_below
 from bayeskit.network.learn.tests_of_independence import DataTests, IndependenceTest, TestName, check_test
 
 Separators = dict[tuple[int, int], list[int]]
@@ -59,6 +61,15 @@ class PC(SearchMethod):
         check_test(self.test, self.alpha)
         if self.max_condition is not None:
             refuse_below(self, max_condition=0)
+
+    def begin(self, names: Sequence[str], limits: Constraints) -> Marks:
+        """Return the required arcs; refuse a largest number of parents, which tests of pairs cannot keep."""
+        if limits.max_parents < len(names) - 1:
+            raise NetworkError(
+                f"method 'pc' tests pairs and cannot keep max_parents ({limits.max_parents}); leave it out, give PC a "
+                "smaller alpha or max_condition, or use method 'tabu' or 'mmhc'."
+            )
+        return super().begin(names, limits)
 
     def search(self, task: SearchTask) -> SearchResult:
         """Return the marks of a CPDAG; after Ctrl-C, those of the last whole level."""
