@@ -58,7 +58,7 @@ def read_columns(
     place: Callable[[int], str] = "row {}".format,
     ask: bool = False,
     text: bool = False,
-    missing: Callable[[str], Collection[str]] | None = None,
+    missing: Callable[[str], Collection[str]] = lambda name: (),
     also: Collection[str] = (),
 ) -> WrittenColumns:
     """Read the text columns of a table: numbers with any decimal separator, dates as parts, labels as written.
@@ -110,8 +110,7 @@ def read_columns(
             columns[name] = _for_folds(column, name, conventions, place) if name in also else column
             continue
         reading = _read(column, name, wanted.get(name), conventions, place)
-        if missing is not None:
-            reading = replace(reading, column=without_numbers(reading.column, missing(name)))
+        reading = replace(reading, column=without_numbers(reading.column, missing(name)))
         columns[name] = reading.column
         _refuse_infinite(reading.column, column, name, place)
         convention = reading.convention
@@ -123,11 +122,9 @@ def read_columns(
         if convention is not None and convention.what == "date":
             made = parts_of_dates(reading.column, convention.origin)
             convention = replace(convention, parts=tuple(made))
-            for part, cells in made.items():
-                if part_name(name, part) in table.column_names:
-                    raise TableError(f"there is a column {part_name(name, part)!r} already; rename it.", "ignore")
-                columns[part_name(name, part)] = cells
-                result.parts[part_name(name, part)] = _date_part(part, name, convention)
+            _refuse_taken(convention.outputs(name), table.column_names)
+            columns |= {part_name(name, part): cells for part, cells in made.items()}
+            result.parts.update({part_name(name, part): _date_part(part, name, convention) for part in made})
         if convention is not None:
             result.conventions[name] = convention
         if reading.said:
@@ -142,6 +139,12 @@ def _for_folds(column: Any, name: str, conventions: FileConventions, place: Call
     read = _read(column, name, None, conventions, place).column
     is_amount = pa.types.is_integer(read.type) or pa.types.is_floating(read.type) or pa.types.is_temporal(read.type)
     return read if is_amount and read.null_count == column.null_count else column
+
+
+def _refuse_taken(made: Collection[str], names: Collection[str]) -> None:
+    for name in made:
+        if name in names:
+            raise TableError(f"there is a column {name!r} already; rename it.", "ignore")
 
 
 def _date_part(part: str, column: str, convention: Convention) -> DatePart:

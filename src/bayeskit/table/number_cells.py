@@ -170,17 +170,14 @@ def unit_of(texts: list[str], counts: Any) -> str:
     shown: dict[str, str] = {}
     n_bare = n_numbers = 0
     for text, count in zip(texts[:_MOST_LOOKED_AT], counts[:_MOST_LOOKED_AT], strict=True):
-        text = unicodedata.normalize("NFKC", text) if re.search(_FULL_WIDTH, text) else text
-        text = text.strip().strip("()").lstrip("+-− ")
-        match = _AFFIXED.match(text)
-        if match is None or (match["before"] and match["after"]):
+        beside = _beside(text)
+        if beside is None:
             continue
         n_numbers += int(count)
-        before, after = match["before"], (match["after"] or "").strip()
-        if not before and not after:
+        if not any(beside[:2]):
             n_bare += int(count)
             continue
-        affix = _affix(before, after, bool(match["gap"]) or " " in text)
+        affix = _affix(*beside)
         if affix is None:
             return ""
         key = _key(affix)
@@ -197,6 +194,16 @@ def unit_of(texts: list[str], counts: Any) -> str:
         return ""
     unit = shown[best].rstrip(".")
     return unit[:-1] if len(unit) > 2 and unit.casefold().endswith("s") and unit.casefold() != best else unit
+
+
+def _beside(text: str) -> tuple[str, str, bool] | None:
+    """Return what stands before and after a number, and whether a space parts them; None where it is no number."""
+    text = unicodedata.normalize("NFKC", text) if re.search(_FULL_WIDTH, text) else text
+    text = text.strip().strip("()").lstrip("+-− ")
+    match = _AFFIXED.match(text)
+    if match is None or (match["before"] and match["after"]):
+        return None
+    return match["before"], (match["after"] or "").strip(), bool(match["gap"]) or " " in text
 
 
 def _affix(before: str, after: str, apart: bool) -> str | None:
