@@ -72,6 +72,12 @@ def test_very_small_and_very_large_deviations_scale_the_answer(scale):
     assert answer.sd == pytest.approx(scale * 3**-0.5, rel=1e-13)
 
 
+def test_a_quantile_is_asked_for_one_probability():
+    answer = BayesianNetwork(["x"], tables={"x": LinearGaussian()}).posterior("x")
+    with pytest.raises(NetworkError, match=r"one probability between 0 and 1; got \[0.1, 0.5\]"):
+        answer.quantile([0.1, 0.5])
+
+
 def test_real_evidence_beyond_every_density_is_refused():
     tables = {
         "c": [0.5, 0.5],

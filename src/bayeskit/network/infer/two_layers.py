@@ -32,7 +32,7 @@ MOST_WORK = 2.0**36
 # The running table, its counterpart of the backward sweep and a copy of each.
 TABLES_AT_ONCE = 4
 # A difference from 1 below this has lost digits; it is then found as a sum of its own.
-LOST = 1e-3
+LOST = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
