@@ -150,7 +150,7 @@ REASONS = {
     ("learn/learner.py", "learn/model.py"): BY_INHERITANCE,
     ("network/learn/methods/best.py", "network/learn/methods/order.py"): BY_INHERITANCE,
     ("table/conversions.py", "table/schema.py"): (
-        "the conversions are a field of a schema, which joins those of two; a cell is converted by the kind of its variable"
+        "conversions are a field of a schema, which joins those of two; a cell is converted by the kind of its variable"
     ),
     ("table/problems/read_table.py", "table/read_result.py"): (
         "a table finds its problems when it is asked for them, and the checks look at its columns"
