@@ -320,6 +320,7 @@ def test_a_full_table_that_is_too_large_is_refused_and_rows_are_not(tmp_path):
         (lambda: Ranked({"a": 1}, a=2), "given twice"),
         (lambda: Logistic({"a": 1}, a=2), "given twice"),
         (lambda: LinearGaussian({"a": 1}, a=2), "given twice"),
+        (lambda: NoisyOr.from_table(net_of(NoisyOr(a=0.5), ["a"])["y"], [1, np.inf]), "weights must be finite numbers"),
         (lambda: ConditionalGaussian([1]), "takes a mapping of states to LinearGaussian"),
         (lambda: net_of(Logistic(a=1e305), ["a"]), "at most 1e\\+300"),
         (
