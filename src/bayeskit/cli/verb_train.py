@@ -95,6 +95,7 @@ TimeStep = Annotated[
 States = Annotated[str, typer.Option("--states", help="Number of hidden states of a chain, or auto (by BIC).")]
 
 
+# Most branches are options that were not given.
 def train(
     data: options.Tables,
     target: Target = None,

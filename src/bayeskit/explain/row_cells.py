@@ -37,6 +37,7 @@ class Row:
         return np.array([value is None for value in self.values], dtype=bool)
 
 
+# One branch for each type that a row comes in.
 def read_row(model: Any, row: Any) -> Row:
     """Read one row: a dict, a list or 1-D array, a Series, or a table with one row.
 

@@ -113,12 +113,7 @@ def read_columns(
         reading = replace(reading, column=without_numbers(reading.column, missing(name)))
         columns[name] = reading.column
         _refuse_infinite(reading.column, column, name, place)
-        convention = reading.convention
-        if wanted.get(name) in words():
-            kind = words()[wanted[name]]
-            refuse_unfit(reading.column, name, kind, place)
-            if kind.coded and kind.name == wanted[name] and not kind.takes_text:  # flags
-                convention = replace(convention or Convention("number"), truth=True)
+        convention = _convention(reading, name, wanted.get(name, ""), place)
         if convention is not None and convention.what == "date":
             made = parts_of_dates(reading.column, convention.origin)
             convention = replace(convention, parts=tuple(made))
@@ -130,6 +125,17 @@ def read_columns(
         if reading.said:
             result.said[name] = reading.said, reading.settled_by
     return replace(result, table=pa.table(columns))
+
+
+def _convention(reading: Reading, name: str, word: str, place: Callable[[int], str]) -> Convention | None:
+    """Return the convention of a column; cells that do not fit the kind that the user named are an error."""
+    if word not in words():
+        return reading.convention
+    kind = words()[word]
+    refuse_unfit(reading.column, name, kind, place)
+    if kind.coded and kind.name == word and not kind.takes_text:  # flags
+        return replace(reading.convention or Convention("number"), truth=True)
+    return reading.convention
 
 
 def _for_folds(column: Any, name: str, conventions: FileConventions, place: Callable[[int], str]) -> Any:

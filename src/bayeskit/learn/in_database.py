@@ -35,6 +35,7 @@ def word_of(model: Any, scan: Scan, j: int, name: str) -> str:
     return getattr(model, "numeric", "gaussian") if word == "numeric" else str(word)
 
 
+# Each early return is one reason to stream the rows.
 def count_in_database(plan: Plan, scan: Scan, progress: Progress | None) -> Part | None:
     """Return the counts of a table of a database, its categorical columns counted there; None where rows are streamed.
 

@@ -201,6 +201,7 @@ class Reading:
     settled_by: str = ""  # the argument that would say what the cells do not
 
 
+# One branch for each form that cells have, in the order in which they are tried.
 def read_written(
     column: Any,
     *,

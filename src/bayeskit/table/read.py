@@ -63,6 +63,7 @@ class Source:
         return replace(self, names=names, columns=columns, array=None)
 
 
+# One branch for each type that a table comes in.
 def read_table(X: Any, *, min_rows: int = 1, without: str | None = None) -> Source:
     """Read a table of any supported type; anything else is an error. Columns are read lazily.
 

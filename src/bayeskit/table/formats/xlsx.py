@@ -30,6 +30,7 @@ def recognises(head: bytes) -> bool:
     return head[:4] == b"PK\x03\x04" and (b"[Content_Types].xml" in head[:4096] or b"xl/" in head)
 
 
+# What a sheet can have before its rows is looked at in turn: other sheets, formulas, merged cells, a title, totals.
 def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
     """Read a sheet of a workbook; it is read whole, since its cells are compressed."""
     openpyxl = _openpyxl()
@@ -132,14 +133,14 @@ class XlsxReader:
         sorts = {_sort(cell) for cell in cells if cell is not None}
         # A column of both numbers and text is text: what stands among the numbers may mark a missing cell.
         if len(sorts) > 1 or sorts == {"text"}:
-            array = pa.array([None if cell is None else _text(cell) for cell in cells], type=pa.string())
+            array = _texts(cells)
         else:
             array = pa.array(cells)
         array = without_words(array, self.missing)
         if kind is None:
             return array
         if pa.types.is_string(kind) and sorts != {"text"}:
-            return pa.array([None if cell is None else _text(cell) for cell in cells], type=kind)
+            return pc.cast(_texts(cells), kind)
         try:
             return pc.cast(array, kind)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -149,6 +150,12 @@ class XlsxReader:
             raise TableError(
                 f"{self.raw.shown}{at}: column {self.names[j]!r} must hold {wanted}; got {cells[row]!r}."
             ) from None
+
+
+def _texts(cells: list[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.array([None if cell is None else _text(cell) for cell in cells], type=pa.string())
 
 
 class XlsxWriter:
