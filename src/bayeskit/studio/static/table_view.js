@@ -7,7 +7,7 @@ import { Growth } from "./growth.js";
 import { kindName, reason } from "./library_words.js";
 import { t } from "./words.js";
 
-const METHODS = ["hill-climb", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
+const METHODS = ["hill-climb", "best", "order", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
 
 export class TableView {
   constructor({ stage, panel, document, base, opened, go }) {
