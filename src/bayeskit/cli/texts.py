@@ -16,17 +16,27 @@ from bayeskit.cli.options import model_name, places_of_model
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
-    from bayeskit.decide.scores import Scores
     from bayeskit.explain.text_explanation import TextExplanation
     from bayeskit.progress import Progress
     from bayeskit.table.corpus_files import TextSource
     from bayeskit.table.formats.interface import TableWriter
+    from bayeskit.workflow.evaluation import Evaluation
     from bayeskit.workflow.text_training import TextTraining
+    from bayeskit.workflow.trained import TrainedModel
 
 
 def is_text_model(model: Any) -> bool:
     """Return whether a model reads texts rather than a table."""
     return hasattr(model, "top_words")
+
+
+def are_texts(data: Sequence[str], text: str | None, target: str | None) -> bool:
+    """Return whether files are texts rather than a table: a column is named, or they are folders or mailboxes."""
+    from bayeskit.table.mail import is_mailbox
+
+    if text is not None or all(is_mailbox(Path(name)) for name in data):
+        return True
+    return target is None and len(data) == 1 and Path(data[0]).is_dir()
 
 
 def refuse_options_of_tables(given: Mapping[str, Any]) -> None:
@@ -53,6 +63,7 @@ def train(
     from bayeskit.table.corpus_files import read_texts
     from bayeskit.workflow.report.text_page import write_text_report
     from bayeskit.workflow.text_training import train_text
+    from bayeskit.workflow.trained import TrainedModel
 
     if text is not None and text == target:
         raise typer.BadParameter(f"--text and --target both name {text!r}; the texts and the labels are two columns.")
@@ -62,7 +73,7 @@ def train(
         source = source.labeled()
     with screen.progress(not as_json) as progress:
         result = train_text(source.following(progress), models or None, by)
-    result.model.save(place, force=force)
+    TrainedModel(result.model, text_columns=(source.text, source.target)).save(place, force=force)
     pictures = True
     if page is not None:
         pictures = write_text_report(page, result, join(["bayeskit", *sys.argv[1:]]))
@@ -109,22 +120,31 @@ def _named(model: Any) -> str:
     return type(model).__name__ + (f"(model={event!r})" if event else "()")
 
 
-def source_of(data: str, text: str | None, target: str | None, encoding: str) -> TextSource:
-    """Open texts with known labels."""
-    from bayeskit.table.corpus_files import read_texts
+def source_of(
+    trained: TrainedModel, data: str | Sequence[str], text: str | None, target: str | None, encoding: str
+) -> TextSource:
+    """Open texts for a model; columns that are not named are called as in training, or as usual."""
+    from bayeskit.table.corpus_files import open_texts
 
-    return read_texts(data, text=text, target=target, encoding=encoding)
+    return open_texts(data, text, target, encoding, remembered=trained.text_columns)
 
 
 def evaluate(
-    model: Any, data: str, text: str | None, target: str | None, costs: Loss | None, encoding: str, *, as_json: bool
-) -> tuple[Scores, str]:
+    trained: TrainedModel,
+    data: str,
+    text: str | None,
+    target: str | None,
+    costs: Loss | None,
+    encoding: str,
+    *,
+    as_json: bool,
+) -> tuple[Evaluation, str]:
     """Score a text model on texts with known labels; return the scores, and how the file is called."""
     from bayeskit.workflow.held_out_texts import evaluate_texts
 
-    source = source_of(data, text, target, encoding)
+    source = source_of(trained, data, text, target, encoding)
     with screen.progress(not as_json) as progress:
-        return evaluate_texts(model, source.following(progress), costs), source.path.name
+        return evaluate_texts(trained.model, source.following(progress), costs), source.path.name
 
 
 class TextPredictions:
@@ -132,7 +152,7 @@ class TextPredictions:
 
     def __init__(
         self,
-        model: Any,
+        trained: TrainedModel,
         data: Sequence[str],
         text: str | None,
         encoding: str,
@@ -140,12 +160,10 @@ class TextPredictions:
         costs: Loss | None,
         digits: int | None,
     ) -> None:
-        from bayeskit.table.corpus_files import read_texts
-
         if keep or costs is not None:
             raise typer.BadParameter("--keep, --loss and --reject are for tables; this model reads texts.")
-        self._model, self._digits = model, digits
-        self._source = read_texts(data, text=text, encoding=encoding)
+        self._model, self._digits = trained.model, digits
+        self._source = source_of(trained, data, text, None, encoding)
         self.files = (self._source.path, *self._source.more)
 
     def write(self, writer: TableWriter, progress: Progress | None = None) -> int:
@@ -173,15 +191,16 @@ class TextPredictions:
 
 
 def explained(
-    model: Any, data: str, text: str | None, encoding: str, row: int | None, doubtful: int
+    trained: TrainedModel, data: str, text: str | None, encoding: str, row: int | None, doubtful: int
 ) -> list[tuple[int, TextExplanation]]:
     """Explain a text from standard input, one document of a file, or the least certain ones; with their numbers."""
-    from bayeskit.table.corpus_files import decode, read_texts
+    from bayeskit.table.corpus_files import decode
 
+    model = trained.model
     if data == "-":
         rows = [(1, decode(sys.stdin.buffer.read(), encoding, "strict", "standard input"))]
     else:
-        rows = _chosen(model, read_texts(data, text=text, encoding=encoding), row, doubtful)
+        rows = _chosen(model, source_of(trained, data, text, None, encoding), row, doubtful)
     return [(number, model.explain(document)) for number, document in rows]
 
 

@@ -46,7 +46,7 @@ def compare(
         texts.refuse_options_of_tables(
             {"--strict": strict, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
         )
-        source = texts.source_of(data, text, target, encoding)
+        source = texts.source_of(models[0], data, text, target, encoding)
         comparison, name, unit = compare_texts(models[0].model, models[1].model, source), source.path.name, "document"
     else:
         # Each model reads the file, so that standard input is kept.

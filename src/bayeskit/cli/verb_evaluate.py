@@ -59,8 +59,8 @@ def evaluate(
         texts.refuse_options_of_tables(
             {"--strict": strict, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
         )
-        scores, name = texts.evaluate(classifier.model, data, text, target, costs, encoding, as_json=json)
-        judged = _Judged(scores, name, "document")
+        evaluation, name = texts.evaluate(classifier, data, text, target, costs, encoding, as_json=json)
+        judged = _Judged(evaluation.scores, name, "document", evaluation.n_unlabelled, evaluation.target)
     else:
         if text is not None:
             raise typer.BadParameter("the model reads a table, not texts.", param_hint="--text")

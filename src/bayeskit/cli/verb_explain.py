@@ -50,7 +50,7 @@ def explain(
     classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     if is_text:
-        explained: list[Any] = texts.explained(classifier.model, data, text, encoding, row, doubtful or DOUBTFUL)
+        explained: list[Any] = texts.explained(classifier, data, text, encoding, row, doubtful or DOUBTFUL)
     else:
         file = TableFile.open(data, encoding, delimiter, missing=(*classifier.missing, *(missing or ())))
         columns = ModelColumns(classifier, file, strict=strict, decimal=decimal)

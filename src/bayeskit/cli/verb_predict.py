@@ -87,7 +87,7 @@ def predict(
     options.refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
     costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     if is_text:
-        documents = texts.TextPredictions(classifier.model, data, text, encoding, keep or [], costs, digits)
+        documents = texts.TextPredictions(classifier, data, text, encoding, keep or [], costs, digits)
         options.refuse_overwriting(place, documents.files)
         _write(documents, place, name)
         return

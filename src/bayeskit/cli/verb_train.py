@@ -170,7 +170,7 @@ def train(
     of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
     of_tables |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
     of_tables |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
-    if text is not None or (target is None and len(data) == 1 and Path(data[0]).is_dir()):
+    if texts.are_texts(data, text, target):
         others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
         others |= {"--ignore": ignore, "--decimal": decimal, "--missing": missing, "--delimiter": delimiter}
         options.refuse_unused(of_tables | others | {"--random-state": random_state}, "texts")

@@ -253,10 +253,24 @@ def read_texts(
     >>> list(read_texts(path))
     [(['cheap pills', 'see you'], ['spam', 'ham'])]
     """
+    return open_texts(path, text, target, encoding, errors)
+
+
+def open_texts(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    text: str | None,
+    target: str | None,
+    encoding: str = "utf-8",
+    errors: str = "strict",
+    remembered: tuple[str | None, str | None] = (None, None),
+) -> TextSource:
+    """Open texts as :func:`read_texts` does; columns called as in training are taken before those of usual names."""
     check_encoding(encoding)
     if errors not in ("strict", "replace"):
         raise TableError(f"errors must be 'strict' or 'replace'; got {errors!r}.")
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not given:
+        raise TableError("name at least one file of texts; got an empty list.")
     if any(os.fspath(each) == STDIN for each in given):
         raise TableError("texts are read from a file or a folder that can be read again, not from standard input.")
     if len(given) == 1 and text is None and Path(given[0]).is_dir():
@@ -264,7 +278,7 @@ def read_texts(
         _refuse_empty(folder)
         labelled = any(entry.is_dir() for entry in folder.iterdir())
         return TextSource(folder, None, "folder" if labelled else None, encoding, errors)
-    return _text_files(_files_of(given), text, target, encoding, errors)
+    return _text_files(_files_of(given), text, target, encoding, errors, remembered)
 
 
 def _files_of(given: list[str | os.PathLike[str]]) -> list[Path]:
@@ -275,16 +289,26 @@ def _files_of(given: list[str | os.PathLike[str]]) -> list[Path]:
     return list_files(given)
 
 
-def _text_files(paths: list[Path], text: str | None, target: str | None, encoding: str, errors: str) -> TextSource:
+def _text_files(
+    paths: list[Path],
+    text: str | None,
+    target: str | None,
+    encoding: str,
+    errors: str,
+    remembered: tuple[str | None, str | None],
+) -> TextSource:
     """Return the texts of files that all have the columns of the first."""
     first, *more = paths
     names, shown = _names(first, encoding, errors)
     if target is None and more and all(map(is_mailbox, paths)):
         target = "mailbox"
-    columns = [_column(name, usual, names, shown) for name, usual in ((text, _TEXT), (target, _TARGET))]
+    columns = [
+        _column(name, (before, *usual), names, shown)
+        for name, before, usual in zip((text, target), remembered, (_TEXT, _TARGET), strict=True)
+    ]
     if columns[0] is None:
         raise TableError(
-            f"{shown} has the columns {', '.join(map(repr, names))}; name the one that holds the texts with text=…."
+            f"{shown} has the columns {', '.join(map(repr, names))}; name the one that holds the texts.", "text"
         )
     for other in more:
         theirs, shown = _names(other, encoding, errors)
@@ -312,7 +336,7 @@ def _is_json(path: Path) -> bool:
     return os.fspath(path).removesuffix(".gz").endswith((".jsonl", ".ndjson"))
 
 
-def _column(name: str | None, usual: tuple[str, ...], names: tuple[str, ...], shown: str) -> str | None:
+def _column(name: str | None, usual: tuple[str | None, ...], names: tuple[str, ...], shown: str) -> str | None:
     if name is None:
         return next((each for each in usual if each in names), None)
     if name not in names:

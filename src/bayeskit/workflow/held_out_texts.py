@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.result import Result
-from bayeskit.workflow.evaluation import PairedComparison, paired, refuse_other_classes
+from bayeskit.workflow.evaluation import Evaluation, PairedComparison, paired, refuse_other_classes
 
 if TYPE_CHECKING:
     from bayeskit.decide.loss import Loss
@@ -94,8 +94,8 @@ class Judge:
         return HeldOut(self.scores, confidence, right, length, repeated, second if two else None, is_second, mistakes)
 
 
-def evaluate_texts(model: Any, source: TextSource, loss: Loss | None = None) -> Scores:
-    """Score a text classifier on texts with known labels, batch by batch.
+def evaluate_texts(model: Any, source: TextSource, loss: Loss | None = None) -> Evaluation:
+    """Score a text classifier on texts with known labels, batch by batch; documents without one are left out.
 
     Parameters
     ----------
@@ -107,9 +107,12 @@ def evaluate_texts(model: Any, source: TextSource, loss: Loss | None = None) -> 
         Makes the decisions of least expected loss, and scores them.
     """
     judge = Judge(model, np.asarray(model.classes_, dtype=object), loss)
-    for texts, labels in _labelled(source, model):
-        judge.add(texts, labels)
-    return judge.scores
+    n_unlabelled = 0
+    for texts, labels, left_out in _labelled(source, model):
+        n_unlabelled += left_out
+        if texts:
+            judge.add(texts, labels)
+    return Evaluation(judge.scores, str(source.target), n_unlabelled)
 
 
 def compare_texts(first: Any, second: Any, source: TextSource) -> PairedComparison:
@@ -118,26 +121,39 @@ def compare_texts(first: Any, second: Any, source: TextSource) -> PairedComparis
     number = {label: k for k, label in enumerate(first.classes_.tolist())}
     comparison = paired(
         ([model.predict_proba(texts) for model in (first, second)], np.array([number[label] for label in labels]))
-        for texts, labels in _labelled(source, first)
+        for texts, labels, _ in _labelled(source, first)
+        if texts
     )
     assert comparison is not None
     return comparison
 
 
-def _labelled(source: TextSource, model: Any) -> Iterator[tuple[list[str], list[Any]]]:
-    """Yield documents with their labels; refuse labels that are not the model's, and a source without documents."""
+def _labelled(source: TextSource, model: Any) -> Iterator[tuple[list[str], list[Any], int]]:
+    """Yield documents with their labels, and how many had none; refuse labels that are not the model's."""
     if source.target is None:
-        raise TableError(f"{source.shown} has no column of labels; name it with target=.", "target")
-    known, n = set(model.classes_.tolist()), 0
-    for texts, labels in source:
-        given = labels or []
-        for i, label in enumerate(given):
-            if label not in known:
+        raise TableError(f"{source.shown} has no column of labels; name it.", "target")
+    known, n = {label: label for label in model.classes_.tolist()}, 0
+    for texts, given, left_out in source.labeled().batches():
+        labels = [_as_class(label, known) for label in given]
+        for i, (label, match) in enumerate(zip(given, labels, strict=True)):
+            if match is None:
                 raise BayeskitError(
                     f"{source.shown}, document {n + i + 1}: {label!r} is not a class of the model, which knows "
-                    f"{', '.join(map(repr, list(model.classes_.tolist())[:8]))}."
+                    f"{', '.join(map(repr, list(known)[:8]))}."
                 )
-        yield texts, given
+        yield texts, labels, left_out
         n += len(texts)
     if not n:
-        raise TableError(f"{source.shown} has no document.")
+        raise TableError(f"{source.shown} has no document with a label.")
+
+
+def _as_class(label: Any, known: Mapping[Any, Any]) -> Any:
+    """Return the class that a label names, None where there is none: 5 and "5" are one where only one is a class."""
+    if label in known:
+        return known[label]
+    if not isinstance(label, str):
+        return known.get(str(label))
+    try:
+        return known.get(float(label))
+    except ValueError:
+        return None

@@ -38,6 +38,8 @@ class TrainedModel:
     temperature: float = 1.0
     # What the columns held in training, where the model was trained from a file.
     profile: Profile | None = None
+    # Of a text model, the columns of the texts and of the labels.
+    text_columns: tuple[str | None, str | None] = (None, None)
 
     @property
     def conversions(self) -> Conversions:
@@ -111,6 +113,8 @@ class TrainedModel:
         notes: dict[str, Any] = {} if self.temperature == 1.0 else {"temperature": self.temperature}
         if self.profile is not None:
             notes["profile"] = self.profile.to_json()
+        if any(self.text_columns):
+            notes["text_columns"] = list(self.text_columns)
         save(self.model, path, notes, force=force)
 
     @classmethod
@@ -137,6 +141,9 @@ class TrainedModel:
             if not 0 < temperature < np.inf:
                 raise ValueError(f"the temperature is {temperature}")
             profile = Profile.from_json(notes["profile"]) if "profile" in notes else None
+            text, label = notes.get("text_columns", (None, None))
+            if not all(name is None or isinstance(name, str) for name in (text, label)):
+                raise ValueError(f"the columns of texts are {text!r} and {label!r}")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{name!r}: its notes do not fit: {error}.") from error
-        return cls(model, temperature, profile)
+        return cls(model, temperature, profile, (text, label))

@@ -261,3 +261,52 @@ def test_predictions_of_no_document_are_a_header_as_those_of_no_row_are(model, t
     (tmp_path / "some.csv").write_text("text\nhello\n")
     assert run(["predict", str(model), str(tmp_path / "some.csv"), "--text", "text", "-o", str(place), "--force"]) == 0
     assert place.read_text().splitlines()[0] == header.splitlines()[0]
+
+
+def test_a_text_model_knows_the_names_of_its_columns(tmp_path, capsys):
+    path, place = tmp_path / "v.jsonl", tmp_path / "v.bayes"
+    rows = [{"review": t, "stars": len(label)} for t, label in zip(TEXTS * 2, LABELS * 2, strict=True)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["--text", "review", "--target", "stars", "-m", "multinomial", "--no-report"]
+    assert run(["train", str(path), *arguments, "-o", str(place)]) == 0
+    assert run(["predict", str(place), str(path), "-o", str(tmp_path / "out.csv")]) == 0
+    assert run(["explain", str(place), str(path), "--row", "4"]) == 0
+    capsys.readouterr()
+    # The same labels as text, and two documents without one, which are left out and said.
+    other = tmp_path / "w.csv"
+    lines = [f'"{row["review"]}",{row["stars"]}' for row in rows]
+    other.write_text("\n".join(["review,stars", *lines, "who knows,", "nobody,"]) + "\n")
+    assert run(["evaluate", str(place), str(other)]) == 0
+    assert "20 documents, 2 without a value of 'stars' left out" in capsys.readouterr().out
+
+
+def test_mailboxes_are_texts_without_saying_so(tmp_path, capsys):
+    for label, words in (("spam", "cheap pills"), ("ham", "lunch at noon")):
+        message = f"From x Mon Jan  1 00:00:00 2024\nSubject: {words}\n\n{words} {{}}\n\n"
+        (tmp_path / f"{label}.mbox").write_text("".join(message.format(i) for i in range(10)))
+    files = [str(tmp_path / "spam.mbox"), str(tmp_path / "ham.mbox")]
+    assert run(["train", *files, "-o", str(tmp_path / "mail.bayes"), "--no-report"]) == 0
+    assert "20 documents, 2 classes" in capsys.readouterr().out
+
+
+def test_the_report_compares_with_the_largest_class_on_the_same_documents(tmp_path, capsys):
+    # Six of ten are politics, but of the held-out fifth and tenth only one is.
+    labels = [
+        "politics",
+        "sport",
+        "politics",
+        "politics",
+        "sport",
+        "politics",
+        "sport",
+        "politics",
+        "sport",
+        "politics",
+    ]
+    rows = [{"text": f"{label} w{i}", "label": label} for i, label in enumerate(labels)]
+    path, place = tmp_path / "t.jsonl", tmp_path / "t.bayes"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(["train", str(path), "--text", "text", "-m", "multinomial", "-o", str(place)]) == 0
+    page = place.with_suffix(".html").read_text()
+    assert "<b>50.0 %</b><span>would be wrong if the largest class were always predicted" in page
+    assert "<b>0 %</b><span>of documents are predicted wrong" in page

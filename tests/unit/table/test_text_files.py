@@ -192,3 +192,8 @@ def test_mailboxes(tmp_path):
     (tmp_path / "no.mbox").write_text("Subject: hi\n\nthere\n")
     with pytest.raises(TableError, match="an mbox file begins with a line 'From …'"):
         list(read_texts(tmp_path / "no.mbox"))
+
+
+def test_no_file_of_texts_is_refused_by_name():
+    with pytest.raises(TableError, match="name at least one file of texts"):
+        read_texts([])

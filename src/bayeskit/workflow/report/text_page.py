@@ -59,15 +59,18 @@ def text_report(result: TextTraining, command: str = "") -> str:
 
 def _header(result: TextTraining) -> str:
     held, n_class = result.held_out, result.model.counts_.n_class
-    scores, largest = held.scores, float(n_class.max() / n_class.sum())
+    scores, labels = held.scores, result.model.classes_.tolist()
+    # The largest class of all documents, judged on those that were held out, as the classifier is.
+    largest = scores.classes.index(labels[int(n_class.argmax())])
+    by_largest = 1.0 - float(scores.confusion[largest].sum()) / scores.n_rows
     figures = [
-        (percent(scores.error.value), f"of documents are predicted wrong (± {100 * scores.error.se:.1f} %)"),
+        (_share(scores.error.value), f"of documents are predicted wrong (± {100 * scores.error.se:.1f} %)"),
         (
-            percent(1 - largest),
+            _share(by_largest),
             "would be wrong if the largest class were always predicted",
         ),
         (f"{scores.log_loss.value:.3f}", f"log-loss (± {scores.log_loss.se:.3f})"),
-        (percent(scores.calibration_error.value), "calibration error: how far confidence is from accuracy"),
+        (_share(scores.calibration_error.value), "calibration error: how far confidence is from accuracy"),
     ]
     cards = "".join(f'<div class="figure"><b>{e(value)}</b><span>{e(words)}</span></div>' for value, words in figures)
     return (
@@ -77,6 +80,10 @@ def _header(result: TextTraining) -> str:
         "were held out: a model that had not seen them predicted them. The saved model has learned from all.</p>"
         f'{_repeated(result)}<div class="figures">{cards}</div></header>'
     )
+
+
+def _share(value: float) -> str:
+    return percent(value) if value else "0 %"
 
 
 def _repeated(result: TextTraining) -> str:
