@@ -16,10 +16,12 @@ from bayeskit.classify.tan import TAN
 from bayeskit.concept.mdl.average import Average
 from bayeskit.concept.mdl.tree import Test, Tree
 from bayeskit.concept.mdl_tree import MDLTree
-from bayeskit.errors import BayeskitError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.learn.checks import in_order, split_target
 from bayeskit.learn.model import plain_class
+from bayeskit.learn.parameters import at_least, require_whole
 from bayeskit.result import Result
+from bayeskit.table.labels import labels_of, read_label_column
 from bayeskit.table.read import Source, read_table
 
 # Rows that are left out and measured on, of each so many, and their number at the most.
@@ -39,7 +41,7 @@ class Distilled(Result):
     n_rows: int  # that were measured on
     agreement: float  # the share of rows with the label of the model that is imitated
     divergence: float  # mean Σ P log P / Q in nats, P by the model that is imitated and Q by the small one
-    log_loss: float | None  # of the labels, where the table has them
+    log_loss: float | None  # of the labels; None where no row that is measured has one
     log_loss_before: float | None  # of the labels by the model that is imitated, which may have learned from them
 
 
@@ -81,7 +83,7 @@ def distill(
     >>> small.n_nodes <= 9, small.n_rows
     (True, 60)
     """
-    _check(model, to, max_nodes)
+    _check(model, to, max_nodes, random_state)
     source, labels = _rows(model, X, target)
     posterior = np.asarray(model.predict_proba(source))
     rng = np.random.default_rng(random_state)
@@ -96,28 +98,50 @@ def distill(
     return _measured(model, small, source.take(held), posterior[held], None if labels is None else labels[held])
 
 
-def _check(model: Any, to: str, max_nodes: int | None) -> None:
+def _check(model: Any, to: str, max_nodes: int | None, random_state: int) -> None:
+    if hasattr(model, "_refuse_unfitted"):
+        model._refuse_unfitted()
     if not hasattr(model, "schema_") or not hasattr(model, "predict_proba"):
         raise BayeskitError(f"{type(model).__name__} cannot be distilled: it has no table of columns, or no P(c | x).")
     if to not in ("tree", "tan"):
         raise BayeskitError(f"a model is distilled to 'tree' or 'tan'; got {to!r}.")
+    words, holds = at_least(0, whole=True)
+    if not holds(random_state):
+        raise BayeskitError(f"random_state must be {words}; got {random_state!r}.")
     if max_nodes is None:
         return
     if to == "tan":
         raise BayeskitError("max_nodes is for a tree; a TAN has no nodes to cut. Use to='tree', or leave it out.")
-    if int(max_nodes) != max_nodes or max_nodes < 1:
-        raise BayeskitError(f"max_nodes must be a whole number of at least 1; got {max_nodes!r}.")
+    require_whole("max_nodes", max_nodes)
 
 
-def _rows(model: Any, X: Any, target: str | None) -> tuple[Source, NDArray[Any] | None]:
-    """The columns of the model, and the labels where the table has them."""
+def _rows(model: Any, X: Any, target: str | None) -> tuple[Source, NDArray[np.int64] | None]:
+    """The columns of the model, and the class of each row where the table has labels; -1 where a row has none."""
     names, labels = read_table(X).names, None
     if target is None and model.target_ in names and model.target_ not in model.schema_.names:
         target = model.target_
     if target is not None:
         X, labels = split_target(X, target)
     source = read_table(X)
-    return in_order(X, source, model.schema_.names), None if labels is None else np.asarray(labels)
+    known = None if target is None else _class_of_rows(model, labels, target, source.n_rows)
+    return in_order(X, source, model.schema_.names), known
+
+
+def _class_of_rows(model: Any, labels: Any, target: str, n_rows: int) -> NDArray[np.int64]:
+    column, text = read_label_column(labels, n_rows)
+    rows, known = np.flatnonzero(~column.missing()), np.full(n_rows, -1, dtype=np.int64)
+    if not len(rows):
+        return known
+    found, codes = labels_of(column.take(rows), text)
+    places = {label: c for c, label in enumerate(model.classes_.tolist())}
+    strange = [label for label in found.tolist() if label not in places]
+    if strange:
+        raise TableError(
+            f"target {target!r}: the label {strange[0]!r} is no class of the model, whose classes are "
+            f"{', '.join(map(repr, places))}. Correct the labels, or leave the column out: rows need none."
+        )
+    known[rows] = np.array([places[label] for label in found.tolist()])[codes]
+    return known
 
 
 def _fit(model: Any, source: Source, posterior: NDArray[np.float64], to: str) -> Any:
@@ -150,7 +174,7 @@ def _cut_to(model: Any, max_nodes: int) -> Any:
 
 
 def _measured(
-    model: Any, small: Any, held: Source, posterior: NDArray[np.float64], labels: NDArray[Any] | None
+    model: Any, small: Any, held: Source, posterior: NDArray[np.float64], known: NDArray[np.int64] | None
 ) -> Distilled:
     place = np.searchsorted(model.classes_, small.classes_)  # a class that no row had is none of the small model's
     answer = np.zeros_like(posterior)
@@ -158,10 +182,8 @@ def _measured(
     floored = np.log(np.maximum(answer, 1e-300))
     parts = np.where(posterior > 0.0, posterior * (np.log(np.maximum(posterior, 1e-300)) - floored), 0.0)
     losses: tuple[float | None, float | None] = (None, None)
-    if labels is not None:
-        places = {label: c for c, label in enumerate(model.classes_.tolist())}
-        c = np.array([places.get(label, -1) for label in labels.tolist()])  # a row without a label has none
-        rows, c = np.flatnonzero(c >= 0), c[c >= 0]
+    if known is not None and (known >= 0).any():
+        rows, c = np.flatnonzero(known >= 0), known[known >= 0]
         before = np.log(np.maximum(posterior, 1e-300))
         losses = float(-floored[rows, c].mean()), float(-before[rows, c].mean())
     return Distilled(

@@ -3,6 +3,7 @@
 import copy
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -199,7 +200,7 @@ def test_batches_are_exact_under_a_frozen_plan_and_said_once():
     assert_allclose(other.predict_proba(X), before, rtol=1e-9)
     both = one.merge(model)
     assert_array_equal(both.counts_.networks, 2 * model.counts_.networks)
-    with pytest.raises(MergeError, match="fitted separately"):
+    with pytest.raises(MergeError, match=r"fitted separately.*in every copy: unlearn them from all copies but one"):
         AutoBayes(**FAST).fit(part(X, first), y[first]).merge(AutoBayes(**FAST).fit(part(X, rest), y[rest]))
     with pytest.raises(MergeError, match="never counted"):
         model.unlearn({"height": [0.0] * 300, "width": [0.0] * 300, "colour": ["red"] * 300}, ["in"] * 300)
@@ -389,3 +390,11 @@ def test_few_rows_with_many_numeric_columns():
         # What it says of itself on rows left out holds for new ones.
         assert abs(-np.log(found[np.arange(1000), y[100:]]).mean() - model.left_out_loss_["pool"]) < 0.1
     assert np.mean(wrong) < 0.12  # NaiveBayes has 0.10 there
+
+
+@pytest.mark.parametrize("row", [{"a": [1.0]}, {"a": ["x"], "b": ["y"]}, {"a": [1.0], "b": ["x"]}])
+def test_one_row_is_learned_without_a_warning(row):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AutoBayes().fit(row, ["only"])
+    assert_array_equal(model.predict_proba(row), [[1.0]])

@@ -1,12 +1,15 @@
 """A small model imitates a large one, and what it loses is what is measured."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as Foreign
 
 from bayeskit import AutoBayes, NaiveBayes, datasets, distill, load, to_c, to_sql
-from bayeskit.errors import BayeskitError
+from bayeskit.errors import BayeskitError, TableError
 from bayeskit.export.distill import ONE_IN
 
 
@@ -91,6 +94,14 @@ def test_what_cannot_be_distilled_is_refused(model):
         distill(model, X, "tan", max_nodes=5)
     with pytest.raises(BayeskitError, match="max_nodes must be a whole number of at least 1; got 0"):
         distill(model, X, max_nodes=0)
+    for most in (np.nan, np.inf, 2.5, "9"):
+        with pytest.raises(BayeskitError, match="max_nodes must be a whole number of at least 1; got"):
+            distill(model, X, max_nodes=most)
+    for seed in (-1, 0.5, None):
+        with pytest.raises(BayeskitError, match="random_state must be a whole number of at least 0; got"):
+            distill(model, X, random_state=seed)
+    with pytest.raises(NotFittedError, match="AutoBayes instance is not fitted yet"):
+        distill(AutoBayes(), X, "forest")
     with pytest.raises(BayeskitError, match="LogisticRegression cannot be distilled"):
         distill(Foreign().fit([[0.0], [1.0]], [0, 1]), [[0.0], [1.0]])
     with pytest.raises(BayeskitError, match="at least 2 rows; got 1"):
@@ -103,3 +114,22 @@ def test_the_columns_of_heart_are_read_as_the_model_reads_them():
     small = distill(model, heart, "tan")
     assert small.model.schema_.names == model.schema_.names
     assert small.log_loss is not None
+
+
+def test_a_label_that_is_no_class_is_refused():
+    model = NaiveBayes().fit({"x": ["u", "v"] * 20}, [0, 1] * 20)
+    X = {"x": ["u", "v"] * 20}
+    for label in (["0", "1"] * 20, [0, 1] * 19 + [0, 2]):
+        with pytest.raises(TableError, match=r"'y': the label .* is no class of the model, whose classes are 0, 1"):
+            distill(model, {**X, "y": label}, target="y")
+
+
+def test_losses_are_those_of_the_rows_that_have_a_label():
+    X = {"x": ["u", "v"] * 20}
+    model = NaiveBayes().fit(X, [0, 1] * 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        none = distill(model, {**X, "y": [None] * 40}, target="y")
+        some = distill(model, {**X, "y": [0.0, np.nan] * 20}, target="y")
+    assert (none.log_loss, none.log_loss_before) == (None, None)
+    assert_allclose(some.log_loss_before, -model.predict_log_proba({"x": ["u"]})[0, 0], rtol=1e-12)

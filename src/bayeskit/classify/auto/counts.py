@@ -173,8 +173,8 @@ class AutoCounts:
         if self.plan is not other.plan and self.plan.digest != other.plan.digest:
             raise MergeError(
                 "these AutoBayes models were fitted separately: each chose its own bins, structures and weights, so "
-                "their counts cannot be added. Call partial_fit on copies of one model, and merge those; or "
-                "fit on all rows."
+                "their counts cannot be added. Fit on all rows; or call partial_fit on copies of one model, and "
+                "merge those. The rows of its first fit are in every copy: unlearn them from all copies but one."
             )
         classes = np.union1d(self.classes, other.classes)
         return self._under(classes), other._under(classes)

@@ -258,6 +258,8 @@ def _information(
     counts = np.zeros((int(starts[-1]), n_level.shape[1]))
     np.add.at(counts, starts[levels.feature_of] + bins, n_level)
     total = n_level.sum() / len(sizes)
+    if not total > 0:  # of one row, which is left out, nothing is left
+        return np.zeros(len(sizes))
     n_class = n_level[: levels.level_at[1]].sum(axis=0)
     n_bin = counts.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

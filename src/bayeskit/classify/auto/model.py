@@ -118,6 +118,8 @@ class AutoBayes(BayesClassifier):
     ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures, weights, the
     coefficients of the linear member and the boosted trees stay those of the first call, and a warning says when there
     are more than twice the rows of then. Only models with the same plan can be merged: copies of one fitted model.
+    The rows of the first call are in every copy; ``unlearn`` them from all copies but one before merging, or they count
+    more than once.
 
     Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of that many
     rows, and a second pass counts all rows.

@@ -66,7 +66,8 @@ class AutoTextCounts:
         if self.plan is not other.plan and self.plan.digest != other.plan.digest:
             raise MergeError(
                 "the two models chose different weights and corrections; only copies of one fitted AutoText add. "
-                "Fit one on all documents, or let copies of it learn by partial_fit and merge these."
+                "Fit one on all documents, or let copies of it learn by partial_fit and merge these. "
+                "The documents of the first fit are in every copy: unlearn them from all copies but one."
             )
 
     # -- files ------------------------------------------------------------------------------------------------------
