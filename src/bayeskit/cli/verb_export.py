@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bayeskit.export.target import Target
     from bayeskit.workflow.trained import TrainedModel
 
+# DuckDB plans a query of so many bytes for seconds, and of more bytes for more than in proportion.
+LONG_QUERY = 1_000_000
 
 Keep = Annotated[
     list[str] | None,
@@ -109,11 +111,26 @@ def export(
         "temperature": trained.temperature,
     }
     written = target.write(trained.model, **{name: given[name] for name in target.options})
+    if to == "sql":
+        _warn_of_long_query(len(written), distilled=distill is not None)
     if output is None:
         typer.echo(written.decode(), nl=False)
         return
     with atomic_write(output.absolute()) as stream:
         stream.write(written)
+
+
+def _warn_of_long_query(n_bytes: int, *, distilled: bool) -> None:
+    if n_bytes <= LONG_QUERY:
+        return
+    advice = (
+        "" if distilled else " A small model that imitates this one is planned at once: --distill tree --rows TABLE."
+    )
+    typer.echo(
+        f"The query has {n_bytes / 1e6:.1f} MB. A database plans it for seconds to a minute, however few the rows."
+        + advice,
+        err=True,
+    )
 
 
 def _check_distilling(distill: str | None, rows: Path | None, max_nodes: int | None) -> None:

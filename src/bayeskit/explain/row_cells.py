@@ -45,7 +45,6 @@ def read_row(model: Any, row: Any) -> Row:
     out, which are then missing.
     """
     names, named = feature_names(model)
-    frame = None
     conversions = getattr(getattr(model, "schema_", None), "conversions", None)
     if conversions is not None and (raw := raw_columns(row)) is not None:
         row = _converted(model, conversions, raw)
@@ -63,18 +62,21 @@ def read_row(model: Any, row: Any) -> Row:
         table = nw.from_native(row, eager_only=True)
         if len(table) != 1:
             raise TableError(f"explain takes one row; got a frame with {len(table)} rows.")
-        frame = row
-        cells = {str(name): plain_cell(table[name].to_list()[0]) for name in table.columns}
-        return Row(names, _by_name(cells, names, allow_absent=False), named, frame)
+        # A name that is a number would be taken for the place of a row, so columns are not asked for by name.
+        in_turn = [plain_cell(column.to_list()[0]) for column in table.iter_columns()]
+        if not named:
+            return Row(names, _by_place(in_turn, names, row), named)
+        cells = dict(zip(map(str, table.columns), in_turn, strict=True))
+        return Row(names, _by_name(cells, names, allow_absent=False), named, row)
     if nw.dependencies.is_pandas_like_series(row):
         cells = {str(name): plain_cell(value) for name, value in row.items()}
-        return Row(names, _by_name(cells, names, allow_absent=False) if named else tuple(cells.values()), named)
+        if not named:
+            return Row(names, _by_place(np.asarray(row, dtype=object), names, row), named)
+        return Row(names, _by_name(cells, names, allow_absent=False), named)
     array = np.asarray(row, dtype=object)
     if array.ndim == 2 and len(array) == 1:
         array = array[0]
-    if array.shape != (len(names),):
-        raise TableError(f"the row must have {len(names)} cells, one per feature; got shape {np.shape(row)}.")
-    return Row(names, tuple(plain_cell(value) for value in array), named)
+    return Row(names, _by_place(array, names, row), named)
 
 
 def _converted(model: Any, conversions: Conversions, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,6 +159,12 @@ def _only(value: Any, name: str) -> Any:
             raise TableError(f"feature {name!r}: one row has one value; got {len(value)}.")
         value = value[0]
     return plain_cell(value)
+
+
+def _by_place(cells: Any, names: tuple[str, ...], row: Any) -> tuple[Any, ...]:
+    if np.shape(cells) != (len(names),):
+        raise TableError(f"the row must have {len(names)} cells, one per feature; got shape {np.shape(row)}.")
+    return tuple(plain_cell(value) for value in cells)
 
 
 def _by_name(cells: dict[str, Any], names: tuple[str, ...], *, allow_absent: bool) -> tuple[Any, ...]:

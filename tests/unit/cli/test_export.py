@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from bayeskit import NaiveBayes, datasets, distill, to_c
+from bayeskit import AutoBayes, NaiveBayes, datasets, distill, to_c
 from bayeskit.cli.app import run
 from bayeskit.workflow.trained import TrainedModel
 
@@ -121,6 +121,21 @@ def test_a_distilled_tree_is_written_and_its_loss_is_said(tmp_path, monkeypatch,
     assert f"a tree of {small.n_nodes} nodes. On 60 rows left out: {small.agreement:.1%} of the labels" in said
     assert f"log-loss {small.log_loss:.4f} (before {small.log_loss_before:.4f})" in said
     assert to_c(small.model) == Path("heart.c").read_text()
+
+
+def test_the_size_of_a_long_query_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    heart = datasets.load_heart()
+    pa_csv.write_csv(pa.table(heart), "heart.csv")
+    AutoBayes().fit(heart, target="disease").save("heart.bayes")
+    assert run(["export", "heart.bayes", "--to", "sql", "-o", "long.sql"]) == 0
+    size = Path("long.sql").stat().st_size
+    assert size > 1_000_000
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"The query has {size / 1e6:.1f} MB." in said
+    assert "--distill tree --rows TABLE" in said
+    assert run(["export", "heart.bayes", "--distill", "tree", "--rows", "heart.csv", "-o", "short.sql"]) == 0
+    assert "The query has" not in capsys.readouterr().err
 
 
 def test_options_of_distilling_are_refused_where_they_do_nothing(play, capsys):

@@ -342,3 +342,19 @@ def test_a_classifier_that_cannot_miss_a_cell_is_refused():
 def test_one_class_alone_has_no_odds():
     with pytest.raises(BayeskitError, match="odds need two classes"):
         NaiveBayes().fit([[1.0], [2.0]], ["a", "a"]).explain([1.0])
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [30, 10, 20]])
+@pytest.mark.parametrize("fitted_on", ["frame", "array"])
+def test_a_row_of_a_frame_whose_columns_are_numbered_goes_by_place(names, fitted_on):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.choice(["u", "v", "w"], (80, 3)), columns=names)
+    y = np.where(rng.random(80) < 0.7, table[names[0]] == "u", table[names[1]] == "v")
+    model = NaiveBayes().fit(table if fitted_on == "frame" else table.to_numpy(), y)
+    expected = explain(model, table.iloc[0].tolist())
+    for row in (table.iloc[:1], table.iloc[0]):
+        found = explain(model, row)
+        assert found.log_odds == expected.log_odds
+        assert_array_equal(found.terms, expected.terms)
+    with pytest.raises(TableError, match=r"the row must have 3 cells, one per feature; got shape \(1, 2\)"):
+        explain(model, table.iloc[:1, :2])
