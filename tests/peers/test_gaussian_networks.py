@@ -30,8 +30,8 @@ def test_posteriors_are_pyagrums():
     engine.updateEvidence(given)
     for name in set(names) - set(given):
         theirs, ours = engine.posterior(name), net.posterior(name, given=given)
-        assert ours.mean == pytest.approx(theirs.mu(), rel=1e-6, abs=1e-9)
-        assert ours.sd == pytest.approx(theirs.sigma(), rel=1e-6)
+        assert ours.mean == pytest.approx(theirs.mu(), rel=1e-12, abs=1e-12)
+        assert ours.sd == pytest.approx(theirs.sigma(), rel=1e-12)
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the tables lie in ../shared/data/samples, which is not here")

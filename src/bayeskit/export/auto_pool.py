@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.classify.auto.beliefs import AutoBeliefs
-from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import GaussianPlan, MemberGaussians
 from bayeskit.classify.auto.levels import MISSING_LEVEL, OTHER_LEVEL
 from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.pool import LEAST_LOG
-from bayeskit.classify.auto.trees import TreePlan
+from bayeskit.classify.auto.trees import PlannedTests
 from bayeskit.export.scorer import HIDDEN, Column, Floats, Forest, Gaussians, Linear, Networks, Pool, RareTerms, factors
 from bayeskit.table.schema import Variable
 
@@ -145,7 +144,7 @@ def _beside(beliefs: AutoBeliefs, plan: GaussianPlan) -> dict[int, Floats]:
     return {j: beliefs._plain[at[j] : at[j + 1]].astype(np.float64) for j in columns.tolist()}
 
 
-def _forest(plan: TreePlan | BoostPlan, leaves: NDArray[np.float32], weights: Floats, weight: float) -> Forest:
+def _forest(plan: PlannedTests, leaves: NDArray[np.float32], weights: Floats, weight: float) -> Forest:
     n_trees, n_nodes = plan.n_trees, len(plan.feature)
     tree_of = np.repeat(np.arange(n_trees), np.diff(plan.tree_at))
     inner = np.flatnonzero(plan.feature >= 0)
@@ -182,7 +181,7 @@ def _forest(plan: TreePlan | BoostPlan, leaves: NDArray[np.float32], weights: Fl
     )
 
 
-def _sides(plan: TreePlan | BoostPlan, feature: int, test: int, value: int) -> NDArray[Any]:
+def _sides(plan: PlannedTests, feature: int, test: int, value: int) -> NDArray[Any]:
     """Return the child of each level: one level goes to the first, or a random half of them."""
     level = np.arange(plan.level_at[feature + 1] - plan.level_at[feature])
     if test == EQUAL:

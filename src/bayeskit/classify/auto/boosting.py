@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit._kernels import BoostedTrees, ContextTrees, n_threads
+from bayeskit._kernels import BoostedTrees, n_threads
 from bayeskit.classify.auto.levels import HIDDEN, Levels
 from bayeskit.classify.auto.training_rows import TrainingRows, log_softmax
+from bayeskit.classify.auto.trees import PlannedTests
 
 N_PARTS = 4
 RATE, MOST_LEAVES, RIDGE, LEAST_CURVE, ROW_SHARE, COLUMN_SHARE = 0.12, 32, 3.0, 1.0, 0.6, 0.7
@@ -38,36 +38,16 @@ LEAST_NATS, LEAST_ERRORS = 4.0, 1.0
 
 
 @dataclass(frozen=True)
-class BoostPlan:
+class BoostPlan(PlannedTests):
     """The trees and the step of each leaf, which G adds up; later rows do not change it."""
 
-    level_at: NDArray[np.int64]
-    tree_at: NDArray[np.int64]  # (n_trees + 1,)
-    feature: NDArray[np.int32]  # (n_nodes,): -1 in a leaf
-    test: NDArray[np.uint8]
-    value: NDArray[np.uint32]
-    next: NDArray[np.int32]  # the first child, or the number of the leaf
     steps: NDArray[np.float32]  # (n_leaves, n_classes): what a leaf adds to the scores of the classes
     leaf_weight: NDArray[np.float64]  # (n_leaves,): of the rows in it, by which hidden cells are averaged
     gain: float  # nats by which a row left out is better off than by the pool alone
 
     @cached_property
-    def kernel(self) -> ContextTrees:
-        """The compiled trees."""
-        return ContextTrees(self.level_at, self.tree_at, self.feature, self.test, self.value, self.next)
-
-    @cached_property
     def _node_weight(self) -> NDArray[np.float64]:
         return self.kernel.node_weights(self.leaf_weight[:, None], n_threads(len(self.feature)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What is compiled cannot be pickled, and follows from the rest.
-        return {name: value for name, value in self.__dict__.items() if name not in ("kernel", "_node_weight")}
-
-    @property
-    def n_trees(self) -> int:
-        """How many trees."""
-        return len(self.tree_at) - 1
 
     def score(self, codes: NDArray[np.uint8], steps: NDArray[np.float32], threads: int) -> NDArray[np.float64]:
         """Return G of rows, of shape (n_rows, n_classes); where a test needs a hidden cell, both ways are averaged.

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import content_hashes, group_rows, n_threads
-from bayeskit.classify.auto.boosting import BoostPlan
 from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.rare_values import RareValues
-from bayeskit.classify.auto.trees import TreePlan
+from bayeskit.classify.auto.trees import PlannedTests
 from bayeskit.table.schema import Schema
 
 # Rows and columns are told apart by each other so many times: values that are equally frequent, in columns that are
@@ -159,7 +158,7 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
     )
 
 
-def _reordered_tests(trees: TreePlan | BoostPlan, column: NDArray[np.int64], levels: Levels) -> dict[str, Any]:
+def _reordered_tests(trees: PlannedTests, column: NDArray[np.int64], levels: Levels) -> dict[str, Any]:
     """Return the fields of trees that say which columns are tested, with these at other places."""
     feature = np.where(trees.feature < 0, -1, column[trees.feature]).astype(np.int32)
     return {"level_at": levels.level_at, "feature": feature}

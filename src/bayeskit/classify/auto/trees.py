@@ -27,8 +27,8 @@ LeftOutTrees = Callable[[TrainingRows, int], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class TreePlan:
-    """What later rows do not change: the tests of the trees, and the strength of the shrinkage."""
+class PlannedTests:
+    """The tests of some trees, one node after the other; what a leaf holds belongs to those who use them."""
 
     level_at: NDArray[np.int64]
     tree_at: NDArray[np.int64]  # (n_trees + 1,)
@@ -36,7 +36,6 @@ class TreePlan:
     test: NDArray[np.uint8]
     value: NDArray[np.uint32]
     next: NDArray[np.int32]  # the first child, or the number of the leaf
-    m: float
 
     @cached_property
     def kernel(self) -> ContextTrees:
@@ -51,6 +50,13 @@ class TreePlan:
     def n_trees(self) -> int:
         """How many trees."""
         return len(self.tree_at) - 1
+
+
+@dataclass(frozen=True)
+class TreePlan(PlannedTests):
+    """What later rows do not change: the tests of the trees, and the strength of the shrinkage."""
+
+    m: float
 
 
 def learn_trees(

@@ -133,14 +133,19 @@ def test_rare_diseases_keep_their_digits():
         assert answer[d]["yes"] == pytest.approx(float(there[d] / total), rel=1e-9)
 
 
+def large_clinic(seed, n_diseases, p, n_findings, n_causes, link, leak):
+    """A network in which every finding has as many causes, drawn at random."""
+    rng = np.random.default_rng(seed)
+    diseases = [f"d{k}" for k in range(n_diseases)]
+    structure, tables = {d: [] for d in diseases}, {d: [1 - p, p] for d in diseases}
+    for k in range(n_findings):
+        causes = [str(d) for d in rng.choice(diseases, n_causes, replace=False)]
+        structure[f"f{k}"], tables[f"f{k}"] = causes, NoisyOr(dict.fromkeys(causes, link), leak=leak)
+    return BayesianNetwork(structure, tables=tables), diseases
+
+
 def test_many_findings_of_many_causes_are_answered():
-    rng = np.random.default_rng(1)
-    diseases = [f"d{k}" for k in range(200)]
-    structure, tables = {d: [] for d in diseases}, {d: [0.99, 0.01] for d in diseases}
-    for k in range(30):
-        causes = [str(d) for d in rng.choice(diseases, 12, replace=False)]
-        structure[f"f{k}"], tables[f"f{k}"] = causes, NoisyOr(dict.fromkeys(causes, 0.5), leak=0.001)
-    net = BayesianNetwork(structure, tables=tables)
+    net, diseases = large_clinic(1, 200, 0.01, 30, 12, 0.5, 0.001)
     answer = net.posterior(diseases, given={f"f{k}": "yes" for k in range(25)})
     ahead = answer.log_evidence
     # Bayes' rule: P(e) P(d | e) = P(d) P(e | d).
@@ -171,13 +176,7 @@ def test_impossible_findings_are_refused():
 
 
 def test_a_case_that_is_too_large_is_refused_with_its_size_or_sampled():
-    rng = np.random.default_rng(2)
-    diseases = [f"d{k}" for k in range(60)]
-    structure, tables = {d: [] for d in diseases}, {d: [0.9, 0.1] for d in diseases}
-    for k in range(40):
-        causes = [str(d) for d in rng.choice(diseases, 30, replace=False)]
-        structure[f"f{k}"], tables[f"f{k}"] = causes, NoisyOr(dict.fromkeys(causes, 0.2), leak=0.01)
-    net = BayesianNetwork(structure, tables=tables)
+    net, diseases = large_clinic(2, 60, 0.1, 40, 30, 0.2, 0.01)
     given = {f"f{k}": "yes" for k in range(40)}
     with pytest.raises(TooLargeError, match=r"40 positive findings needs a running table over \d+ variables"):
         net.posterior(diseases, given=given, max_memory="64 MiB")
