@@ -19,6 +19,7 @@ from benchmarks.timing import Row, cpu_seconds, seconds, table, write_section
 
 CONCEPT_LIMIT = 1.0  # CPU seconds, for version spaces and for a million hypotheses
 SLOWEST_TREE = 0.33  # MDLTree takes at most three times as long as the peer's tree
+MANY_CLASSES = 0.2  # and at most five times as long with many classes
 
 
 def concepts(rng: np.random.Generator) -> str:
@@ -82,6 +83,19 @@ def trees() -> list[Row]:
     ]
 
 
+def many_classes(rng: np.random.Generator) -> list[Row]:
+    """Labels that no column says anything about: the worst case of a tree that is grown until its leaves are pure."""
+    rows = []
+    for k in (10, 100, 300, 1000):
+        X, y = rng.normal(size=(5_000, 5)), rng.integers(0, k, 5_000)
+        ours = cpu_seconds(lambda X=X, y=y: bayeskit.MDLTree().fit(X, y), runs=3)  # type: ignore[misc]
+        one = cpu_seconds(lambda X=X, y=y: DecisionTreeClassifier(random_state=0).fit(X, y), runs=3)  # type: ignore[misc]
+        rows.append(
+            Row(f"MDLTree fit, noise, 5 000 × 5, {k} classes", ours, "DecisionTreeClassifier", one, MANY_CLASSES)
+        )
+    return rows
+
+
 def units(rng: np.random.Generator) -> list[Row]:
     X = rng.normal(size=(100_000, 20))
     d = X @ rng.normal(size=20) + rng.normal(size=100_000)
@@ -105,5 +119,6 @@ def units(rng: np.random.Generator) -> list[Row]:
 def main() -> None:
     rng = np.random.default_rng(0)
     with bayeskit.threads(1), threadpool_limits(1):
-        body = f"scikit-learn {sklearn.__version__}\n\n{concepts(rng)}\n\n{table([*trees(), *units(rng)])}"
+        beside_peers = table([*trees(), *many_classes(rng), *units(rng)])
+        body = f"scikit-learn {sklearn.__version__}\n\n{concepts(rng)}\n\n{beside_peers}"
     write_section("Hypotheses", "python -m benchmarks concept", body)

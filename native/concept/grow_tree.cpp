@@ -1,5 +1,7 @@
 // A decision tree grown until every leaf is pure or nothing parts its rows: each node takes the test whose children,
 // written as leaves, need the fewest bits (Quinlan & Rivest 1989). What is too much is cut afterwards, in Python.
+// Where no test pays, the shortest one takes single rows off a node, and a tree of such tests is as deep as there are
+// rows; after a few of them the test with the most information is taken, whose children are of like size.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
@@ -38,19 +40,33 @@ constexpr int64_t WIDEST_GROUP = 62;
 // Each of the largest classes of a node, so many, gives an order of a column's values; with the number of classes the
 // time of a node would grow as its rows times its classes, and small classes order few values anyway.
 constexpr size_t MOST_ORDERS = 32;
+// So many tests in a row may cost more bits than they save before the most informative test is taken instead. With 4,
+// pruning left the same trees as without a limit on the 63 tables that were tried; with 2, two were longer.
+constexpr int64_t MOST_IN_VAIN = 4;
 
 struct Node {
     int64_t begin, end;  // rows, as places in the order
     int64_t parent;
     int64_t branch;      // the value that leads here from a test of every value, the values of a group, else 0 or 1
     int64_t feature = -1, value = -1, first_child = -1, n_children = 0, n_usable = 0, n_choices = 1;
+    int64_t in_vain = 0;  // tests that did not pay, from here up to the first that did
     int8_t test = LEAF, missing_first = -1;
 };
 
 struct Choice {
-    double bits = 0.0;
+    double bits = 0.0;         // of the children as leaves
+    double information = 0.0;  // of them without the number of exceptions and the rows of each class
     int64_t feature = -1, value = -1, n_choices = 1;
     int8_t test = LEAF, missing_first = -1;
+};
+
+struct Best {
+    Choice shortest, informative;
+};
+
+// The same two lengths of one child.
+struct Length {
+    double bits, information;
 };
 
 // One class of one value: how many rows, or their weight.
@@ -105,7 +121,7 @@ private:
     std::vector<Entry> entries_;
     std::unordered_set<int64_t> tried_;    // groups of one column: the orders of many classes have the same cuts
     std::vector<double> of_value_;         // (K,), rows of one value; 0 outside of one_value
-    std::vector<double> low_[2], high_[2];  // bits of both sides of each cut, without and with the missing cells
+    std::vector<Length> low_[2], high_[2];  // of both sides of each cut, without and with the missing cells
 
     double weight_of(int64_t row) const { return weight_ ? weight_[row] : 1.0; }
     const double* counts_of(int64_t at) const { return counts.data() + at * k_; }
@@ -137,7 +153,7 @@ private:
     }
 
     Choice choose(int64_t at, bool wanted) {
-        Choice best;
+        Best best;
         int64_t usable = 0;
         for (int64_t j = 0; j < d_; ++j) {
             if (!splits_rows(nodes[at], j)) continue;
@@ -147,11 +163,28 @@ private:
             ordered_[j] ? try_cuts(j, best) : try_values(at, j, best);
         }
         nodes[at].n_usable = usable;
-        return best;
+        return best.shortest.test == LEAF ? best.shortest : chosen(at, best);
     }
 
-    static void offer(Choice& best, const Choice& found) {
-        if (best.test == LEAF || found.bits < best.bits - TIE) best = found;
+    // The shortest test; below MOST_IN_VAIN tests in a row that did not pay, the most informative one.
+    Choice chosen(int64_t at, const Best& best) {
+        Node& node = nodes[at];
+        labels_.clear();
+        for (uint32_t c : classes_) labels_.add(c, counts_of(at)[c]);
+        const bool pays = best.shortest.bits + 1.0 + std::log2(static_cast<double>(node.n_usable)) < labels_.bits() - TIE;
+        node.in_vain = pays ? 0 : 1 + (node.parent < 0 ? 0 : nodes[node.parent].in_vain);
+        return node.in_vain <= MOST_IN_VAIN ? best.shortest : best.informative;
+    }
+
+    static void offer(Best& best, const Choice& test) {
+        if (best.shortest.test == LEAF || test.bits < best.shortest.bits - TIE) best.shortest = test;
+        if (best.informative.test == LEAF || test.information < best.informative.information - TIE)
+            best.informative = test;
+    }
+
+    static void set_lengths(Choice& test, double which, const Length& first, const Length& second) {
+        test.bits = which + first.bits + second.bits;
+        test.information = which + first.information + second.information;
     }
 
     // Whether two rows differ; a missing number is no number.
@@ -191,18 +224,19 @@ private:
         for (size_t e = first_[place]; e < first_[place + 1]; ++e) labels_.add(entries_[e].label, entries_[e].weight);
     }
 
-    void try_values(int64_t at, int64_t j, Choice& best) {
+    void try_values(int64_t at, int64_t j, Best& best) {
         const size_t p = values_.size();
         if (splits_ == VALUES || p == 2) {
-            Choice found;
-            found.feature = j;
-            found.test = EVERY_VALUE;
+            Choice test;
+            test.feature = j;
+            test.test = EVERY_VALUE;
             for (size_t place = 0; place < p; ++place) {
                 labels_.clear();
                 add_value(place);
-                found.bits += labels_.bits();
+                test.bits += labels_.bits();
+                test.information += labels_.information();
             }
-            offer(best, found);
+            offer(best, test);
         } else if (splits_ == GROUPS && sizes_[j] < WIDEST_GROUP) {
             try_groups(at, j, best);
         } else {
@@ -210,14 +244,14 @@ private:
         }
     }
 
-    void try_one_value(int64_t at, int64_t j, Choice& best) {
+    void try_one_value(int64_t at, int64_t j, Best& best) {
         const double* whole = counts_of(at);
-        Choice found;
-        found.feature = j;
-        found.test = ONE_VALUE;
-        found.n_choices = static_cast<int64_t>(values_.size());
+        Choice test;
+        test.feature = j;
+        test.test = ONE_VALUE;
+        test.n_choices = static_cast<int64_t>(values_.size());
         // Missing cells are among the others where there are any; a node without them does not know where they belong.
-        found.missing_first = static_cast<int64_t>(values_.back()) == sizes_[j] ? int8_t{0} : int8_t{-1};
+        test.missing_first = static_cast<int64_t>(values_.back()) == sizes_[j] ? int8_t{0} : int8_t{-1};
         const double which = std::log2(static_cast<double>(values_.size()));
         // The largest class of the others is looked for from the largest class of all.
         std::vector<uint32_t> falling = classes_;
@@ -244,9 +278,10 @@ private:
                 most = std::max(most, whole[c] - of_value_[c]);
             }
             for (size_t e = first_[place]; e < first_[place + 1]; ++e) of_value_[entries_[e].label] = 0.0;
-            found.value = values_[place];
-            found.bits = which + labels_.bits() + leaf_(std::max(n, most), most, rest);
-            offer(best, found);
+            test.value = values_[place];
+            test.bits = which + labels_.bits() + leaf_(std::max(n, most), most, rest);
+            test.information = which + labels_.information() + leaf_.information(std::max(n, most), rest);
+            offer(best, test);
         }
     }
 
@@ -267,7 +302,7 @@ private:
 
     // Two groups of values: in the order of the share of a class, cut in two (for two classes the best cut of all,
     // Breiman et al. 1984, theorem 4.5; for more, each class gives an order). The group without the last value is first.
-    void try_groups(int64_t at, int64_t j, Choice& best) {
+    void try_groups(int64_t at, int64_t j, Best& best) {
         const size_t p = values_.size();
         const std::vector<size_t> chosen = classes_with_order(at);
         std::vector<double> n(p, 0.0);
@@ -302,7 +337,7 @@ private:
         }
     }
 
-    void try_order(int64_t j, const std::vector<size_t>& order, Choice& best) {
+    void try_order(int64_t j, const std::vector<size_t>& order, Best& best) {
         const size_t p = order.size();
         int64_t low = 0, all = 0;
         for (uint32_t v : values_) all |= int64_t{1} << v;
@@ -314,16 +349,16 @@ private:
             any = tried_.insert(groups[i]).second || any;
         }
         if (!any) return;
-        Choice found;
-        found.feature = j;
-        found.test = GROUP;
-        found.n_choices = (int64_t{1} << (p - 1)) - 1;
-        const double which = std::log2(static_cast<double>(found.n_choices));
+        Choice test;
+        test.feature = j;
+        test.test = GROUP;
+        test.n_choices = (int64_t{1} << (p - 1)) - 1;
+        const double which = std::log2(static_cast<double>(test.n_choices));
         sweep(p, [&](size_t i) { return order[i]; });
         for (size_t i = 0; i + 1 < p; ++i) {
-            found.value = groups[i];
-            found.bits = which + low_[0][i] + high_[0][i];
-            offer(best, found);
+            test.value = groups[i];
+            set_lengths(test, which, low_[0][i], high_[0][i]);
+            offer(best, test);
         }
     }
 
@@ -338,32 +373,32 @@ private:
             if (w) add_value(static_cast<size_t>(with));
             for (size_t i = 0; i + 1 < p; ++i) {
                 add_value(place_of(i));
-                low_[w][i] = labels_.bits();
+                low_[w][i] = {labels_.bits(), labels_.information()};
             }
             labels_.clear();
             if (w) add_value(static_cast<size_t>(with));
             for (size_t i = p - 1; i > 0; --i) {
                 add_value(place_of(i));
-                high_[w][i - 1] = labels_.bits();
+                high_[w][i - 1] = {labels_.bits(), labels_.information()};
             }
         }
     }
 
-    void try_cuts(int64_t j, Choice& best) {
+    void try_cuts(int64_t j, Best& best) {
         const bool some_lost = static_cast<int64_t>(values_.back()) == sizes_[j];
         const size_t m = values_.size() - some_lost;
-        Choice found;
-        found.feature = j;
-        found.test = CUT;
-        found.n_choices = static_cast<int64_t>(m - 1) * (some_lost ? 2 : 1);
-        const double which = std::log2(static_cast<double>(found.n_choices));
+        Choice test;
+        test.feature = j;
+        test.test = CUT;
+        test.n_choices = static_cast<int64_t>(m - 1) * (some_lost ? 2 : 1);
+        const double which = std::log2(static_cast<double>(test.n_choices));
         sweep(m, [](size_t i) { return i; }, some_lost ? static_cast<int64_t>(m) : -1);
         for (size_t place = 0; place + 1 < m; ++place) {
-            found.value = values_[place];
+            test.value = values_[place];
             for (int first = some_lost ? 1 : 0; first >= 0; --first) {
-                found.missing_first = some_lost ? static_cast<int8_t>(first) : int8_t{-1};
-                found.bits = which + low_[first][place] + high_[some_lost ? 1 - first : 0][place];
-                offer(best, found);
+                test.missing_first = some_lost ? static_cast<int8_t>(first) : int8_t{-1};
+                set_lengths(test, which, low_[first][place], high_[some_lost ? 1 - first : 0][place]);
+                offer(best, test);
             }
         }
     }

@@ -45,6 +45,11 @@ public:
         return bits;
     }
 
+    // The bits of a leaf where it is known how many rows each class has: "leaf", its class, and in which order they come.
+    double information(double n, long double log_factorials) const {
+        return head_ + f(n) - static_cast<double>(log_factorials);
+    }
+
     const LogFactorial& f;
 
 private:
@@ -60,16 +65,16 @@ public:
     Labels(const LeafCode& code, int64_t n_classes) : code_(code), classes_(n_classes) {}
 
     void add(uint32_t label, double weight) {
-        Class& own = classes_[label];
-        if (own.n == 0.0) touched_.push_back(label);
-        own.n += weight;
-        const double log_factorial = code_.f(own.n);
+        Class& its_class = classes_[label];
+        if (its_class.n == 0.0) touched_.push_back(label);
+        its_class.n += weight;
+        const double log_factorial = code_.f(its_class.n);
         // Added in more digits than a double has, the sum is the same in whichever order the rows come. 0! = 1!.
-        if (log_factorial != own.log_factorial)
-            log_factorials_ += static_cast<long double>(log_factorial) - own.log_factorial;
-        own.log_factorial = log_factorial;
+        if (log_factorial != its_class.log_factorial)
+            log_factorials_ += static_cast<long double>(log_factorial) - its_class.log_factorial;
+        its_class.log_factorial = log_factorial;
         n_ += weight;
-        most_ = std::max(most_, own.n);
+        most_ = std::max(most_, its_class.n);
     }
 
     void clear() {
@@ -80,6 +85,7 @@ public:
     }
 
     double bits() const { return code_(n_, most_, log_factorials_); }
+    double information() const { return code_.information(n_, log_factorials_); }
 
 private:
     struct Class {
