@@ -8,6 +8,7 @@ namespace bayeskit::table {
 void bind_encode(nanobind::module_& m);
 void bind_encode_strings(nanobind::module_& m);
 void bind_mdl_edges(nanobind::module_& m);
+void bind_tally_numbers(nanobind::module_& m);
 void bind_tokenise(nanobind::module_& m);
 }  // namespace bayeskit::table
 

@@ -2,11 +2,28 @@
 
 #include "auto/kernels.hpp"
 #include "base/score.hpp"
+#include "base/simd.hpp"
 #include "mixture/bind.hpp"
 #include "select/bind.hpp"
 #include "sequence/bind.hpp"
 
+namespace {
+
+// Which version of the kernels this processor runs.
+const char* instruction_set() {
+#if BAYESKIT_HAS_VERSIONS
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")
+               ? "x86-64-v3 (AVX2, FMA)"
+               : "x86-64 (the oldest)";
+#else
+    return "that of the build";
+#endif
+}
+
+}  // namespace
+
 NB_MODULE(_native, m) {
+    m.def("instruction_set", &instruction_set, "The version of the kernels that this processor runs.");
     // A model that still lives when Python ends is no leak worth a page of text.
     nanobind::set_leak_warnings(false);
     using bayeskit::Score;
@@ -19,6 +36,7 @@ NB_MODULE(_native, m) {
     bayeskit::table::bind_encode(m);
     bayeskit::table::bind_encode_strings(m);
     bayeskit::table::bind_mdl_edges(m);
+    bayeskit::table::bind_tally_numbers(m);
     bayeskit::table::bind_tokenise(m);
     bayeskit::counts::bind_count_values(m);
     bayeskit::counts::bind_count_moments(m);

@@ -8,8 +8,10 @@
 // must be known in one source file only: in a header it is static.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(BAYESKIT_NO_SIMD)
 #define BAYESKIT_SIMD __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define BAYESKIT_HAS_VERSIONS 1
 #else
 #define BAYESKIT_SIMD
+#define BAYESKIT_HAS_VERSIONS 0
 #endif
 #if defined(_MSC_VER)
 #define BAYESKIT_INLINE __forceinline

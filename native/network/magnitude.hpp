@@ -82,7 +82,7 @@ inline Range range_of_cells(const double* cells, int64_t n) {
 inline Range range_of_cells(const Pack* cells, int64_t n) { return range_of_cells(cells->lane, n * PACK); }
 
 template <typename V> constexpr int LANES = 1;
-template <> constexpr int LANES<Pack> = PACK;
+template <> inline constexpr int LANES<Pack> = PACK;
 BAYESKIT_INLINE double& lane_of(double& x, int) { return x; }
 BAYESKIT_INLINE double& lane_of(Pack& x, int k) { return x.lane[k]; }
 

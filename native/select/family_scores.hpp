@@ -1,7 +1,7 @@
 // Scores of families (a child and its parents) for searches: counted once, kept in one cache.
 //
 // score(child | parents) is a function of the counts n_ijk (child value k, parents' configuration j) alone:
-//   log-likelihood  Σ n_ijk ln(n_ijk / n_ij);   minus a penalty for BIC, AIC and MDL
+//   log-likelihood  Σ n_ijk ln(n_ijk / n_ij);   minus a penalty for BIC, EBIC, AIC and MDL
 //   K2              Σ_j ln (r − 1)! / (n_ij + r − 1)! + Σ_k ln n_ijk!                       (Cooper & Herskovits 1992)
 //   BDeu            Σ_j ln Γ(a) / Γ(a + n_ij) + Σ_k ln Γ(a/r + n_ijk) / Γ(a/r), a = ess / q  (Heckerman et al. 1995)
 #pragma once
@@ -17,11 +17,12 @@
 
 namespace bayeskit::select {
 
-enum class Criterion { log_likelihood, bic, aic, mdl, k2, bdeu };
+enum class Criterion { log_likelihood, bic, ebic, aic, mdl, k2, bdeu };
 
 inline Criterion criterion_of(const std::string& name) {
     if (name == "loglik") return Criterion::log_likelihood;
     if (name == "bic") return Criterion::bic;
+    if (name == "ebic") return Criterion::ebic;
     if (name == "aic") return Criterion::aic;
     if (name == "mdl") return Criterion::mdl;
     if (name == "k2") return Criterion::k2;
@@ -38,6 +39,11 @@ public:
           sample_size_(sample_size), n_threads_(n_threads) {
         weights_.clear();
         log_total_ = std::log(std::max(rows_.total, 1.0));
+        if (criterion_ == Criterion::ebic) {
+            const double others = rows_.size() - 1.0;
+            for (int k = 0; k < rows_.size(); ++k)
+                log_sets_.push_back(std::lgamma(others + 1.0) - std::lgamma(k + 1.0) - std::lgamma(others - k + 1.0));
+        }
         // n ln n, or ln n!, of all whole numbers that can come: one look-up a cell.
         if (rows_.weight.empty() && rows_.n_rows <= MOST_LOOKED_UP) {
             const uint32_t most_levels = rows_.card.empty() ? 0 : *std::max_element(rows_.card.begin(), rows_.card.end());
@@ -224,6 +230,7 @@ private:
     Criterion criterion_;
     double sample_size_, log_total_ = 0.0;
     int n_threads_;
+    std::vector<double> log_sets_;         // ln (n − 1 over k): the sets of k parents that a variable may have
     std::vector<double> known_, entropy_;  // entropy_: N · H(x) of each variable, NaN until it is asked for
     std::unordered_map<std::string, double> cache_;
     int64_t n_scored_ = 0;
@@ -377,6 +384,8 @@ private:
         const double free = (rows_.card[child] - 1.0) * q;
         switch (criterion_) {
             case Criterion::bic: return 0.5 * log_total_ * free;
+            // What it costs to name the parents: γ ln (n − 1 over k); the number that the score takes is γ.
+            case Criterion::ebic: return 0.5 * log_total_ * free + sample_size_ * log_sets_[n_parents];
             case Criterion::aic: return free;
             case Criterion::mdl: return 0.5 * log_total_ * free + n_parents * std::log(static_cast<double>(rows_.size()));
             default: return 0.0;
@@ -395,7 +404,7 @@ private:
 
     // A likelihood is at most 1, so a score is at most minus its penalty; and what x says about anything is at most its entropy.
     bool cannot_gain(int child, int n_parents, double q, int x, double score) {
-        if (!penalised()) return false;
+        if (!penalised() && criterion_ != Criterion::ebic) return false;
         const double larger = penalty(child, n_parents + 1, q * rows_.card[x]);
         if (-larger <= score) return true;
         if (rows_.any_missing) return false;
@@ -425,6 +434,7 @@ private:
             grow(child, longer, candidates, with, b, most - 1, best, scratch, interrupts);
         }
     }
+    // Whether more parents always cost more; there are fewer sets of nearly all variables than of half of them (EBIC).
     bool penalised() const {
         return criterion_ == Criterion::bic || criterion_ == Criterion::aic || criterion_ == Criterion::mdl;
     }

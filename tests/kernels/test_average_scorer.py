@@ -105,8 +105,7 @@ def make_scorer(columns, y, weight, n_classes, sizes, order, smoothing, min_coun
     n_class = np.bincount(y, weights=weight, minlength=n_classes).astype(float)
     n_value = count_values(columns, y, weight, n_classes, sizes, 1).ravel()
     pairs = count_subsets(columns, y, weight, n_classes, sizes, 2, 1)
-    both = count_subsets(columns, y, weight, n_classes, sizes, 3, 1)
-    triples = both[len(pairs) :] if order == 2 else None
+    triples = count_subsets(columns, y, weight, n_classes, sizes, 3, 1)[len(pairs) :] if order == 2 else None
     d = len(sizes)
     pseudo = smoothing, [smoothing] * d, [smoothing] * d, [smoothing] * (d * (d - 1) // 2 if order == 2 else 0)
     given = None if isinstance(prior, str) else np.array(prior)
@@ -226,13 +225,10 @@ def test_long_products_neither_vanish_nor_overflow():
         x = [int(column[r]) for column in columns]
         logs = []
         for i in range(d):
-            own = n_value[i, x[i]]
-            log_p = np.log((own + 1) / (n + 6))
-            for j in range(d):
-                if j != i:
-                    table = pairs[at[min(i, j), max(i, j)]]
-                    log_p = log_p + np.log((table[x[min(i, j)], x[max(i, j)]] + 1) / (own + 3))
-            logs.append(log_p)
+            n_parent = n_value[i, x[i]]
+            others = [j for j in range(d) if j != i]
+            n_pair = np.array([pairs[at[min(i, j), max(i, j)], x[min(i, j)], x[max(i, j)]] for j in others])
+            logs.append(np.log((n_parent + 1) / (n + 6)) + np.log((n_pair + 1) / (n_parent + 3)).sum(axis=0))
         assert_allclose(found[r], np.logaddexp.reduce(logs, axis=0) - np.log(d), rtol=1e-12)
     assert (found < -300).all()
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 Numbers = NDArray[Any]
 Table = Numbers | list[Numbers]
 
+def instruction_set() -> str: ...
+
 class Score(IntEnum):
     LOG_JOINT = 0
     LOG_POSTERIOR = 1
@@ -150,6 +152,14 @@ class FamilyScorer:
 def mdl_edges(
     table: Table, y: Numbers, weight: Weight, n_classes: int, n_threads: int
 ) -> list[NDArray[np.float64]]: ...
+def tally_numbers(
+    values: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    rounded: NDArray[np.bool_] | None,
+    weight: Weight,
+    level: int,
+    most: int,
+) -> tuple[int, NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]: ...
 def count_subsets(
     columns: list[Numbers],
     y: Numbers,
