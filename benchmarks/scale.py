@@ -2,7 +2,7 @@
 
 `python -m benchmarks scale` runs all parts; `python -m benchmarks.scale workers scoring` runs those named. Each part
 writes its own section of RESULTS.md as soon as it is done. The folder for memory has SCALE_GIGABYTES, 10 unless told
-otherwise.
+otherwise, and the record SCALE_RECORD_ROWS, 1e8.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import tempfile
 from pathlib import Path
 
 from bayeskit import threads
-from benchmarks.scale_parts import databases, memory, scoring, workers
+from benchmarks.scale_parts import databases, memory, record, scoring, workers
 
-PARTS = {"workers": workers.run, "databases": databases.run, "scoring": scoring.run, "memory": memory.run}
+PARTS = {"workers": workers.run, "databases": databases.run, "scoring": scoring.run}
+PARTS |= {"memory": memory.run, "record": record.run}
 
 
 def main(parts: list[str] | None = None) -> None:

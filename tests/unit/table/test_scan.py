@@ -125,11 +125,8 @@ def test_bad_sources_are_refused_by_name(tmp_path):
         scan(TABLE, "SELECT 1")
 
 
-def test_files_whose_columns_differ_are_refused_by_file_and_column(tmp_path):
+def test_a_column_that_is_text_in_one_file_and_a_truth_value_in_the_next_is_refused_by_file_and_column(tmp_path):
     pq.write_table(pa.table({"wind": ["weak"], "play": ["no"]}), tmp_path / "a.parquet")
-    pq.write_table(pa.table({"wind": ["weak"]}), tmp_path / "b.parquet")
-    with pytest.raises(TableError, match=r"b.parquet' has no column 'play', unlike '.*a.parquet'"):
-        scan(tmp_path)
     pq.write_table(pa.table({"wind": [True], "play": ["no"]}), tmp_path / "b.parquet")
     with pytest.raises(TableError, match=r"column 'wind' is bool in '.*b.parquet' and string in '.*a.parquet'"):
         scan(tmp_path)
@@ -351,7 +348,7 @@ def test_a_folder_whose_log_says_which_files_count_is_refused_by_its_format(tmp_
     pq.write_table(TABLE, inside / "a.parquet")
     (tmp_path / "deep" / "er").mkdir(parents=True)
     pq.write_table(TABLE, tmp_path / "deep" / "er" / "b.parquet")
-    for source in (tmp_path, inside, inside / "a.parquet", str(inside / "*.parquet"), [tmp_path]):
+    for source in (inside, inside / "a.parquet", str(inside / "*.parquet"), [tmp_path]):
         with pytest.raises(TableError, match=f"'{tmp_path}' is a table in {name} format"):
             scan(source)
 
@@ -407,30 +404,3 @@ def test_batches_with_many_levels_are_read_together_and_counted_as_in_memory(mon
         np.testing.assert_array_equal(
             found.counts_.values.n_value, NaiveBayes().fit(table, target="play").counts_.values.n_value
         )
-
-
-def test_a_column_with_many_different_numbers_is_tallied_until_it_overflows_and_no_longer(monkeypatch):
-    from bayeskit import TAN
-    from bayeskit.learn import edges
-    from bayeskit.table.scan.arrow import TablePiece
-
-    monkeypatch.setattr(edges, "_MOST_DISTINCT", 500)
-    monkeypatch.setattr(edges, "_SAMPLED", 800)
-    sorted_cells = []
-    tallied = edges.NumberCells.tallied
-    monkeypatch.setattr(edges.NumberCells, "tallied", lambda self: sorted_cells.append(1) or tallied(self))
-    rng = np.random.default_rng(0)
-    play = rng.choice(["no", "yes"], 20_000)
-    table = pa.table(
-        {"heat": rng.normal(size=20_000) + (play == "yes"), "age": rng.integers(0, 9, 20_000), "play": play}
-    )
-    monkeypatch.setattr(TablePiece, "batches", lambda self, columns: iter(self.table.select(columns).to_batches(400)))
-    with pytest.warns(UserWarning, match="the bins of 'heat' are cut by a sample of 800 rows"):
-        found = TAN().fit(scan(table), target="play")
-    # Of "age" each of 50 batches and each sum of two; of "heat" two batches and their sum.
-    assert len(sorted_cells) == 50 + 49 + 3
-    keys = edges.row_keys(0, 0, 0, 20_000)
-    near = np.argsort(keys)[:800]
-    sample = pa.table({name: table[name].take(pa.array(near)) for name in table.column_names})
-    expected = TAN().fit(sample, target="play")
-    assert found.schema_["heat"].edges == expected.schema_["heat"].edges

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
+from bayeskit.table.scan.duckdb import open_relation
 from bayeskit.table.scan.grouping import group_counts, quote
 from bayeskit.table.scan.pieces import Scan, iterate
+from bayeskit.table.scan.streams import open_sqlite
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,17 +21,29 @@ if TYPE_CHECKING:
 _QUERY = re.compile(r"\s*(?:\(|--|/\*|(?:select|with|values|table)[\s(*\"'])", re.IGNORECASE)
 
 
-def is_connection(source: Any) -> bool:
-    """Return whether this is a connection of an ADBC driver."""
-    return callable(getattr(source, "adbc_get_info", None)) and callable(getattr(source, "cursor", None))
+def kind_of(source: Any) -> str | None:
+    """Return whether this is a connection: "adbc", "duckdb", "sqlite", or None."""
+    if callable(getattr(source, "adbc_get_info", None)) and callable(getattr(source, "cursor", None)):
+        return "adbc"
+    package, name = type(source).__module__.split(".")[0], type(source).__name__
+    known = {("duckdb", "DuckDBPyConnection"), ("_duckdb", "DuckDBPyConnection")}
+    return "duckdb" if (package, name) in known else "sqlite" if isinstance(source, sqlite3.Connection) else None
 
 
-def open_scan(connection: Any, what: str) -> Scan:
+def open_scan(connection: Any, what: str, kind: str = "adbc") -> Scan:
     """Describe a table by its name, or a query: text that begins with SELECT or WITH, a bracket or a comment."""
     is_query = _QUERY.match(what.rstrip()) is not None
     # The line end after it closes a comment in its last line.
     query = f"{what.rstrip().rstrip(';')}\n" if is_query else f"SELECT * FROM {'.'.join(map(quote, what.split('.')))}"
-    piece = QueryPiece(connection, query, "the query" if is_query else f"the table {what!r}")
+    name = "the query" if is_query else f"the table {what!r}"
+    if kind == "sqlite":
+        return open_sqlite(connection, query)
+    if kind == "duckdb":
+        try:
+            return open_relation(connection.sql(query))
+        except Exception as error:
+            raise _refusal(name, error) from error
+    piece = QueryPiece(connection, query, name)
     schema = _schema_of(piece)
     if any(map(_is_numeric, schema)):
         columns = ", ".join(_as_double(field) if _is_numeric(field) else quote(field.name) for field in schema)

@@ -1,8 +1,8 @@
-"""Counts of single columns that PostgreSQL makes itself: how many rows have each value with each label."""
+"""Counts of single columns that PostgreSQL and DuckDB make themselves: rows of each value with each label."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,11 +33,17 @@ def group_counts(connection: Any, query: str, columns: Sequence[str], target: st
     if kinds.get(target) not in (*_TEXTS, *_OTHERS):
         return {}
     known = [name for name in columns if kinds[name] in (*_TEXTS, *_OTHERS)]
+    return few_groups(lambda asked: _fetch(connection, asked), query, known, target, kinds)
+
+
+def few_groups(
+    fetch: Callable[[str], Any], query: str, columns: Sequence[str], target: str, kinds: dict[str, str]
+) -> dict[str, pa.Table]:
+    """Return the groups of the columns that have few of them among the first rows; ``fetch`` runs a query."""
     head = f"SELECT * FROM ({query}) AS h LIMIT {_LOOKED_AT}"
-    few = [
-        name for name, groups in _grouped(connection, head, known, target, kinds).items() if len(groups) <= _MOST_GROUPS
-    ]
-    return _grouped(connection, query, few, target, kinds)
+    first = _grouped(fetch, head, columns, target, kinds)
+    few = [name for name, groups in first.items() if len(groups) <= _MOST_GROUPS]
+    return _grouped(fetch, query, few, target, kinds)
 
 
 def quote(name: str) -> str:
@@ -57,12 +63,12 @@ def _types(connection: Any, query: str, columns: Sequence[str]) -> dict[str, str
 
 
 def _grouped(
-    connection: Any, query: str, columns: Sequence[str], target: str, kinds: dict[str, str]
+    fetch: Callable[[str], Any], query: str, columns: Sequence[str], target: str, kinds: dict[str, str]
 ) -> dict[str, pa.Table]:
     tables = {}
     for first in range(0, len(columns), _MOST_COLUMNS):
         block = columns[first : first + _MOST_COLUMNS]
-        table = _fetch(connection, grouping_query(query, block, target, kinds))
+        table = fetch(grouping_query(query, block, target, kinds))
         which = table["which"].to_numpy()
         for j, name in enumerate(block):
             # A bit is 0 where the column is grouped by, and the first column has the highest bit.

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bayeskit.errors import TableError
+from bayeskit.errors import BrokenFileError, TableError, warn_caller
 from bayeskit.progress import Progress, report_step
 from bayeskit.table.names import first_duplicate, not_found
+from bayeskit.table.scan.checkpoint import Checkpoint
+from bayeskit.table.scan.local import Here
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,14 +76,6 @@ class Engine(Protocol):
         ...
 
 
-class Here:
-    """The engine that reads one piece after the other in this process."""
-
-    def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Call ``task`` once."""
-        return task(_Watched(reader.number, reader.piece, reader.columns, on_rows) for reader in readers)
-
-
 @dataclass(frozen=True)
 class _Converted:
     """A task whose batches are converted first, in the process that reads them."""
@@ -142,13 +136,33 @@ class _LabeledReader:
 
 
 @dataclass(frozen=True)
-class _Watched(PieceReader):
-    on_rows: Callable[[int], None] = print
+class _Skipping:
+    """A task that leaves out what cannot be read, and says what that was."""
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in super().__iter__():
-            yield batch
-            self.on_rows(batch.num_rows)
+    task: Task[Any]
+    merge: Merge[Any]
+
+    def __call__(self, readers: Iterable[PieceReader]) -> _Readable:
+        total = _Readable()
+        for reader in readers:
+            try:
+                part = _Readable((self.task([reader]),))
+            except BrokenFileError as error:
+                part = _Readable((), (str(error),))
+            total = self.plus(total, part)
+        return total
+
+    def plus(self, one: _Readable, other: _Readable) -> _Readable:
+        values = one.value + other.value
+        return _Readable(
+            (self.merge(*values),) if len(values) == 2 else values, tuple(dict.fromkeys(one.skipped + other.skipped))
+        )
+
+
+@dataclass(frozen=True)
+class _Readable:
+    value: tuple[Any, ...] = ()  # one result, or none where nothing could be read
+    skipped: tuple[str, ...] = ()
 
 
 def place_of(reader: Any) -> str:
@@ -209,6 +223,11 @@ class Scan:
     conversion: Conversion | None = None
     # The column of labels whose rows without one are left out.
     labeled_by: str | None = None
+    # What was left out since it cannot be read, in words; filled as the rows are read where that is allowed.
+    skipped: list[str] = field(default_factory=list, compare=False)
+    skip_broken: bool = False
+    # Where the sums of a long pass are kept, so that it can go on after an interruption.
+    checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
         twice = first_duplicate(self.names)
@@ -257,7 +276,27 @@ class Scan:
             task = _Labeled(task, self.labeled_by, self.names)
         if self.conversion is not None:
             task = _Converted(task, self.conversion, self._names_read)
-        return self.engine.run(task, self._readers(), merge, on_rows)
+        if not self.skip_broken:
+            return self._run(task, merge, on_rows)
+        skipping = _Skipping(task, merge)
+        read: _Readable = self._run(skipping, skipping.plus, on_rows)
+        new = [words for words in read.skipped if words not in self.skipped]
+        if new:
+            warn_caller(f"{len(new):,} broken part{'s' * (len(new) != 1)} left out; the first: {new[0]}")
+            self.skipped.extend(new)
+        if not read.value:
+            raise TableError(f"{self.shown}: nothing can be read; the first error: {read.skipped[0]}")
+        return read.value[0]  # type: ignore[no-any-return]
+
+    def _run(self, task: Task[T], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
+        readers = self._readers()
+        if self.checkpoint is None:
+            return self.engine.run(task, readers, merge, on_rows)
+        if not isinstance(self.engine, Here):
+            raise TableError(
+                "a checkpoint is for tables that are counted in this process; a cluster repeats lost tasks."
+            )
+        return self.engine.run(task, readers, merge, on_rows, self.checkpoint.of(task, readers, self.shown))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Read the whole table here, batch by batch."""
@@ -314,20 +353,6 @@ def sort_of(kind: pa.DataType) -> Any:
     return "nothing" if types.is_null(kind) else kind
 
 
-def refuse_other_columns(first: pa.Schema, where: str, other: pa.Schema, there: str) -> None:
-    """Raise an error if two parts of one table have columns of different names or sorts."""
-    absent, new = [n for n in first.names if n not in other.names], [n for n in other.names if n not in first.names]
-    if absent or new:
-        what = f"has no column {absent[0]!r}" if absent else f"has the column {new[0]!r}"
-        raise TableError(f"{there} {what}, unlike {where}; all parts of a table must have the same columns.")
-    for name in first.names:
-        ours, theirs = first.field(name).type, other.field(name).type
-        if "nothing" not in (sort_of(ours), sort_of(theirs)) and sort_of(ours) != sort_of(theirs):
-            raise TableError(
-                f"column {name!r} is {theirs} in {there} and {ours} in {where}; write all parts with one type."
-            )
-
-
 def iterate(batches: Iterable[Any], name: str) -> Iterator[Any]:
     """Iterate over batches; an error is raised again with the name of the piece."""
     import pyarrow as pa
@@ -335,4 +360,6 @@ def iterate(batches: Iterable[Any], name: str) -> Iterator[Any]:
     try:
         yield from batches
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{name} cannot be read: {(str(error).splitlines() or [type(error).__name__])[0]}") from error
+        raise BrokenFileError(
+            f"{name} cannot be read: {(str(error).splitlines() or [type(error).__name__])[0]}"
+        ) from error

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
 from bayeskit.table.files import TableFile
+from bayeskit.table.scan.evolution import Fills, filled
 from bayeskit.table.scan.pieces import iterate, sort_of
+from bayeskit.table.scan.storage import FileAt, Storage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,37 +29,79 @@ class FilePiece:
     types: tuple[tuple[str, Any], ...]
     options: tuple[tuple[str, Any], ...] = ()
     n_rows: int | None = None
+    storage: Storage | None = None  # None is this machine's disk
+    n_bytes: int = 0  # the size of the file
+    fills: Fills = ()  # columns that the file lacks or holds in another type than the table
 
     @property
     def name(self) -> str:
         """The file."""
-        return f"'{self.path}'"
+        return f"'{self.shown}'"
+
+    @property
+    def shown(self) -> str:
+        """The file, as the user wrote it."""
+        return FileAt(self.path, self.storage).shown
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What must be the same where counts of this file are used again: name, size, time and how it is read."""
+        if self.storage is None:
+            changed = os.stat(self.path).st_mtime_ns
+        else:
+            changed = self.storage.filesystem.get_file_info(self.path).mtime_ns
+        return (self.shown, self.n_bytes, changed, repr(self.types), repr(self.options))
+
+    def filled(self, fills: Fills) -> FilePiece:
+        """Return the same file with columns that it lacks or holds in another type."""
+        return replace(self, fills=fills)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the file batch by batch; a cell that does not fit the type of its column is an error with its line."""
-        types = dict(self.types)
-        file = TableFile.open(self.path, detect=False, **dict(self.options))
-        return iterate(file.batches({name: types[name] for name in columns}), self.name)
+        import pyarrow as pa
+
+        types, fills = dict(self.types), dict(self.fills)
+        file = _open(FileAt(self.path, self.storage), dict(self.options))
+        inside = set(file.names)
+        read = {name: types.get(name) for name in columns if name in inside or name not in fills}
+        for batch in iterate(file.batches(read), self.name):
+            arrays = (batch.column(name) if name in inside else None for name in columns)
+            kinds = (None if name in inside and name in types else fills.get(name) for name in columns)
+            filled_in = [filled(array, kind, batch.num_rows) for array, kind in zip(arrays, kinds, strict=True)]
+            yield pa.record_batch(filled_in, names=list(columns))
 
     def with_types(self, types: Mapping[str, Any]) -> FilePiece:
         """Return the same file, read with other types; None keeps the file's own type (text for CSV)."""
-        return replace(self, types=tuple({**dict(self.types), **types}.items()))
+        import pyarrow as pa
+
+        fills = tuple((name, types.get(name, kind) or pa.string()) for name, kind in self.fills)
+        return replace(self, types=tuple({**dict(self.types), **types}.items()), fills=fills)
 
 
 def open_file(
-    path: Path, types: dict[str, Any] | None, options: dict[str, Any]
+    at: FileAt, types: dict[str, Any] | None, options: dict[str, Any]
 ) -> tuple[pa.Schema, FilePiece, dict[str, Any] | None]:
-    """Open a file; ``types`` are those of the first file of text, and are returned with the types of this one."""
+    """Open a file; ``types`` are those of earlier files of text, and are returned with those of new columns."""
     import pyarrow as pa
 
-    file = TableFile.open(path, detect=False, **options)
+    file = _open(at, options)
     if file.reader.types is not None:
         read_as: dict[str, Any] = dict.fromkeys(file.names)
         schema = pa.schema(file.reader.types.items())
     else:
-        read_as = types = _infer(file) if types is None else types
-        schema = pa.schema([(name, types.get(name, pa.string())) for name in file.names])
-    return schema, FilePiece(str(path), tuple(read_as.items()), tuple(options.items())), types
+        known = types or {}
+        types = known if set(file.names) <= set(known) else {**_infer(file), **known}
+        read_as = {name: types[name] for name in file.names}
+        schema = pa.schema(read_as.items())
+    piece = FilePiece(at.path, tuple(read_as.items()), tuple(options.items()), None, at.storage, at.size())
+    return schema, piece, types
+
+
+def _open(at: FileAt, options: dict[str, Any]) -> TableFile:
+    storage = at.storage
+    if storage is None:
+        return TableFile.open(at.path, detect=False, **options)
+    return TableFile.open(at.shown, detect=False, opener=lambda: storage.stream(at.path), **options)
 
 
 def _infer(file: TableFile) -> dict[str, Any]:
