@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +200,8 @@ class Reading:
     convention: Convention | None = None
     said: str = ""
     settled_by: str = ""  # the argument that would say what the cells do not
+    coded: Any = None  # a column that stayed text, as codes of its different cells
+    n_values: int | None = None  # how many different values whole numbers have
 
 
 # One branch for each form that cells have, in the order in which they are tried.
@@ -252,7 +255,8 @@ def read_written(
         if cells.longest <= 18:
             whole = pc.cast(pc.replace_substring_regex(cells.values, r"^\+", ""), pa.int64())
             told = None if decimal is None else Convention("number", decimal, lenient=True)
-            return Reading(pa.chunked_array([whole.take(chunk.indices) for chunk in coded.chunks]), told)
+            numbers = pa.chunked_array([whole.take(chunk.indices) for chunk in coded.chunks])
+            return Reading(numbers, told, n_values=len(pc.unique(whole)))
         if not number:
             return Reading(column, said="digits too long for a number")
     wanted = decimal or file_decimal
@@ -263,7 +267,7 @@ def read_written(
     if cells.all("^(?i:true|false)$"):
         return Reading(truths_of(column))
     reading = _number(column, cells, wanted, number) or _date(column, cells, order) or _hours(column, cells)
-    return reading or _truth(column, cells) or Reading(column)
+    return reading or _truth(column, cells) or Reading(column, coded=coded)
 
 
 def _coded(column: Any) -> Any:
@@ -312,15 +316,22 @@ def overflows(cell: str) -> bool:
     return re.match(PLAIN, cell) is not None and math.isinf(float(cell))
 
 
+@cache
+def _markers(kind: Any) -> Any:
+    # Made once: a table of 100,000 columns asks for it as often.
+    import pyarrow as pa
+
+    return pa.array(sorted(MARKERS), kind)
+
+
 class _Cells:
     """The different values of a column, and how many cells have each."""
 
     def __init__(self, values: Any, counts: NDArray[Any]) -> None:
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         self.values, self.counts = values, counts
-        self.markers = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=pa.array(sorted(MARKERS), values.type)))
+        self.markers = np.asarray(pc.is_in(pc.utf8_lower(values), value_set=_markers(values.type)))
         self.longest = int(pc.max(pc.utf8_length(values)).as_py())
 
     def with_values(self, values: Any) -> _Cells:

@@ -26,8 +26,8 @@ PLANNED, LIFETIME = 10, 50
 _TRIED = 200
 
 _TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
-_YEAR_FIRST = r"^(?P<a>\d{4})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{1,2})" + _TIME
-_YEAR_LAST = r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})[-/.](?P<c>\d{4})" + _TIME
+YEAR_FIRST = r"^(?P<a>\d{4})[-/.](?P<b>\d{1,2})[-/.](?P<c>\d{1,2})" + _TIME
+YEAR_LAST = r"^(?P<a>\d{1,2})[-/.](?P<b>\d{1,2})[-/.](?P<c>\d{4})" + _TIME
 
 
 def part_name(column: str, part: str) -> str:
@@ -153,9 +153,9 @@ def dates_of(texts: Any, order: str, pivot: int = POSIX) -> pa.Array:
     import pyarrow.compute as pc
 
     texts = pc.utf8_trim_whitespace(texts)
-    moments = _numeric_dates(texts, _YEAR_FIRST, "abc")
+    moments = _numeric_dates(texts, YEAR_FIRST, "abc")
     if order != "ymd":
-        last = _numeric_dates(texts, _YEAR_LAST, {"dmy": "cba", "mdy": "cab"}[order])
+        last = _numeric_dates(texts, YEAR_LAST, {"dmy": "cba", "mdy": "cab"}[order])
         moments = pc.coalesce(moments, last)
     # What is left is written in words, if it is a date at all: one text at a time.
     rest = np.flatnonzero(np.asarray(pc.and_(pc.is_null(moments), pc.is_valid(texts))))

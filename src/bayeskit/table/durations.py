@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_CLOCK = re.compile(
-    r"^(?P<sign>-?)(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:[.,]\d+)?))?\s*(?P<half>[ap]\.?m\.?)?$",
-    re.IGNORECASE,
-)
-_ISO = re.compile(
-    r"^P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?$"
-)
-_WORDS = re.compile(
+# Times of day, ISO durations and durations in words; letters in any case but for those of ISO.
+CLOCK = r"^(?P<sign>-?)(?P<h>\d{1,4}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:[.,]\d+)?))?\s*(?P<half>[aApP]\.?[mM]\.?)?$"
+ISO = r"^P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?$"
+IN_WORDS = (
     r"^(?:(?P<d>\d+)\s*(?:d|days?)\.?,?\s*)?(?:(?P<h>\d+)\s*(?:h|hrs?|hours?|std)\.?,?\s*)?"
-    r"(?:(?P<m>\d+)\s*(?:m|min|mins|minutes?)\.?,?\s*)?(?:(?P<s>\d+)\s*(?:s|sec|secs|seconds?)\.?)?$",
-    re.IGNORECASE,
+    r"(?:(?P<m>\d+)\s*(?:m|min|mins|minutes?)\.?,?\s*)?(?:(?P<s>\d+)\s*(?:s|sec|secs|seconds?)\.?)?$"
 )
+HOURS_IN = {"w": 168.0, "d": 24.0, "h": 1.0, "m": 1 / 60, "s": 1 / 3600}
+_CLOCK, _ISO, _WORDS = re.compile(CLOCK), re.compile(ISO), re.compile(IN_WORDS)
 
 
 def hours_of(text: str) -> float | None:
@@ -35,11 +32,10 @@ def hours_of(text: str) -> float | None:
         seconds = float((clock["s"] or "0").replace(",", "."))
         total = hours + int(clock["m"]) / 60 + seconds / 3600
         return -total if clock["sign"] else total
-    match = _ISO.match(text) or _WORDS.match(text)
+    match = _ISO.match(text) or _WORDS.match(text.lower())
     if match is None or not any(match.groupdict().values()):
         return None
-    sizes = {"w": 168.0, "d": 24.0, "h": 1.0, "m": 1 / 60, "s": 1 / 3600}
-    return sum(float(number) * sizes[part] for part, number in match.groupdict().items() if number)
+    return sum(float(number) * HOURS_IN[part] for part, number in match.groupdict().items() if number)
 
 
 def hours_column(texts: Any) -> Any:

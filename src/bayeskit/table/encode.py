@@ -20,7 +20,7 @@ _FAR = 1e100
 
 
 def encode(source: Source, schema: Schema, *, unseen_is_error: bool = False) -> list[NDArray[Any]]:
-    """Return one array per column: codes for a discrete one, numbers for a numeric one.
+    """Return one array per column: codes for a discrete one, numbers for a numeric one, strings for one of text.
 
     Codes have the narrowest unsigned type that holds the values and the two reserved codes; a missing cell is the
     largest number of that type, a value that the schema does not know is the second largest.
@@ -35,9 +35,11 @@ def encode(source: Source, schema: Schema, *, unseen_is_error: bool = False) -> 
 
 
 def encode_column(column: Column, variable: Variable) -> NDArray[Any]:
-    """Return one column as the codes or the numbers of its variable."""
+    """Return one column as the codes, the numbers or the texts of its variable."""
     if variable.kind == "unknown":
         return np.full(len(column), missing_code(np.dtype(np.uint8)), dtype=np.uint8)
+    if variable.is_text:
+        return as_texts(column, variable.name)
     if isinstance(column, Coded) and not column.levels:  # every cell is missing
         column = Numbers(np.full(len(column), np.nan))
     if variable.is_numeric:
@@ -65,6 +67,8 @@ def missing_column(variable: Variable, n_rows: int) -> NDArray[Any]:
     """
     if variable.is_numeric:
         return np.full(n_rows, np.nan)
+    if variable.is_text:
+        return np.full(n_rows, None, dtype=object)
     dtype = np.dtype(f"u{code_bytes(variable.n_values)}")
     return np.full(n_rows, missing_code(dtype), dtype=dtype)
 
@@ -155,6 +159,19 @@ def as_numbers(column: Column, name: str, kind: str) -> NDArray[Any]:
     if isinstance(column, Coded) and isinstance(column.levels[0], str):
         raise TableError(f"column '{name}' cannot be {kind}: it holds text such as {column.levels[0]!r}.")
     return _numbers(column)
+
+
+def as_texts(column: Column, name: str) -> NDArray[Any]:
+    """Return the cells of a column of text as strings, None where they are missing; other cells are an error."""
+    if isinstance(column, Numbers) and column.all_missing():
+        return np.full(len(column), None, dtype=object)
+    values = column.levels if isinstance(column, Coded) else column.values[~column.missing()][:1].tolist()
+    strange = next((value for value in values if not isinstance(value, str)), None)
+    if strange is not None or not isinstance(column, Coded):
+        raise TableError(f"column '{name}' cannot be text: it holds {strange!r}; its cells must be strings.")
+    texts = np.full(len(column.levels) + 1, None, dtype=object)
+    texts[:-1] = column.levels
+    return np.asarray(texts[np.minimum(column.codes, len(column.levels))])  # the code of a missing cell is the largest
 
 
 def _as_numbers(column: Column, variable: Variable) -> NDArray[Any]:

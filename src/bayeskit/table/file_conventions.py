@@ -12,7 +12,7 @@ from bayeskit.table.conventions import Reading, read_written
 from bayeskit.table.dates import find_order, year_last_of
 from bayeskit.table.missing_words import is_text
 from bayeskit.table.number_cells import decimal_vote
-from bayeskit.table.ordered import ordered_levels
+from bayeskit.table.ordered import MOST, ordered_levels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,10 +101,13 @@ def in_order(reading: Reading) -> Reading:
     column = reading.column
     if reading.convention is not None or reading.said or not is_text(column):
         return reading
-    values = pc.unique(column.slice(0, _FIRST_ROWS)).drop_null()
-    if len(values) > 100:
+    if reading.coded is not None:
+        values = reading.coded.chunk(0).dictionary
+    else:
+        first = pc.unique(column.slice(0, _FIRST_ROWS)).drop_null()
+        values = first if len(first) > MOST else pc.unique(column).drop_null()
+    if len(values) > MOST:
         return reading
-    values = pc.unique(column).drop_null()
     levels = ordered_levels(values.to_pylist())
     if levels is None:
         return reading

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bayeskit.errors import BayeskitError, TableError, warn_caller
 from bayeskit.table.formats import TableReader, recognise
@@ -137,6 +137,7 @@ class TableFile(Rows):
         detect: bool = True,
         sheet: str | int | None = None,
         skip: int = 0,
+        opener: Callable[[], IO[bytes]] | None = None,
     ) -> TableFile:
         """Open a file, or standard input when the path is ``-``; the format is recognised by its first bytes.
 
@@ -158,12 +159,14 @@ class TableFile(Rows):
             The sheet of a workbook, by name or by number from 1.
         skip : int
             Lines of a text file, or rows of a sheet, before the column names.
+        opener : callable, optional
+            Opens the bytes of a file that is stored elsewhere; ``path`` is then its name.
         """
         require_pyarrow("a table in a file")
         check_encoding(encoding)
         if delimiter is not None and len(delimiter.encode()) != 1:
             raise TableError(f"the delimiter must be one character, such as ';'; got {delimiter!r}.", "delimiter")
-        raw = open_raw(path, keep=keep)
+        raw = open_raw(path, keep=keep, opener=opener)
         options = TextOptions(_encoding(raw, encoding) if detect else encoding, delimiter, tuple(missing), sheet, skip)
         written = recognise(raw, options)
         _refuse_unused(raw, written, sheet, skip)

@@ -43,7 +43,7 @@ def without_words(column: Any, words: Collection[str]) -> Any:
     if is_text(column):
         marks = pa.array(list(words), type=column.type)
     elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        numbers = [number for number in map(_number, words) if number is not None]
+        numbers = numbers_among(words)
         if pa.types.is_integer(column.type):
             numbers = [int(number) for number in numbers if float(number).is_integer() and abs(number) < 2**63]
         if not numbers:
@@ -57,6 +57,11 @@ def without_words(column: Any, words: Collection[str]) -> Any:
 def without_numbers(column: Any, words: Collection[str]) -> Any:
     """Return a column of numbers without those that are one of the words: -999.0 and -999 kg are -999, too."""
     return column if is_text(column) else without_words(column, words)
+
+
+def numbers_among(words: Collection[str]) -> list[float]:
+    """Return the numbers that some of the words are."""
+    return [number for number in map(_number, words) if number is not None]
 
 
 def _number(word: str) -> float | None:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SPACES = "\u00a0\u202f'’"
+SPACES = "\u00a0\u202f'’"
 _EXPONENT = r"([eE][+-]?\d+)?$"
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)" + _EXPONENT
 INFINITE = r"^[+-]?([iI]nf(inity)?|INF)$"
 SOME_DIGIT = r"\d"
 # Nobody writes thousands separators and an exponent in one number. 12,34,567 is how India writes 1,234,567.
 POINT = (
-    rf"^[+-]?(\d*(\.\d*)?{_EXPONENT}|[1-9]\d{{0,2}}([, {_SPACES}]\d{{3}})+(\.\d*)?$"
+    rf"^[+-]?(\d*(\.\d*)?{_EXPONENT}|[1-9]\d{{0,2}}([, {SPACES}]\d{{3}})+(\.\d*)?$"
     r"|[1-9]\d?(,\d{2})+,\d{3}(\.\d*)?$)"
 )
-COMMA = rf"^[+-]?(\d*(,\d+)?{_EXPONENT}|[1-9]\d{{0,2}}([. {_SPACES}]\d{{3}})+(,\d+)?$)"
+COMMA = rf"^[+-]?(\d*(,\d+)?{_EXPONENT}|[1-9]\d{{0,2}}([. {SPACES}]\d{{3}})+(,\d+)?$)"
 # Cells that can be read with one decimal separator only, and those that can be read with either.
 _CLEAR = {
     ".": r"^[+-]?((\d*|[1-9]\d{0,2}([, '’]\d{3})+)\.(\d{1,2}|\d{4,})|(0|\d{4,})?\.\d+|[1-9]\d{0,2}([, ]\d{3})+\.\d+"
@@ -55,8 +55,9 @@ MULTIPLES = "×"
 _POWERS = {"K": 3, "k": 3, "M": 6, "Mio": 6, "mn": 6, "bn": 9, "千": 3, "万": 4, "萬": 4, "万元": 4, "亿": 8, "億": 8}
 _POWERS["亿元"] = 8
 _MULTIPLE = f"(?:{'|'.join(sorted(_POWERS, key=len, reverse=True))})"
+_PERCENT = r"^(.*\d)\s*%$"
 _AFFIXED = re.compile(
-    rf"^(?P<before>[^\d\s.,()+-]{{0,4}}\.?)\s*[+-]?\d[\d., {_SPACES}]*(?P<gap>\s?)(?P<after>[^\d\s.,()+-][^\d()]*?)?$"
+    rf"^(?P<before>[^\d\s.,()+-]{{0,4}}\.?)\s*[+-]?\d[\d., {SPACES}]*(?P<gap>\s?)(?P<after>[^\d\s.,()+-][^\d()]*?)?$"
 )
 # Different cells that are looked at to find a unit; more say nothing new.
 _MOST_LOOKED_AT = 2000
@@ -82,12 +83,12 @@ def numbers_of(texts: Any, decimal: str, unit: str = "") -> pa.Array:
     fits = pc.and_(pc.match_substring_regex(texts, pattern), pc.match_substring_regex(texts, SOME_DIGIT))
     fits = pc.or_(fits, pc.match_substring_regex(texts, INFINITE))
     group = "," if decimal == "." else "."
-    plain = pc.replace_substring_regex(texts, f"[{group} {_SPACES}]", "")
+    plain = pc.replace_substring_regex(texts, f"[{group} {SPACES}]", "")
     plain = plain if decimal == "." else pc.replace_substring(plain, ",", ".")
     if power is not None:
         # The power is written behind the digits, since 57.7 / 100 is not the number nearest to 0.577.
         fits = pc.and_(fits, pc.invert(pc.match_substring_regex(texts, "[eEfF]")))
-        plain = pc.binary_join_element_wise(plain, power, "")
+        plain = pc.binary_join_element_wise(plain, power, pa.scalar("", plain.type))
     return pc.cast(pc.if_else(fits, plain, pa.scalar(None, plain.type)), pa.float64())
 
 
@@ -96,13 +97,12 @@ def _powers(texts: Any, unit: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if unit == "%":
-        return pa.scalar("e-2", texts.type)
-    if unit != MULTIPLES:
+    by_pattern = powers(unit)
+    if not by_pattern:
         return None
     power = pc.if_else(pc.is_valid(texts), pa.scalar("", texts.type), texts)
-    for name, exponent in _POWERS.items():
-        ends = pc.match_substring_regex(texts, rf"\d\s*{name}\s*\)?\s*$")
+    for pattern, exponent in by_pattern:
+        ends = pc.match_substring_regex(texts, pattern)
         power = pc.if_else(ends, pa.scalar(f"e{exponent}", texts.type), power)
     return power
 
@@ -114,6 +114,7 @@ def bare(texts: Any, unit: str = "") -> Any:
     >>> bare(pa.array(["１２", "(3 kg)", "5-", "-4 kgs"]), "kg").to_pylist()
     ['12', '-3', '-5', '-4']
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     texts = pc.utf8_trim_whitespace(texts)
@@ -121,26 +122,69 @@ def bare(texts: Any, unit: str = "") -> Any:
         wide = pc.match_substring_regex(texts, _FULL_WIDTH)
         plain = pc.replace_substring(pc.utf8_normalize(texts, form="NFKC"), "\u2212", "-")
         texts = pc.if_else(wide, pc.utf8_trim_whitespace(plain), texts)
-    texts = pc.replace_substring_regex(texts, r"^\(\s*([^()+-]*\d[^()]*)\)$", r"-\1")
-    texts = pc.replace_substring_regex(texts, r"^([^+-]*\d)\s*[-]$", r"-\1")
+    for pattern, template in rewrites(unit):
+        if unit == "%" and pattern == _PERCENT:  # a number without the sign among percentages may be a share already
+            texts = pc.if_else(pc.match_substring_regex(texts, pattern), texts, pa.scalar("", texts.type))
+        texts = pc.replace_substring_regex(texts, pattern, template)
+    return texts
+
+
+def rewrites(unit: str) -> tuple[tuple[str, str], ...]:
+    r"""Return what a trimmed cell becomes before it is read as a number: patterns of whole cells, and templates.
+
+    Every engine that a model is exported to knows these patterns: they have no options inside and look nowhere.
+
+    >>> rewrites("%")[-1]
+    ('^(.*\\d)\\s*%$', '\\1')
+    """
+    signs = (r"^\(\s*([^()+-]*\d[^()]*)\)$", r"-\1"), (r"^([^+-]*\d)\s*[-]$", r"-\1")
     if not unit:
-        return texts
+        return signs
     if unit == MULTIPLES:
-        return pc.replace_substring_regex(texts, rf"(\d)\s*{_MULTIPLE}$", r"\1")
-    if unit == "%":  # a number without the sign among percentages may be a share already
-        fits = pc.match_substring_regex(texts, r"\d\s*%$")
-        return pc.if_else(fits, pc.replace_substring_regex(texts, r"\s*%$", ""), "")
+        return (*signs, (rf"^(.*\d)\s*{_MULTIPLE}$", r"\1"))
+    if unit == "%":
+        return (*signs, (_PERCENT, r"\1"))
     name = _pattern(unit)
-    texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*{name}\.?\s*([+-]?)\s*(\d)", r"\1\2\3")
-    plural = "(?i:s)?" if len(unit) > 1 else ""  # ms are no metres
-    return pc.replace_substring_regex(texts, rf"(\d)\s*{name}{plural}\.?$", r"\1")
+    before = rf"^([+-]?)\s*{name}\.?\s*([+-]?)\s*(\d.*)$"
+    plural = "[sS]?" if len(unit) > 1 else ""  # ms are no metres
+    return (*signs, (before, r"\1\2\3"), (rf"^(.*\d)\s*{name}{plural}\.?$", r"\1"))
+
+
+def powers(unit: str) -> tuple[tuple[str, int], ...]:
+    """Return the power of ten by which a cell of the unit is multiplied, by the pattern of the cells before rewriting.
+
+    >>> powers("%"), powers("kg")
+    ((('', -2),), ())
+    """
+    if unit == "%":
+        return (("", -2),)
+    if unit != MULTIPLES:
+        return ()
+    return tuple((rf"^.*\d\s*{name}\s*\)?\s*$", exponent) for name, exponent in _POWERS.items())
+
+
+def multiples() -> dict[str, int]:
+    """Return the power of ten of each word such as K or 万."""
+    return dict(_POWERS)
+
+
+def unit_letters(unit: str) -> tuple[str, ...]:
+    """Return the forms of each letter of a unit: any case, but for letters that mean another unit in the other.
+
+    >>> unit_letters("mW"), unit_letters("kg")
+    (('m', 'Ww'), ('Kk', 'Gg'))
+    """
+    case = _case_matters(unit)
+    forms = [{letter} if k < case else {letter, letter.lower(), letter.upper()} for k, letter in enumerate(unit)]
+    return tuple("".join(sorted(form for form in letters if len(form) == 1)) for letters in forms)
 
 
 def _pattern(unit: str) -> str:
-    """Return the pattern of a unit in any case, but for letters that mean another unit in the other."""
-    case = _case_matters(unit)
-    name = [re.sub(r"([.^$*+?()\[\]{}|\\/-])", r"\\\1", part) for part in (unit[:case], unit[case:])]
-    return f"(?:{name[0]}(?i:{name[1]}))"
+    return "".join(f"[{forms}]" if len(forms) > 1 else _escaped(forms) for forms in unit_letters(unit))
+
+
+def _escaped(letter: str) -> str:
+    return f"\\{letter}" if letter in ".^$*+?()[]{}|\\/-" else letter
 
 
 def _case_matters(unit: str) -> int:

@@ -42,11 +42,16 @@ class RawFile:
         return repr(self.name) if self.name != "standard input" else self.name
 
 
-def open_raw(path: str | os.PathLike[str], *, keep: bool = False) -> RawFile:
+def open_raw(
+    path: str | os.PathLike[str], *, keep: bool = False, opener: Callable[[], IO[bytes]] | None = None
+) -> RawFile:
     """Open a file, or standard input when the path is ``-``; gzip is recognised by its first bytes.
 
-    With ``keep`` standard input is read whole, so that it can be opened again.
+    With ``keep`` standard input is read whole, so that it can be opened again. ``opener`` opens a file that is stored
+    elsewhere, and ``path`` is then its name in messages.
     """
+    if opener is not None:
+        return _stored_file(os.fspath(path), opener)
     if os.fspath(path) == STDIN:
         return _standard_input(keep)
     place = Path(path)
@@ -70,6 +75,29 @@ def open_raw(path: str | os.PathLike[str], *, keep: bool = False) -> RawFile:
             return RawFile(place.name, file.read(HEAD), unpacked, True)
     size = place.stat().st_size
     return RawFile(place.name, start, lambda: open(place, "rb"), True, place, size if place.is_file() else 0)
+
+
+def _stored_file(name: str, opener: Callable[[], IO[bytes]]) -> RawFile:
+    def plain() -> IO[bytes]:
+        return stream_of(_bytes_of(opener))
+
+    def unpacked() -> IO[bytes]:
+        return stream_of(_unzipped(opener, repr(name)))
+
+    try:
+        with plain() as file:
+            start = file.read(HEAD)
+    except OSError as error:
+        raise TableError(f"{name!r} cannot be read: {error}") from error
+    if start[:2] != _GZIP:
+        return RawFile(name, start, plain, True)
+    with unpacked() as file:
+        return RawFile(name, file.read(HEAD), unpacked, True)
+
+
+def _bytes_of(opener: Callable[[], IO[bytes]]) -> Iterator[bytes]:
+    with opener() as file:
+        yield from _pieces(file)
 
 
 def _standard_input(keep: bool) -> RawFile:

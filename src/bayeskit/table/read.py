@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,27 @@ from bayeskit.table.strings import read_fixed, read_objects
 _MOST_BYTES = 4 * 2.0**30
 
 
+class LazyColumns(Sequence[Column]):
+    """Columns that are read when they are asked for, once each: to look at a table takes no copy of its numbers."""
+
+    def __init__(self, readers: Sequence[Callable[[], Column]]) -> None:
+        self._readers = list(readers)
+        self._columns: list[Column | None] = [None] * len(self._readers)
+
+    def __len__(self) -> int:
+        return len(self._readers)
+
+    def __getitem__(self, j: Any) -> Any:
+        if isinstance(j, slice):
+            return tuple(self[k] for k in range(*j.indices(len(self))))
+        if (column := self._columns[j]) is None:
+            column = self._columns[j] = self._readers[j]()
+        return column
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
+
+
 @dataclass(frozen=True)
 class Source:
     """A table as it was given: names, and columns that are read when they are needed."""
@@ -30,7 +51,7 @@ class Source:
     names: tuple[str, ...]
     named: bool
     n_rows: int
-    columns: tuple[Column, ...] | None
+    columns: Sequence[Column] | None
     # The whole table, when it came as one array of numbers.
     array: NDArray[Any] | None = None
     # Of a table that :func:`bayeskit.read` has read: the kinds that types do not tell, and what it did to raw columns.
@@ -170,7 +191,7 @@ def read_values(values: Any, name: str) -> Column:
         values = _unmasked(values)
     if hasattr(values, "_compliant_series"):  # of narwhals
         return read_frame_column(values, name)
-    series = as_frame(values, series=True)
+    series = as_frame(_chained(values), series=True)
     if series is not None:
         return read_frame_column(series, name)
     if hasattr(values, "__array__"):
@@ -186,6 +207,14 @@ def read_values(values: Any, name: str) -> Column:
     if values.ndim != 1:
         raise TableError(f"column '{name}' must have one value per row; got an array of shape {values.shape}.")
     return _read_1d(values, name)
+
+
+def _chained(values: Any) -> Any:
+    """Return an Arrow array of text as a chain of one, which is read without a Python object for each cell."""
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not isinstance(values, pyarrow.StringArray | pyarrow.LargeStringArray):
+        return values
+    return pyarrow.chunked_array([values])
 
 
 def _is_masked(values: Any) -> bool:

@@ -18,8 +18,8 @@ Value = str | int | float | bool
 class Variable:
     """One column: its name, its kind, and whether it is numeric or discrete: then with its values, in order of code.
 
-    The meaning of a kind is defined in `bayeskit.kinds`. Here two names matter: a "binned" column is cut at its edges,
-    and of an "unknown" one no value was ever seen.
+    The meaning of a kind is defined in `bayeskit.kinds`. Here three names matter: a "binned" column is cut at its
+    edges, the cells of a "text" column are documents, and of an "unknown" one no value was ever seen.
 
     Examples
     --------
@@ -53,7 +53,12 @@ class Variable:
     @property
     def is_discrete(self) -> bool:
         """True for columns that are counted value by value."""
-        return not self.numeric and self.kind != "unknown"
+        return not self.numeric and self.kind not in ("unknown", "text")
+
+    @property
+    def is_text(self) -> bool:
+        """True for columns of free text, which are counted word by word."""
+        return self.kind == "text"
 
     @property
     def is_binned(self) -> bool:
@@ -156,9 +161,14 @@ class Schema:
         return tuple(j for j, variable in enumerate(self.variables) if variable.is_numeric)
 
     @cached_property
+    def texts(self) -> tuple[int, ...]:
+        """Positions of the columns of free text."""
+        return tuple(j for j, variable in enumerate(self.variables) if variable.is_text)
+
+    @cached_property
     def place(self) -> dict[int, int]:
-        """The position of each column among those of its sort, :attr:`discrete` or :attr:`numeric`."""
-        return {j: k for positions in (self.discrete, self.numeric) for k, j in enumerate(positions)}
+        """The position of each column among those of its sort: :attr:`discrete`, :attr:`numeric` or :attr:`texts`."""
+        return {j: k for positions in (self.discrete, self.numeric, self.texts) for k, j in enumerate(positions)}
 
     def union(self, other: Schema) -> Schema:
         """Return the schema that covers both tables; tables with different columns are an error."""

@@ -20,17 +20,17 @@ _NAMES = (
     "november nov novembre noviembre novembro",
     "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro",
 )
-_MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
+MONTHS = {name: number for number, names in enumerate(_NAMES, 1) for name in names.split()}
 _TIME = (
     r"(?:[\sT,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?\s*(?P<half>[AaPp]\.?[Mm]\.?)?Z?)?$"
 )
 _DAY_FIRST = (
     r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s/-]*(?:of\s+|de\s+)?(?P<name>[^\W\d_]{3,})\.?[,\s/-]*(?:de\s+)?"
-    r"(?P<year>\d{4}|\d{2}(?!\d))"
+    r"(?P<year>\d{4}|\d{2})"
 )
 _WEEKDAY = r"^(?:[^\W\d_]{2,10}[.,]{0,2}\s+)?"
-_PATTERNS = tuple(
-    re.compile(pattern + _TIME)
+WORD_FORMS = tuple(
+    pattern + _TIME
     for pattern in (
         _WEEKDAY + _DAY_FIRST,
         _WEEKDAY + r"(?P<name>[^\W\d_]{3,})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})",
@@ -42,8 +42,14 @@ _PATTERNS = tuple(
         r"^Q(?P<quarter>[1-4])[\s/-]?(?P<year>\d{4})",
     )
 )
-_NUMERIC = re.compile(r"^(?P<a>\d{1,2})(?P<s>[-/.])(?P<b>\d{1,2})(?P=s)(?P<year>\d{4}|\d{2})" + _TIME)
-_WIDE = str.maketrans({chr(0xFF01 + k): chr(0x21 + k) for k in range(94)} | {"\u3000": " "})
+# Day and month, in either order, with one sign between the numbers.
+NUMBER_FORMS = tuple(
+    rf"^(?P<a>\d{{1,2}}){sign}(?P<b>\d{{1,2}}){sign}(?P<year>\d{{4}}|\d{{2}})" + _TIME for sign in ("-", "/", r"\.")
+)
+_WORDS, _NUMBERS = (tuple(map(re.compile, forms)) for forms in (WORD_FORMS, NUMBER_FORMS))
+# Wide forms of the plain characters, and those.
+WIDE, PLAIN = "".join(chr(0xFF01 + k) for k in range(94)) + "\u3000", "".join(chr(0x21 + k) for k in range(94)) + " "
+_PLAIN_OF = str.maketrans(WIDE, PLAIN)
 
 
 # Two-digit years from here on are of the 20th century, as POSIX reads them.
@@ -64,20 +70,22 @@ def date_in_words(text: str, order: str, pivot: int = POSIX) -> datetime.datetim
     >>> date_in_words("2/7/67", "dmy").year, date_in_words("2/7/67", "dmy", pivot=27).year
     (2067, 1967)
     """
-    text = text.strip().translate(_WIDE)
-    for pattern in _PATTERNS:
+    text = text.strip().translate(_PLAIN_OF)
+    for pattern in _WORDS:
         if (match := pattern.match(text)) is not None:
             return _moment(match.groupdict(), pivot)
-    if order in ("dmy", "mdy") and (match := _NUMERIC.match(text)) is not None:
-        parts = match.groupdict()
-        day, month = ("a", "b") if order == "dmy" else ("b", "a")
-        return _moment({**parts, "day": parts[day], "month": parts[month]}, pivot)
+    for pattern in _NUMBERS if order in ("dmy", "mdy") else ():
+        if (match := pattern.match(text)) is not None:
+            parts = match.groupdict()
+            day, month = ("a", "b") if order == "dmy" else ("b", "a")
+            return _moment({**parts, "day": parts[day], "month": parts[month]}, pivot)
     return None
 
 
 def is_year_last(text: str) -> bool:
     """Return whether a text is a date whose day and month are told apart by an order only, such as 3/4/23."""
-    return _NUMERIC.match(text.strip().translate(_WIDE)) is not None
+    text = text.strip().translate(_PLAIN_OF)
+    return any(pattern.match(text) is not None for pattern in _NUMBERS)
 
 
 def _moment(parts: dict[str, str | None], pivot: int) -> datetime.datetime | None:
@@ -93,7 +101,7 @@ def _moment(parts: dict[str, str | None], pivot: int) -> datetime.datetime | Non
         else:
             month = int(parts.get("month") or 1)
             if name := parts.get("name"):
-                month = _MONTHS.get(name.casefold(), 0)
+                month = MONTHS.get(name.casefold(), 0)
             if quarter := parts.get("quarter"):
                 month = 3 * int(quarter) - 2
             day = datetime.datetime(year, month, int(parts.get("day") or 1))

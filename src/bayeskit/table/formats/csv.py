@@ -32,6 +32,8 @@ OPTIONS = ("skip",)
 MISSING_WORDS = USUAL
 DELIMITERS = ",;\t|"
 _BLOCK = 1 << 20
+# A large file is read whole in larger blocks, which costs a tenth less.
+_LARGE_BLOCK = 4 << 20
 _LONGEST_HEADER = 16 << 20
 # Rows of a large file that say which columns are plain fractions.
 _FIRST_ROWS = 300
@@ -115,11 +117,12 @@ class CsvReader:
         import pyarrow.csv as pc
 
         fixed = {name: pa.string() if kind is None else kind for name, kind in types.items()}
+        block = self._block(threads=threads)
         return (
             # The names come from our own reading of the header, so that odd ones are met once, in one way.
             pc.ReadOptions(
                 use_threads=threads,
-                block_size=max(_BLOCK, 8 * sum(map(len, self.names))),  # the longest line must fit
+                block_size=max(block, 8 * sum(map(len, self.names))),  # the longest line must fit
                 column_names=self.names,
                 skip_rows=self.header_lines,
                 encoding=self.encoding if self.errors == "strict" else "utf-8",
@@ -128,6 +131,9 @@ class CsvReader:
             pc.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end.meet),
             pc.ConvertOptions(column_types=fixed, null_values=list(self.missing), strings_can_be_null=True),
         )
+
+    def _block(self, *, threads: bool) -> int:
+        return _LARGE_BLOCK if threads and self.raw.n_bytes > 4 * _LARGE_BLOCK else _BLOCK
 
     def _source(self, end: _End) -> _Ended:
         import pyarrow as pa
@@ -198,9 +204,10 @@ class CsvReader:
                 argument_for(bad[4]) if wanted == "a number" else None,
             ) from None
         if "straddl" in text:
+            most = self._block(threads=True) >> 20
             raise TableError(
-                f"{self.raw.shown}: a line is longer than {_BLOCK >> 20} MiB, which no row of a table is; is a double "
-                "quote not closed?"
+                f"{self.raw.shown}: a line is longer than {most} MiB, which no row of a table is; is a double quote "
+                "not closed?"
             ) from None
         if isinstance(error, UnicodeError) or "UTF8" in text:
             raise wrong_encoding(self.raw, self.encoding) from None

@@ -14,8 +14,8 @@ from bayeskit.table.formats.interface import Format, TableWriter, TextOptions
 from bayeskit.table.raw_file import RawFile
 
 # The modules of this folder, in the order in which they are asked; CSV comes last, since any text may be one.
-FORMATS = ("parquet", "feather", "xlsx", "jsonl", "csv")
-_BINARY = ("parquet", "feather", "xlsx")
+FORMATS = ("parquet", "feather", "ods", "xlsx", "statistics", "jsonl", "csv")
+_BINARY = ("parquet", "feather", "ods", "xlsx", "statistics")
 _TABLES = "a CSV, JSON Lines, Parquet, Feather or Excel file"
 
 _GZIP = ".gz"
@@ -41,8 +41,8 @@ def recognise(raw: RawFile, options: TextOptions) -> Format:
     head = raw.head
     if not head.strip():
         raise TableError(f"{raw.shown} is empty; a table has a line of column names and one line per row.")
-    workbook = _module("xlsx").recognises(head)
-    for begin, what in () if workbook else _OTHERS:
+    is_table = any(_module(name).recognises(head) for name in _BINARY)
+    for begin, what in () if is_table else _OTHERS:
         if head.lstrip()[: len(begin)].lower() == begin.lower():
             raise TableError(f"{raw.shown} is not {_TABLES}: it looks like {what}.")
     name = next(name for name in FORMATS if _module(name).recognises(head))

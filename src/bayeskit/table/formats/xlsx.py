@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.table.formats.interface import TextOptions, Types
-from bayeskit.table.formats.sheets import SheetParts, fill_merged, refuse_zip_bomb, split_head, without_totals
-from bayeskit.table.missing_words import without_words
+from bayeskit.table.formats.sheets import Row, SheetParts, fill_merged, refuse_zip_bomb, split_head, without_totals
+from bayeskit.table.missing_words import without_usual, without_words
 from bayeskit.table.names import not_found
 from bayeskit.table.raw_file import RawFile
 
@@ -39,7 +39,7 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
     try:
         book = openpyxl.load_workbook(data, read_only=True, data_only=True)
         names = book.sheetnames
-        name = _sheet(raw, names, options.sheet)
+        name = sheet_named(raw, names, options.sheet)
         sheet = book[name]
         path = getattr(sheet, "_worksheet_path", "")
         sheet.reset_dimensions()  # some programs write a size that is wrong
@@ -56,11 +56,23 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
             + (f" ({len(parts.formulas)} cells in all)" if len(parts.formulas) > 1 else "")
             + "; open the file in Excel or LibreOffice and save it, or put the values there."
         )
-    said = []
+    return reader_of_rows(raw, names, name, numbered, parts.merged, options)
+
+
+def reader_of_rows(
+    raw: RawFile,
+    names: list[str],
+    name: str,
+    numbered: list[Row],
+    merged: tuple[tuple[int, int, int, int], ...],
+    options: TextOptions,
+) -> XlsxReader:
+    """Return the table of a sheet ``name`` among others: without titles and totals, and merged cells filled."""
+    said: list[str] = []
     if len(names) > 1:
         others = ", ".join(repr(other) for other in names if other != name)
         said.append(f"the sheet {name!r} is read; there are others: {others} (sheet=)")
-    fill_merged(numbered, parts.merged, said)
+    fill_merged(numbered, merged, said)
     head, rows = split_head(numbered, options.skip, raw.shown, name, said)
     width = max(j for j, cell in enumerate(head[1]) if cell is not None) + 1
     titles = tuple(f"column {j + 1}" if cell is None else str(cell) for j, cell in enumerate(head[1][:width]))
@@ -72,7 +84,8 @@ def open_reader(raw: RawFile, options: TextOptions) -> XlsxReader:
     return XlsxReader(raw, titles, [row for _, row in rows], options.missing, places, tuple(said))
 
 
-def _sheet(raw: RawFile, names: list[str], wanted: str | int | None) -> str:
+def sheet_named(raw: RawFile, names: list[str], wanted: str | int | None) -> str:
+    """Return the name of the sheet that is asked for, by its name or its number; the first by default."""
     if wanted is None:
         return names[0]
     if str(wanted) in names:
@@ -136,7 +149,8 @@ class XlsxReader:
             array = _texts(cells)
         else:
             array = pa.array(cells)
-        array = without_words(array, self.missing)
+        # People type NA into a sheet as they do into a CSV file; a Parquet file has a missing cell of its own.
+        array = without_words(without_usual(array), self.missing)
         if kind is None:
             return array
         if pa.types.is_string(kind) and sorts != {"text"}:

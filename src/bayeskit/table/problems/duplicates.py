@@ -57,9 +57,9 @@ def duplicates(table: Examined) -> Iterator[Problem]:
 @check("contradictions")
 def contradictions(table: Examined) -> Iterator[Problem]:
     """Find rows that are equal and have different classes: the least error that any classifier can have on them."""
-    if table.y is None or not table.used:
+    if table.y is None or not table.read:
         return
-    hashes = _row_hashes(table, table.used)
+    hashes = _row_hashes(table, table.read)
     _, group = np.unique(sum(hashes.values(), start=np.uint64(0)), return_inverse=True)
     n_classes = max(len(table.classes), 1)
     cells, n = np.unique(group * n_classes + table.y, return_counts=True)

@@ -103,8 +103,14 @@ class Examined:
 
     @cached_property
     def used(self) -> tuple[str, ...]:
-        """The columns that models learn from."""
-        return tuple(name for name in self.columns if self.kinds.get(name) not in ("left out", "target", "date"))
+        """The columns whose values models learn from: not those of free text, of which hardly two are alike."""
+        unused = ("left out", "target", "date", "text")
+        return tuple(name for name in self.columns if self.kinds.get(name) not in unused)
+
+    @cached_property
+    def read(self) -> tuple[str, ...]:
+        """The columns that models learn from, free text among them."""
+        return tuple(name for name in self.columns if name in self.used or self.kinds.get(name) == "text")
 
     @cached_property
     def telling(self) -> tuple[str, ...]:

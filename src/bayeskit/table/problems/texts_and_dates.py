@@ -11,18 +11,18 @@ from bayeskit.table.problems.examined import Examined
 
 @check("texts")
 def texts(table: Examined) -> Iterator[Problem]:
-    """Name the columns of free text, which a classifier of tables leaves out."""
-    free = [name for name in table.columns if "free text" in table.reasons.get(name, "")]
+    """Name the columns of free text, which AutoBayes and NaiveBayes read and other classifiers of tables do not."""
+    free = [name for name, kind in table.kinds.items() if kind == "text"]
     if free:
         yield Problem(
             "texts",
-            "free text; left out",
+            "free text; AutoBayes and NaiveBayes read its words, other classifiers are not tried",
             tuple(free),
             len(free),
             "",
-            "What it says about the class is lost here",
-            "train a text classifier on it",
-            options=(("text", free[0]),),
+            "What words say of the class may be all that counts, or a repetition of what the author knew afterwards",
+            "leave it out, or train a text classifier on it alone",
+            options=(("ignore", free[0]), ("text", free[0])),
         )
 
 
