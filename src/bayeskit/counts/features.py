@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.table import read_classes, union_classes
+from bayeskit.counts.class_labels import read_classes, union_classes
 from bayeskit.errors import MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.class_labels import read_classes, union_classes
 from bayeskit.counts.double_double import multiply, wide
 from bayeskit.counts.joint_moments import JointMoments
 from bayeskit.counts.memory import readable
-from bayeskit.counts.table import read_classes, union_classes
 from bayeskit.errors import MergeError, ModelFileError, TooLargeError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema

@@ -147,6 +147,24 @@ are 'id' with 1000. The limit is 97.7 KiB: leave such columns out, cut them into
     )
 
 
+def refuse_too_many_words(n_words: int, n_classes: int, limit: float, column: str = "") -> None:
+    """Raise an error where the table of words and classes by which texts are scored would take too many bytes.
+
+    >>> refuse_too_many_words(2000, 500, 1e6)
+    Traceback (most recent call last):
+    ...
+    bayeskit.errors.TooLargeError: the table of 2,000 words for 500 classes needs 7.6 MiB, and the limit is 976.6 KiB: \
+keep fewer words, or group the classes.
+    """
+    need = 8.0 * n_words * n_classes
+    if need > limit:
+        of = f" of column '{column}'" if column else ""
+        raise TooLargeError(
+            f"the table of {n_words:,} words{of} for {n_classes:,} classes needs {readable(need)}, and the limit is "
+            f"{readable(limit)}: keep fewer words, or group the classes."
+        )
+
+
 def readable(n_bytes: float) -> str:
     """Return a number of bytes with a suitable unit.
 

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.class_labels import read_classes, union_classes
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
+from bayeskit.counts.text_columns import no_texts, text_classes, texts_from_parts
+from bayeskit.counts.tokens import TokenCounts
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.errors import BayeskitError, MergeError, ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
@@ -42,6 +45,8 @@ class TableCounts:
     numbers: NumberCounts  # of the numeric columns whose numbers are counted; the others have no entry
     # Classes that were announced rather than seen stay when their last row is unlearned.
     declared_classes: bool = False
+    # Of the columns of free text, under the same classes: how often each word came, in how many of their documents.
+    texts: tuple[TokenCounts, ...] = ()
 
     @property
     def has_class(self) -> bool:
@@ -81,6 +86,8 @@ class TableCounts:
         known = np.zeros((len(self.schema), self.n_classes))
         known[list(self.schema.discrete)] = self.values.n_known()
         known[list(self.schema.numeric)] = self.moments.weight + self.numbers.n_known()
+        for j, words in zip(self.schema.texts, self.texts, strict=True):
+            known[j] = words.n_class
         return known
 
     @property
@@ -99,11 +106,15 @@ class TableCounts:
             "text_dtype": labels.dtype.str if labels is not None and text else None,
             "declared_classes": self.declared_classes,
         }
+        texts = [words.to_parts() for words in self.texts]
+        if texts:
+            meta["texts"] = [fields for fields, _ in texts]
         arrays = {
             "n_class": self.values.n_class,
             "n_value": self.values.n_value,
             "moments": self.moments.parts,
             **self.numbers.to_parts(),
+            **{f"text{k}_{name}": part for k, (_, parts) in enumerate(texts) for name, part in parts.items()},
         }
         return meta, arrays if text or labels is None else {**arrays, "classes": labels}
 
@@ -128,9 +139,9 @@ class TableCounts:
             raise ModelFileError("a count is not a finite number.")
         declared = expect_field(meta, "declared_classes", bool)
         numbers = NumberCounts.from_parts(arrays, len(schema.numeric), n_classes, dtype)
-        return cls(
-            schema, classes, ValueCounts(n_class, n_value, offsets), Moments.from_array(moments), numbers, declared
-        )
+        values = ValueCounts(n_class, n_value, offsets)
+        texts = texts_from_parts(meta.get("texts", []), arrays, len(schema.texts), classes)
+        return cls(schema, classes, values, Moments.from_array(moments), numbers, declared, texts)
 
     def widen(self, schema: Schema, classes: NDArray[Any] | None) -> TableCounts:
         """Return the same counts under a schema and classes that cover these."""
@@ -148,14 +159,22 @@ class TableCounts:
         numeric = np.array([schema.place[j] for j in self.schema.numeric], dtype=np.int64)
         moments = self.moments.remap(len(schema.numeric), numeric, n_classes, to_class)
         numbers = self.numbers.remap(len(schema.numeric), numeric, n_classes, to_class)
-        return replace(self, schema=schema, class_labels=classes, values=values, moments=moments, numbers=numbers)
+        labels = text_classes(classes)
+        counted = {j: words.under(labels) for j, words in zip(self.schema.texts, self.texts, strict=True)}
+        texts = tuple(counted[j] if j in counted else no_texts(classes) for j in schema.texts)
+        return replace(
+            self, schema=schema, class_labels=classes, values=values, moments=moments, numbers=numbers, texts=texts
+        )
 
     def __add__(self, other: TableCounts) -> TableCounts:
         schema = self.schema.union(other.schema)
         classes = self._union_classes(other)
         a, b = self.widen(schema, classes), other.widen(schema, classes)
         declared = self.declared_classes or other.declared_classes
-        return TableCounts(schema, classes, a.values + b.values, a.moments + b.moments, a.numbers + b.numbers, declared)
+        texts = tuple(ours + theirs for ours, theirs in zip(a.texts, b.texts, strict=True))
+        return TableCounts(
+            schema, classes, a.values + b.values, a.moments + b.moments, a.numbers + b.numbers, declared, texts
+        )
 
     def __sub__(self, other: TableCounts) -> TableCounts:
         schema = self.schema.union(other.schema)
@@ -171,7 +190,8 @@ class TableCounts:
         b = other.widen(schema, self.class_labels)
         a = self.widen(schema, self.class_labels)
         left = (a.values - b.values, a.moments - b.moments, a.numbers - b.numbers)
-        return replace(a, values=left[0], moments=left[1], numbers=left[2]).narrow()
+        texts = tuple(ours - theirs for ours, theirs in zip(a.texts, b.texts, strict=True))
+        return replace(a, values=left[0], moments=left[1], numbers=left[2], texts=texts).narrow()
 
     def _union_classes(self, other: TableCounts) -> NDArray[Any] | None:
         if self.has_class != other.has_class:
@@ -206,7 +226,10 @@ class TableCounts:
         schema = self.schema.with_variables(variables)
         labels = None if self.class_labels is None else self.class_labels[kept_class]
         numbers = self.numbers.keep_classes(kept_class)
-        return replace(self, schema=schema, class_labels=labels, values=values, moments=moments, numbers=numbers)
+        texts = tuple(words.keep_classes(kept_class) for words in self.texts)
+        return replace(
+            self, schema=schema, class_labels=labels, values=values, moments=moments, numbers=numbers, texts=texts
+        )
 
 
 def _places(narrow: Variable, wide: Variable) -> NDArray[np.int64]:
@@ -228,32 +251,3 @@ def class_codes(y: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
 def without_class_axis(table: NDArray[Any], counts: TableCounts) -> NDArray[Any]:
     """Return a table of counts without its last axis, where the rows have no class."""
     return table if counts.has_class else table[..., 0]
-
-
-def read_classes(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """Return the class labels of a model file: text from the JSON part, numbers from an array."""
-    if meta["classes"] is None:
-        classes = arrays["classes"]
-        if classes.ndim != 1 or classes.dtype.kind not in "iufb":
-            raise ModelFileError("the classes are not a list of numbers.")
-    else:
-        dtype = np.dtype(expect_field(meta, "text_dtype", str))
-        labels = expect_field(meta, "classes", list)
-        if dtype.kind not in "OU" or not all(isinstance(label, str) for label in labels):
-            raise ModelFileError("the classes are not a list of texts.")
-        classes = np.array(labels, dtype=object if dtype.kind == "O" else np.str_)
-    if not len(classes) or len(set(classes.tolist())) < len(classes) or classes.tolist() != sorted(classes.tolist()):
-        raise ModelFileError("the classes are not in increasing order, each once.")
-    return classes
-
-
-def union_classes(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of both, in increasing order; labels of two types are an error."""
-    if np.array_equal(a, b):
-        return a
-    text = [classes.dtype.kind in "OU" for classes in (a, b)]
-    if text[0] != text[1]:
-        raise MergeError(
-            f"classes are {a.tolist()} on one side and {b.tolist()} on the other: text and numbers do not mix."
-        )
-    return np.union1d(a, b) if a.dtype.kind != "O" else np.array(sorted({*a, *b}), dtype=object)

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import TokenCounter, count_classes
-from bayeskit.counts.table import read_classes, union_classes
-from bayeskit.errors import MergeError, ModelFileError
+from bayeskit.counts.class_labels import read_classes, union_classes
+from bayeskit.counts.document_sample import DocumentSample
+from bayeskit.errors import MergeError, ModelFileError, TooLargeError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema, Variable
 from bayeskit.table.tokenizer import UNITS, Tokenizer
+
+# Words that many classes have keep a number for every class.
+MOST_CLASSES = 1 << 16
 
 Weight = NDArray[np.float64] | None
 # Texts, their class codes, the classes, and weights.
@@ -87,6 +91,8 @@ class TokenCounts:
     n_token: NDArray[Any]  # (n_cells,)
     n_document: NDArray[Any]  # (n_cells,)
     declared_classes: bool = False
+    # Some of the documents, by which a classifier learns how sure it may be; None where none are kept.
+    sample: DocumentSample | None = None
 
     @property
     def schema(self) -> Schema:
@@ -136,9 +142,13 @@ class TokenCounts:
         transform: Transform | None = None,
         *,
         weighted: bool = False,
+        sampled: bool = False,
     ) -> TokenCounts:
-        """Count batch after batch of (texts, class codes, classes, weights); no batch is kept, and classes may grow."""
-        tally = TokenTally(tokenizer, transform, weighted=weighted)
+        """Count batch after batch of (texts, class codes, classes, weights); no batch is kept, and classes may grow.
+
+        With ``sampled``, a sample of the documents is kept.
+        """
+        tally = TokenTally(tokenizer, transform, weighted=weighted, sampled=sampled)
         for batch in batches:
             tally.add(*batch)
         return tally.counts()
@@ -154,7 +164,8 @@ class TokenCounts:
             counter.absorb(*part._arrays(), len(classes), 1)
         declared = self.declared_classes or other.declared_classes
         arrays = counter.arrays(list(range(len(classes))))
-        return TokenCounts(self.tokenizer, self.transform, classes, a.n_class + b.n_class, *arrays, declared)
+        sample = None if a.sample is None or b.sample is None else a.sample + b.sample
+        return TokenCounts(self.tokenizer, self.transform, classes, a.n_class + b.n_class, *arrays, declared, sample)
 
     def __sub__(self, other: TokenCounts) -> TokenCounts:
         self._refuse_other(other)
@@ -177,8 +188,9 @@ class TokenCounts:
                 f"cannot take away documents that were never counted: {other.words[wrong]!r} was not counted so often."
             )
         arrays = counter.arrays(list(range(len(self.classes))))
-        rest = TokenCounts(self.tokenizer, self.transform, self.classes, n_class, *arrays, self.declared_classes)
-        return rest.narrow()
+        sample = None if a.sample is None or b.sample is None else a.sample - b.sample
+        declared = self.declared_classes
+        return TokenCounts(self.tokenizer, self.transform, self.classes, n_class, *arrays, declared, sample).narrow()
 
     def weighted(self, factor: NDArray[Any]) -> TokenCounts:
         """Return the counts in which each document of class c counts ``factor[c]`` times as much."""
@@ -189,6 +201,16 @@ class TokenCounts:
             n_token=self.n_token * by_cell,
             n_document=self.n_document * by_cell,
         )
+
+    def under(self, classes: NDArray[Any]) -> TokenCounts:
+        """Return the same counts under classes that cover these, which stay though they may have no document."""
+        return replace(self._as(classes, self), declared_classes=True)
+
+    def keep_classes(self, kept: NDArray[Any]) -> TokenCounts:
+        """Return the counts of some of the classes; the others have no document."""
+        place = np.zeros(len(self.classes), dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        return self._relabelled(place, classes=self.classes[kept], n_class=self.n_class[kept])
 
     def declare(self, classes: NDArray[Any]) -> TokenCounts:
         """Return the counts with declared classes, which may have no document yet."""
@@ -201,7 +223,12 @@ class TokenCounts:
             return self
         kept = np.flatnonzero(self.n_class)
         place = np.cumsum(self.n_class > 0) - 1
-        return replace(self, classes=self.classes[kept], n_class=self.n_class[kept], codes=place[self.codes])
+        return self._relabelled(place, classes=self.classes[kept], n_class=self.n_class[kept])
+
+    def _relabelled(self, place: NDArray[Any], **others: Any) -> TokenCounts:
+        """Return the counts with class c at ``place[c]``."""
+        sample = None if self.sample is None else self.sample.relabelled(place)
+        return replace(self, codes=place[self.codes].astype(np.int64), sample=sample, **others)
 
     def _as(self, classes: NDArray[Any], other: TokenCounts) -> TokenCounts:
         # Under more classes, and as sums of weights where the other side has such.
@@ -209,9 +236,8 @@ class TokenCounts:
         n_class = np.zeros(len(classes), dtype=np.result_type(self.n_class, other.n_class))
         n_class[place] = self.n_class
         kind = np.result_type(self.n_token, other.n_token)
-        codes = place[self.codes].astype(np.int64)
         n_token, n_document = self.n_token.astype(kind), self.n_document.astype(kind)
-        return replace(self, classes=classes, n_class=n_class, codes=codes, n_token=n_token, n_document=n_document)
+        return self._relabelled(place, classes=classes, n_class=n_class, n_token=n_token, n_document=n_document)
 
     def _arrays(
         self,
@@ -250,6 +276,8 @@ class TokenCounts:
         }
         names = ("bytes", "offsets", "indptr", "codes", "n_token", "n_document")
         arrays = {"n_class": self.n_class, **dict(zip(names, self._arrays(), strict=True))}
+        if self.sample is not None:
+            arrays |= self.sample.to_parts()
         if self.transform.frozen is not None:
             frozen = self.transform.frozen
             arrays |= {"idf_bytes": frozen.bytes, "idf_offsets": frozen.offsets}
@@ -278,13 +306,23 @@ class TokenCounts:
         transform = Transform(bool(tf), bool(length), _frozen(arrays) if "idf" in arrays else None)
         declared = expect_field(meta, "declared_classes", bool)
         parts = (data, offsets, indptr, codes, n_token, n_document)
-        return cls(tokenizer, transform, classes, n_class, *parts, declared)
+        return cls(
+            tokenizer, transform, classes, n_class, *parts, declared, DocumentSample.from_parts(arrays, len(classes))
+        )
 
 
 class TokenTally:
     """Counts that grow in place, batch by batch."""
 
-    def __init__(self, tokenizer: Tokenizer, transform: Transform | None = None, *, weighted: bool = False) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        transform: Transform | None = None,
+        *,
+        weighted: bool = False,
+        sampled: bool = False,
+    ) -> None:
+        self._sample = DocumentSample.none() if sampled else None
         self._tokenizer, self._how = tokenizer, transform or Transform()
         self._counter = TokenCounter(tokenizer.reader, weighted or not self._how.is_plain, 1)
         self._idf: tuple[NDArray[np.float64] | None, float] = (None, 0.0)
@@ -300,10 +338,17 @@ class TokenTally:
     def add(self, texts: Sequence[str], y: NDArray[Any], classes: NDArray[Any], weight: Weight = None) -> None:
         """Count documents; ``y`` holds each one's position among the classes."""
         code_of = self._code_of
+        if len(code_of) + len(classes) > MOST_CLASSES and len(code_of.keys() | set(classes.tolist())) > MOST_CLASSES:
+            raise TooLargeError(
+                f"texts have more than {MOST_CLASSES:,} classes, and counts of words are kept for each; if the labels "
+                "number the documents they are no classes, and otherwise group them."
+            )
         self._classes = union_classes(self._classes, classes) if code_of else classes
         codes = np.array([code_of.setdefault(label, len(code_of)) for label in classes.tolist()])[y]
         new = np.zeros(len(code_of) - len(self._n_class), dtype=self._n_class.dtype)
         self._n_class = np.concatenate([self._n_class, new]) + count_classes(codes, weight, len(code_of))
+        if self._sample is not None:
+            self._sample += DocumentSample.of(texts, codes, weight, self._tokenizer)
         (idf, later), how = self._idf, self._how
         for part, documents in self._tokenizer.batches(texts):
             row_weight = None if weight is None else weight[part]
@@ -313,7 +358,8 @@ class TokenTally:
         """Return the counts so far."""
         order = np.array([self._code_of[label] for label in self._classes.tolist()], dtype=np.int64)
         arrays = self._counter.arrays(np.argsort(order).tolist() or [0])
-        return TokenCounts(self._tokenizer, self._how, self._classes, self._n_class[order], *arrays)
+        sample = None if self._sample is None else self._sample.relabelled(np.argsort(order))
+        return TokenCounts(self._tokenizer, self._how, self._classes, self._n_class[order], *arrays, sample=sample)
 
 
 def _words(arrays: dict[str, NDArray[Any]], data: str, offsets: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

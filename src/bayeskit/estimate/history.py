@@ -13,6 +13,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(frozen=True, repr=False)
+class HistoryStep(Result):
+    """One step of an iteration.
+
+    Attributes
+    ----------
+    number : int
+        0 for the start, then 1, 2, ….
+    objective : float
+        What is maximised, after the step.
+    gain : float
+        By how much the step improved it; 0 at the start.
+    parameters : object
+        The parameters after the step; None where they were not asked for.
+    """
+
+    number: int
+    objective: float
+    gain: float
+    parameters: Any = None
+
+
 @dataclass(frozen=True)
 class History(Result):
     """The objective before each step and at the end, for EM, gradient ascent, searches and solvers alike.
@@ -78,6 +100,21 @@ class History(Result):
     def n_steps(self) -> int:
         """The number of steps."""
         return len(self.objective) - 1
+
+    @property
+    def steps(self) -> list[HistoryStep]:
+        """The start and each step, with the parameters where they were recorded (``record=True``).
+
+        Examples
+        --------
+        >>> History("em", (-10.0, -8.0), "enough", True, (), ({"p": 0.5}, {"p": 0.6})).steps
+        [HistoryStep(number=0, objective=-10, gain=0, parameters={'p': 0.5}),
+         HistoryStep(number=1, objective=-8, gain=2, parameters={'p': 0.6})]
+        """
+        kept = self.parameters or (None,) * len(self.objective)
+        before = (self.objective[0], *self.objective)
+        numbered = enumerate(zip(self.objective, before, kept, strict=False))
+        return [HistoryStep(k, now, now - last, parameters) for k, (now, last, parameters) in numbered]
 
     def __repr__(self) -> str:
         first, last = self.objective[0], self.objective[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -79,6 +81,20 @@ def maximum_spanning_tree(weight: NDArray[np.float64], root: int = 0) -> NDArray
     >>> maximum_spanning_tree(np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     array([-1,  0, -1])
     """
+    parent = np.full(len(weight), -1, dtype=np.int64)
+    for node, above in tree_growth(weight, root):
+        parent[node] = above
+    return parent
+
+
+def tree_growth(weight: NDArray[np.float64], root: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield each node with its parent, in the order in which the maximum spanning tree takes them; −1 begins a tree.
+
+    Examples
+    --------
+    >>> list(tree_growth(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])))
+    [(0, -1), (2, 0), (1, 2)]
+    """
     n = len(weight)
     if weight.shape != (n, n) or not 0 <= root < n:
         raise BayeskitError(
@@ -90,11 +106,11 @@ def maximum_spanning_tree(weight: NDArray[np.float64], root: int = 0) -> NDArray
     node = root
     while outside.any():
         outside[node] = False
+        yield node, int(parent[node])
         heavier = outside & ((weight[node] > best) | ((weight[node] == best) & (parent >= 0) & (node < parent)))
         parent[heavier] = node
         best[heavier] = weight[node][heavier]
         node = int(np.where(outside, best, -np.inf).argmax())
-    return parent
 
 
 def pair_information(counts: FamilyCounts) -> NDArray[np.float64]:

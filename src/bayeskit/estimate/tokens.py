@@ -135,6 +135,21 @@ def occurrence_information(counts: TokenCounts) -> NDArray[np.float64]:
     return np.asarray(inside + missing + rest)
 
 
+def telling_words(counts: TokenCounts, most: int) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Return the words that tell most about the class, and how many documents of each class have them.
+
+    Words that tell as much are in the order of their letters.
+    """
+    told = occurrence_information(counts) if counts.n_words else np.empty(0)
+    words = counts.words
+    order = np.lexsort((np.array(words, dtype=object), -np.round(told, 12)))[:most]
+    n = np.zeros((len(order), len(counts.classes)))
+    for row, word in enumerate(order.tolist()):
+        cells = slice(counts.indptr[word], counts.indptr[word + 1])
+        n[row, counts.codes[cells]] = counts.n_document[cells]
+    return tuple(words[word] for word in order.tolist()), n
+
+
 def inverse_frequency(counts: TokenCounts) -> NDArray[np.float64]:
     """Return log(N / n_w) of each word, n_w the documents that hold it."""
     present = np.add.reduceat(counts.n_document, counts.indptr[:-1]) if counts.n_words else np.empty(0)
@@ -166,7 +181,7 @@ def multinomial(cells: TokenCells, smoothing: float, log_prior: NDArray[np.float
         empty = np.log(smoothing) - log_size
         logs = np.log(cells.n + smoothing)
     even = np.isneginf(log_size)  # a class without a token says nothing about words
-    column = np.where(even, -np.log(cells.size), empty)
+    column = np.where(even, -np.log(max(cells.size, 1)), empty)
     return TokenTable(
         cells.words,
         np.zeros(len(cells.words)),

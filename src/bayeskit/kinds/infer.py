@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import TableError
@@ -13,7 +14,7 @@ from bayeskit.table.column import Column
 from bayeskit.table.frames import as_frame, read_dictionary, read_frame_column
 from bayeskit.table.labels import MOST_CODES
 from bayeskit.table.names import not_found
-from bayeskit.table.read import Source
+from bayeskit.table.read import LazyColumns, Source
 from bayeskit.table.read_result import ColumnNote
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 LONG_TEXT = 30
 # A text column with more values than this needs at least two rows a value, or its counts say nothing.
 MANY_VALUES = 50
+
+# Of fractions so many cells are counted, since nothing depends on their number.
+_FRACTIONS_COUNTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,12 @@ def infer_kinds(
         if kind != "numeric" and kind not in words():
             known = ", ".join((*words(), "numeric"))
             raise TableError(f"column {name!r} cannot be of kind {kind!r}; a kind is one of {known}.")
-    notes = (_note(table[name], name, target, name in ignore, wanted.get(name)) for name in table.column_names)
+    # What was counted while cells were read holds for the same rows only.
+    counted = written.n_values if written is not None and written.table.num_rows == table.num_rows else {}
+    notes = (
+        _note(table[name], name, target, name in ignore, wanted.get(name), counted.get(name))
+        for name in table.column_names
+    )
     if written is None:
         return tuple(notes)
     return tuple(_with_writing(note, written, note.name in wanted) for note in notes)
@@ -81,16 +90,22 @@ def _with_writing(note: ColumnNote, written: WrittenColumns, forced: bool) -> Co
     return replace(note, why=why, settled_by=settled_by, convention=convention)
 
 
-def read_features(table: pa.Table, notes: tuple[ColumnNote, ...], *, none: bool = False) -> Features:
+def read_features(
+    table: pa.Table, notes: tuple[ColumnNote, ...], coded: Mapping[str, Any] | None = None, *, none: bool = False
+) -> Features:
     """Read the columns in use; forced categorical ones are read as text where their type cannot be a category.
 
-    A table without any is an error, unless there may be ``none``.
+    ``coded`` has text columns of the same rows as codes, where that is known. A table without any column in use is an
+    error, unless there may be ``none``.
     """
     frame = as_frame(table)
     used = [note for note in notes if note.used]
     if not used and not none:
         raise TableError("no column is left to learn from; pass a kind for one that was left out.", "kinds")
-    columns = tuple(_column(table[note.name], frame[note.name], note.name) for note in used)
+    known = coded or {}
+    columns = LazyColumns(
+        [partial(_column, table[note.name], frame[note.name], note.name, known.get(note.name)) for note in used]
+    )
     source = Source(tuple(note.name for note in used), True, len(frame), columns)
     # Text and truth values are categorical whatever is said of the rest.
     kinds = {note.name: note.kind for note in used if note.kind != "numeric" and not _is_category(table.schema, note)}
@@ -106,11 +121,11 @@ def _is_category(schema: Any, note: ColumnNote) -> bool:
     )
 
 
-def _column(column: Any, series: Any, name: str) -> Column:
+def _column(column: Any, series: Any, name: str, coded: Any) -> Column:
     import pyarrow as pa
 
     if pa.types.is_string(column.type) and len(column):  # one pass gives the codes of text
-        return read_dictionary(column.dictionary_encode())
+        return read_dictionary(column.dictionary_encode() if coded is None else coded)
     return read_frame_column(_plain(series), name)
 
 
@@ -120,12 +135,12 @@ def _plain(series: Any) -> Any:
     return series.cast(nw.String) if series.dtype.is_temporal() else series
 
 
-def _note(column: Any, name: str, target: str, ignored: bool, forced: str | None) -> ColumnNote:
-    import pyarrow.compute as pc
-
+def _note(
+    column: Any, name: str, target: str, ignored: bool, forced: str | None, n_values: int | None = None
+) -> ColumnNote:
     n_rows, n_known = len(column), len(column) - column.null_count
-    n_values = len(pc.unique(column.drop_null())) if n_known and _countable(column.type) else 0
     known = column.drop_null()
+    n_values = _n_values(known) if n_values is None else n_values
     example = str(known[0].as_py()) if n_known else ""
     if name == target:
         kind, why = "target", "1 class" if n_values == 1 else f"{n_values} classes"
@@ -137,6 +152,16 @@ def _note(column: Any, name: str, target: str, ignored: bool, forced: str | None
         kind, why = _kind(known, n_known, n_values)
     shown = example if len(example) <= 40 else example[:37] + "…"
     return ColumnNote(name, kind, why, n_values, column.null_count / max(n_rows, 1), shown)
+
+
+def _n_values(known: Any) -> int:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not len(known) or not _countable(known.type):
+        return 0
+    some = known.slice(0, _FRACTIONS_COUNTED) if pa.types.is_floating(known.type) else known
+    return len(pc.unique(some))
 
 
 def _kind(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
@@ -175,12 +200,12 @@ def _kind_of_integers(known: Any, n_known: int, n_values: int) -> tuple[str, str
 def _kind_of_text(known: Any, n_known: int, n_values: int) -> tuple[str, str]:
     import pyarrow.compute as pc
 
-    length = pc.mean(pc.utf8_length(known)).as_py()
-    if length > LONG_TEXT and n_values > n_known / 2:
-        return "left out", "it is free text, which a text classifier reads"
+    mostly_different = n_values > n_known / 2
+    if mostly_different and pc.mean(pc.utf8_length(known)).as_py() > LONG_TEXT:
+        return "text", "free text, whose words are counted"
     if n_values == n_known and n_values > MOST_CODES:
         return "left out", "every row has a value of its own, as an id has"
-    if n_values > MANY_VALUES and n_values > n_known / 2:
+    if n_values > MANY_VALUES and mostly_different:
         return "left out", f"{n_values} values in {n_known} rows are too many to count"
     return "categorical", f"text with {_values(n_values)}"
 

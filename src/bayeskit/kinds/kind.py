@@ -15,6 +15,7 @@ from bayeskit._kernels import NaiveScorer, Score, n_threads
 from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
+from bayeskit.counts.tokens import TokenCounts
 from bayeskit.defaults import BINS, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.gaussian import VARIANCE_PRIOR, Variance
@@ -70,6 +71,7 @@ class Statistics:
     n_value: Sequence[NDArray[Any]]  # coded columns: a table of shape (n_values, n_classes) each
     moments: Moments  # numeric columns: of shape (n_columns, n_classes)
     numbers: NumberCounts  # numeric columns of a kind that counts numbers: how often each came
+    texts: Sequence[TokenCounts] = ()  # columns of text: the counts of their words
 
     def without(self, cell: float, c: int, taken_out: float) -> Statistics:
         """Return the statistics of one numeric column when a row of class ``c`` is taken out, which counts ``own``."""

@@ -137,7 +137,7 @@ def _read(
     notes = infer_kinds(data, target or "", ignore, given, written)
     if n_rows is not None:
         notes = tuple(_without_row_numbers(note, data, n_rows, given) for note in notes)
-    features = read_features(data, notes, none=True)
+    features = read_features(data, notes, written.coded if data is written.table else None, none=True)
     refuse_misfits(features, given)
     problems = [Problem("file", sentence) for sentence in said]
     if n_unlabelled:

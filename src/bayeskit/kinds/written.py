@@ -45,6 +45,10 @@ class WrittenColumns:
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     # Columns made of dates.
     parts: dict[str, DatePart] = field(default_factory=dict)
+    # Text columns as codes of their different cells, and how many values columns of whole numbers have: what was
+    # looked up once is not looked up again.
+    coded: dict[str, Any] = field(default_factory=dict)
+    n_values: dict[str, int] = field(default_factory=dict)
 
 
 def read_columns(
@@ -112,6 +116,11 @@ def read_columns(
         reading = _read(column, name, wanted.get(name), conventions, place)
         reading = replace(reading, column=without_numbers(reading.column, missing(name)))
         columns[name] = reading.column
+        if reading.coded is not None and reading.column is column:
+            result.coded[name] = reading.coded
+            result.n_values[name] = len(reading.coded.chunk(0).dictionary)
+        elif reading.n_values is not None and not missing(name):
+            result.n_values[name] = reading.n_values
         _refuse_infinite(reading.column, column, name, place)
         convention = _convention(reading, name, wanted.get(name, ""), place)
         if convention is not None and convention.what == "date":

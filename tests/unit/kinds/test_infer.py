@@ -48,7 +48,7 @@ def why(name):
         ("amount", "numeric", "numbers with fractions"),
         ("word", "categorical", "text with 1 value"),
         ("truth", "categorical", "true or false"),
-        ("remark", "left out", "it is free text, which a text classifier reads"),
+        ("remark", "text", "free text, whose words are counted"),
         ("name", "left out", "120 values in 200 rows are too many to count"),
         ("nothing", "left out", "it has no value in any row"),
         ("day", "date", "it holds dates"),
@@ -81,9 +81,9 @@ def test_what_a_person_says_must_make_sense(options, message):
 
 def test_features_are_the_columns_in_use_and_kinds_those_that_the_type_does_not_tell():
     features = read_features(TABLE, infer_kinds(TABLE, "play"))
-    assert features.source.names == ("code", "count", "amount", "word", "truth")
-    assert features.kinds == {"code": "categorical"}
-    assert [type(column) for column in features.source.columns] == [Numbers, Numbers, Numbers, Coded, Numbers]
+    assert features.source.names == ("code", "count", "amount", "word", "truth", "remark")
+    assert features.kinds == {"code": "categorical", "remark": "text"}
+    assert [type(column) for column in features.source.columns] == [Numbers, Numbers, Numbers, Coded, Numbers, Coded]
 
 
 def test_rows_without_a_label_are_left_out_and_counted():
@@ -127,13 +127,13 @@ def test_text_with_more_values_than_half_of_the_rows_is_left_out(n_rows, kind):
     assert infer_kinds(table, "play")[0].kind == kind
 
 
-@pytest.mark.parametrize(("n_rows", "kind"), [(119, "left out"), (120, "categorical")])
+@pytest.mark.parametrize(("n_rows", "kind"), [(119, "text"), (120, "categorical")])
 def test_long_text_that_mostly_differs_is_free_text(n_rows, kind):
     words = [f"a sentence of more than thirty letters, {i % 60}" for i in range(n_rows)]
     table = pa.table({"remark": words, "play": ["no", "yes"] * (n_rows // 2) + ["no"] * (n_rows % 2)})
     note = infer_kinds(table, "play")[0]
     assert note.kind == kind
-    assert ("free text" in note.why) == (kind == "left out")
+    assert ("free text" in note.why) == (kind == "text")
 
 
 def test_a_column_without_values_has_none():

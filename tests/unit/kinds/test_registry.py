@@ -11,6 +11,7 @@ from bayeskit.counts.left_out import LeftOut
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts
+from bayeskit.counts.text_columns import count_texts
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.kinds import Estimation, Kind, Statistics, kind_of, kinds
 from bayeskit.kinds.kind import KINDS
@@ -23,7 +24,8 @@ SRC = Path(__file__).parents[3] / "src" / "bayeskit"
 def variable(kind):
     if kind.name == "binned":
         return Variable("x", "binned", edges=(1.0, 2.0))
-    return Variable("x", kind.name, (0, 1) if kind.coded else (), numeric=not kind.coded and kind.name != "unknown")
+    numeric = not kind.coded and kind.name not in ("unknown", "text")
+    return Variable("x", kind.name, (0, 1) if kind.coded else (), numeric=numeric)
 
 
 def statistics(kind, cells, y):
@@ -34,13 +36,16 @@ def statistics(kind, cells, y):
     coded = np.zeros((of.n_values, 2))
     if kind.coded:
         np.add.at(coded, (cells, y), 1)
-    return Statistics((of,), np.bincount(y, minlength=2), [coded] if kind.coded else [], moments, numbers)
+    texts = [count_texts(cells, y, np.array([0, 1]), None)] if of.is_text else []
+    return Statistics((of,), np.bincount(y, minlength=2), [coded] if kind.coded else [], moments, numbers, texts)
 
 
 def rows(kind):
     """Eight cells that every kind allows, and their classes."""
     y = np.array([0, 0, 0, 1, 1, 1, 0, 1], dtype=np.uint8)
     numbers = np.array([1.0, 2.0, 4.0, 3.0, 3.0, 6.0, 2.0, 1.0])
+    if kind.name == "text":  # words that no text has alone: the vocabulary stays when one is left out
+        return np.array(["a b", "b", "a a c", "c d", "d b c", "", "a d b b", "c"], dtype=object), y
     return (np.arange(8, dtype=np.uint8) % 2 if kind.coded else numbers), y
 
 
@@ -83,15 +88,15 @@ def test_a_model_file_with_a_kind_that_this_version_does_not_have_is_refused_by_
         NaiveBeliefs.of(TableCounts.from_parts(meta, arrays), Estimation())
 
 
-def test_only_a_column_without_values_has_no_grid():
+def test_only_a_column_without_values_and_one_of_text_have_no_grid():
     without = [name for name, kind in kinds().items() if not kind.grid(variable(kind), parameters(kind)).values]
-    assert without == ["unknown"]
+    assert without == ["text", "unknown"]
     unknown = kinds()["unknown"]
     drawn = unknown.sample(variable(unknown), parameters(unknown), 1, 9, np.random.default_rng(0))
     assert drawn.tolist() == [None] * 9
 
 
-@pytest.mark.parametrize("name", sorted(set(kinds()) - {"unknown"}))
+@pytest.mark.parametrize("name", sorted(set(kinds()) - {"text", "unknown"}))
 def test_the_grid_of_a_kind_sums_to_one_in_every_class(name):
     kind = kinds()[name]
     of, believed = variable(kind), parameters(kind)
@@ -101,7 +106,7 @@ def test_the_grid_of_a_kind_sums_to_one_in_every_class(name):
     np.testing.assert_allclose(mass.sum(axis=0), 1.0, rtol=1e-8)  # integrals by the rectangle rule
 
 
-@pytest.mark.parametrize("name", sorted(set(kinds()) - {"unknown"}))
+@pytest.mark.parametrize("name", sorted(set(kinds()) - {"text", "unknown"}))
 def test_draws_of_a_kind_have_its_mean(name):
     kind = kinds()[name]
     of, believed = variable(kind), parameters(kind)
@@ -120,6 +125,7 @@ def test_draws_of_a_kind_have_its_mean(name):
 def test_a_missing_cell_says_nothing_in_any_class(name):
     kind = kinds()[name]
     missing = np.array([255], dtype=np.uint8) if kind.coded or name == "unknown" else np.array([np.nan])
+    missing = np.array([None]) if name == "text" else missing
     np.testing.assert_array_equal(kind.log_density(variable(kind), parameters(kind), missing), [[0.0, 0.0]])
 
 
@@ -129,7 +135,7 @@ def test_every_kind_can_be_read(name):
     of, believed = variable(kind), parameters(kind)
     rows, values = kind.table(of, believed)
     assert values.shape == (len(rows), 2)
-    assert kind.title(of, "play").endswith("(x | play)")
+    assert kind.title(of, "play").endswith("x | play)")
     assert kind.n_parameters(of, believed) >= 0
     assert kind.description
     assert kind.cells(of) in ("text", "truth", "number", "flag")
@@ -149,8 +155,8 @@ def test_a_row_left_out_is_scored_by_the_other_rows(name):
 
 
 def test_no_other_file_names_a_kind_that_is_no_default():
-    """The defaults are the two kinds that a dtype means; a binned and an unknown column are the schema's own ideas."""
-    defaults = {"categorical", "gaussian", "binned", "unknown"}
+    """The defaults are the two kinds that a dtype means; binned, text and unknown columns are the schema's ideas."""
+    defaults = {"categorical", "gaussian", "binned", "text", "unknown"}
     named = {word for kind in kinds().values() if kind.name not in defaults for word in (kind.name, *kind.words)}
     for path in SRC.rglob("*.py"):
         if "kinds" in path.relative_to(SRC).parts:
