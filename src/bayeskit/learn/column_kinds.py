@@ -29,6 +29,8 @@ def learn_schema(
     bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
+    *,
+    texts: bool = False,
 ) -> Schema:
     """Return the schema: text, categories and booleans are categorical, the kind of numbers is ``numeric``.
 
@@ -46,6 +48,8 @@ def learn_schema(
         Row weights, for the cutting of bins.
     y : array of shape (n_rows,), optional
         Class codes, which the cutting of bins by "mdl" needs.
+    texts : bool
+        Whether columns may be free text, which most models cannot read.
 
     Examples
     --------
@@ -55,6 +59,8 @@ def learn_schema(
     [('wind', 'categorical'), ('visits', 'poisson')]
     """
     wanted, known_words = _wanted_kinds(source, kinds), words()
+    if not texts:
+        _refuse_texts(wanted)
     plain = _of_plain_numbers(source, wanted, numeric)
     if plain is not None:
         return plain
@@ -104,6 +110,8 @@ def grow_schema(
     bins: int = BINS,
     weight: NDArray[np.float64] | None = None,
     y: NDArray[Any] | None = None,
+    *,
+    texts: bool = False,
 ) -> tuple[Schema, list[NDArray[Any] | None]]:
     """Read a table under an earlier schema; return the schema that covers both, and encoded columns.
 
@@ -123,7 +131,8 @@ def grow_schema(
     learned: dict[str, Variable] = {}
     if fresh:
         wanted = {name: kind for name, kind in _wanted_kinds(source, kinds).items() if name in set(fresh)}
-        learned = {v.name: v for v in learn_schema(source.select(fresh), wanted, numeric, bins, weight, y)}
+        new = learn_schema(source.select(fresh), wanted, numeric, bins, weight, y, texts=texts)
+        learned = {variable.name: variable for variable in new}
     variables, columns = [], []
     for j, known in enumerate(schema):
         variable, cells = _grown(source.column(j), learned.get(known.name, known))
@@ -154,6 +163,16 @@ def _grown(column: Column, known: Variable) -> tuple[Variable, NDArray[Any] | No
     learned = words()[known.kind].learn([column], [known.name], known.kind, FitContext())
     known = known.union(learned[0])
     return known, encode_column(column, known)
+
+
+def _refuse_texts(wanted: Mapping[str, str]) -> None:
+    """Raise an error for a column that is to be read as free text, by a model that cannot."""
+    for name, word in wanted.items():
+        if word in words() and words()[word].name == "text":
+            raise TableError(
+                f"column '{name}' is to be text, which this model cannot read; NaiveBayes and AutoBayes can. Leave the "
+                "column out, or give it another kind."
+            )
 
 
 def _wanted_kinds(source: Source, kinds: Kinds) -> dict[str, str]:

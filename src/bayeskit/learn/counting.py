@@ -13,6 +13,7 @@ from bayeskit.counts.memory import refuse_too_wide
 from bayeskit.counts.moments import Moments
 from bayeskit.counts.numbers import NumberCounts
 from bayeskit.counts.table import TableCounts, class_codes
+from bayeskit.counts.text_columns import count_texts
 from bayeskit.counts.values import ValueCounts, ragged
 from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
@@ -59,7 +60,8 @@ def count_table(
     }
     values = _count_discrete(source, schema, y, n_classes, weight, encoded, raw)
     moments, numbers = _count_numeric(source, schema, y, n_classes, weight, encoded)
-    return TableCounts(schema, classes, values, moments, numbers)
+    texts = tuple(count_texts(encoded(j), y, classes, weight) for j in schema.texts)
+    return TableCounts(schema, classes, values, moments, numbers, texts=texts)
 
 
 def learn_counts(
@@ -72,12 +74,14 @@ def learn_counts(
     bins: int = BINS,
     like: Schema | None = None,
     limit: float | None = None,
+    *,
+    texts: bool = False,
 ) -> TableCounts:
     """Count a table whose schema is learned from it.
 
     With ``like``, the schema that earlier rows are counted under, kinds, bins and levels are its own, and levels that
     it lacks are added to it. ``limit`` bytes are the most that the tables may take, with what is made of them; more is
-    refused before any counting.
+    refused before any counting. With ``texts``, columns may be free text.
 
     Examples
     --------
@@ -91,9 +95,9 @@ def learn_counts(
         return quick
     columns: Sequence[NDArray[Any] | None] | None = None
     if like is None:
-        schema = learn_schema(source, kinds, numeric, bins, weight, y)
+        schema = learn_schema(source, kinds, numeric, bins, weight, y, texts=texts)
     else:
-        schema, columns = grow_schema(source, like, kinds, numeric, bins, weight, y)
+        schema, columns = grow_schema(source, like, kinds, numeric, bins, weight, y, texts=texts)
     if limit is not None:
         refuse_too_wide(schema, 1 if classes is None else len(classes), limit)
     return count_table(source, schema, y, classes, weight, columns)

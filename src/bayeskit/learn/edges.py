@@ -1,148 +1,146 @@
-"""Bins of columns that do not fit in memory: exact where the numbers repeat, otherwise from a sample of the rows."""
+"""Bins of columns that do not fit in memory: exact where the numbers repeat, otherwise of rounded numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from math import log, sqrt
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.counts.table import union_classes
+from bayeskit._kernels import tally_numbers
+from bayeskit.counts.class_labels import union_classes
 from bayeskit.errors import warn_caller
 from bayeskit.kinds import FitContext, words
 from bayeskit.learn.plan import Pass, Plan
 from bayeskit.table.column import Numbers
 from bayeskit.table.encode import as_numbers, refuse_infinite
 from bayeskit.table.scan.pieces import PieceReader
-from bayeskit.table.scan.row_keys import row_keys
 from bayeskit.table.schema import Variable
 
-# Distinct pairs of number and class that are counted of a column; of a column with more, rows are sampled.
-_MOST_DISTINCT = 1 << 16
-# Rows of the sample of a column.
-_SAMPLED = 1 << 17
+# Distinct pairs of number and class that are kept of a column; of a column with more, numbers are rounded.
+_MOST_CELLS = 1 << 17
+# Cells that are collected before they are counted: tallies of many are added less often.
+_WAITING = 1 << 23
+# Numbers that are looked at to see how much must be rounded.
+_LOOKED_AT = 1 << 18
 
 
 @dataclass(frozen=True)
-class NumberCells:
-    """Numbers of one column, the class and the weight of each, and a random key."""
+class Tally:
+    """How often each number of a column occurs with each class; where there are too many, numbers are rounded.
 
-    values: NDArray[np.float64]
+    Rounding drops the last ``level`` bits of a number, and the level is the least with which the pairs of number and
+    class fit. It follows from the numbers alone: parts that are added in any order give the same tally, since a part
+    never needs a higher level than the whole.
+    """
+
+    level: int
+    values: NDArray[np.float64]  # rounded toward zero
     labels: NDArray[np.int64]
+    rounded: NDArray[np.bool_]  # whether the numbers of a cell lost something by rounding
     weight: NDArray[np.float64]
-    keys: NDArray[np.uint64]
 
     @classmethod
-    def joined(cls, parts: Sequence[NumberCells]) -> NumberCells:
-        """Return the numbers of all parts."""
-        names = ("values", "labels", "weight", "keys")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    def of(
+        cls, values: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None, level: int = 0
+    ) -> Tally:
+        """Count numbers that are all known, at this level or the least higher one at which they fit."""
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if not level and len(values) > _MOST_CELLS:
+            level = _lowest_level(values[:_LOOKED_AT])
+        return cls(*tally_numbers(values, labels.astype(np.int64, copy=False), None, weight, level, _MOST_CELLS))
 
-    def __add__(self, other: NumberCells) -> NumberCells:
-        return self.joined([self, other])
+    def __add__(self, other: Tally) -> Tally:
+        values, labels, rounded, weight = (
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("values", "labels", "rounded", "weight")
+        )
+        level = max(self.level, other.level)
+        return Tally(*tally_numbers(values, labels, rounded, weight, level, _MOST_CELLS))
 
-    def __getitem__(self, rows: NDArray[Any]) -> NumberCells:
-        return NumberCells(self.values[rows], self.labels[rows], self.weight[rows], self.keys[rows])
+    def under(self, place: NDArray[np.int64]) -> Tally:
+        """Return the tally with other numbers for the classes."""
+        return Tally(self.level, self.values, place[self.labels], self.rounded, self.weight)
 
-    def tallied(self) -> NumberCells | None:
-        """Join equal pairs of number and class and add their weights; None where there are too many."""
-        if len(self.values) > _MOST_DISTINCT:
-            ordered = np.sort(self.values)  # quicker than the order of pairs, and enough where few numbers repeat
-            if np.count_nonzero(ordered[1:] != ordered[:-1]) >= _MOST_DISTINCT:
-                return None
-        order = np.lexsort((self.labels, self.values))
-        cells = self[order]
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (cells.values[1:] != cells.values[:-1]) | (cells.labels[1:] != cells.labels[:-1])
-        starts = np.flatnonzero(new)
-        if len(starts) > _MOST_DISTINCT:
-            return None
-        return replace(cells[starts], weight=np.add.reduceat(cells.weight, starts)) if len(starts) else cells
+    @property
+    def error(self) -> float:
+        """The largest share of rows that one rounded number stands for: how wrong the rank of a cut can be."""
+        if not self.level or not self.rounded.any():
+            return 0.0
+        _, place = np.unique(self.values, return_inverse=True)
+        return float(np.bincount(place, self.weight * self.rounded).max() / self.weight.sum())
 
-    def sampled(self) -> NumberCells:
-        """Keep the cells with the smallest keys."""
-        if len(self.keys) <= _SAMPLED:
-            return self
-        return self[np.argpartition(self.keys, _SAMPLED)[:_SAMPLED]]
+
+def _lowest_level(values: NDArray[np.float64]) -> int:
+    """Return a level below which there are too many numbers, whatever their classes: counting can begin with it."""
+    bits = np.sort(values.view(np.uint64))
+    changed = bits[1:] ^ bits[:-1]
+    # The place of the highest bit in which neighbours differ; without the bit behind it, none is rounded up.
+    highest = np.frexp((changed & ~(changed >> np.uint64(1))).astype(np.float64))[1]
+    distinct = 1 + np.cumsum(np.bincount(highest, minlength=65)[:0:-1])[::-1]  # at levels 0, 1, …, 63
+    return int(np.argmax(distinct <= _MOST_CELLS + 1)) if distinct[-1] <= _MOST_CELLS + 1 else 63  # one zero may be two
 
 
 @dataclass(frozen=True)
 class SeenNumbers:
-    """The numbers of the columns to be binned: the tally of each while it is small, and a sample.
-
-    A cell's key depends only on the seed, the piece and the row. So the sample of the smallest keys is the
-    same for any number of workers and any order in which their parts are merged.
-    """
+    """The numbers of the columns to be binned: how often each occurs with each class."""
 
     classes: NDArray[Any] | None
-    tallies: tuple[NumberCells | None, ...]
-    samples: tuple[NumberCells, ...]
+    tallies: tuple[Tally, ...]
 
     def plus(self, other: SeenNumbers) -> SeenNumbers:
         """Return the union of both."""
         if self.classes is None or other.classes is None:
             return other if self.classes is None else self
         classes = union_classes(self.classes, other.classes)
-        a, b = self._under(classes), other._under(classes)
-        tallies = tuple(
-            None if x is None or y is None else (x + y).tallied() for x, y in zip(a.tallies, b.tallies, strict=True)
-        )
-        samples = tuple((x + y).sampled() for x, y in zip(a.samples, b.samples, strict=True))
-        return SeenNumbers(classes, tallies, samples)
-
-    def _under(self, classes: NDArray[Any]) -> SeenNumbers:
-        assert self.classes is not None
-        place = np.searchsorted(classes, self.classes)
-
-        def moved(cells: NumberCells | None) -> Any:
-            return None if cells is None else replace(cells, labels=place[cells.labels])
-
-        return SeenNumbers(classes, tuple(map(moved, self.tallies)), tuple(map(moved, self.samples)))
+        places = [np.searchsorted(classes, each.classes) for each in (self, other)]  # type: ignore[arg-type]
+        pairs = zip(self.tallies, other.tallies, strict=True)
+        return SeenNumbers(classes, tuple(a.under(places[0]) + b.under(places[1]) for a, b in pairs))
 
 
 class _Growing:
-    """The numbers of one column while batches are read: few rows of a batch can still come into the sample."""
+    """The numbers of one column while batches are read; they are counted when enough have come."""
 
-    def __init__(self) -> None:
-        self._parts: list[NumberCells] = []
-        self._waiting = 0  # rows since the sample was last cut to size
-        self._below = 2**64 - 1  # the largest key that a row of the sample can have
-        self._tally: NumberCells | None = None
-        self._overflowed = False
+    def __init__(self, most_waiting: int) -> None:
+        self._most_waiting = most_waiting
+        self._waiting: list[tuple[NDArray[np.float64], NDArray[Any], NDArray[np.float64] | None]] = []
+        self._n_waiting = 0
+        self._tally: Tally | None = None
 
-    def add(self, cells: NumberCells) -> None:
+    def add(self, values: NDArray[np.float64], labels: NDArray[Any], weight: NDArray[np.float64] | None) -> None:
         """Add the cells of a batch, of which some may be NaN."""
-        if not self._overflowed:
-            tally = _known(cells).tallied()
-            if self._tally is not None and tally is not None:
-                tally = (self._tally + tally).tallied()
-            self._tally, self._overflowed = tally, tally is None
-        near = np.flatnonzero(cells.keys <= np.uint64(self._below))
-        near_cells = _known(cells if len(near) == len(cells.keys) else cells[near])
-        self._parts.append(near_cells)
-        self._waiting += len(near_cells.keys)
-        if self._waiting > _SAMPLED:
-            self._cut_to_size()
+        known = np.flatnonzero(~np.isnan(values))
+        if len(known) < len(values):
+            values, labels, weight = values[known], labels[known], None if weight is None else weight[known]
+        self._waiting.append((values, labels, weight))
+        self._n_waiting += len(values)
+        if self._n_waiting >= self._most_waiting:
+            self._count()
 
-    def _cut_to_size(self) -> None:
-        sample = NumberCells.joined(self._parts).sampled()
-        self._parts, self._waiting = [sample], 0
-        if len(sample.keys) == _SAMPLED:
-            self._below = int(sample.keys.max())
+    def _count(self) -> None:
+        if not self._waiting:
+            return
+        values = np.concatenate([each[0] for each in self._waiting])
+        labels = np.concatenate([each[1] for each in self._waiting])
+        weights = [each[2] for each in self._waiting if each[2] is not None]
+        weight = np.concatenate(weights) if weights else None
+        tally = Tally.of(values, labels, weight, 0 if self._tally is None else self._tally.level)
+        self._tally = tally if self._tally is None else self._tally + tally
+        self._waiting, self._n_waiting = [], 0
 
     def move(self, place: NDArray[np.int64]) -> None:
         """Renumber the classes."""
-        self._parts = [replace(part, labels=place[part.labels]) for part in self._parts]
-        self._tally = None if self._tally is None else replace(self._tally, labels=place[self._tally.labels])
+        self._count()
+        self._tally = None if self._tally is None else self._tally.under(place)
 
     @property
-    def seen(self) -> tuple[NumberCells | None, NumberCells]:
-        """The tally, and the sample."""
-        self._cut_to_size()
-        return self._tally, self._parts[0]
+    def tally(self) -> Tally:
+        """All that was added."""
+        self._count()
+        assert self._tally is not None
+        return self._tally
 
 
 @dataclass(frozen=True)
@@ -150,70 +148,51 @@ class _Look:
     plan: Plan
     places: tuple[int, ...]
     word: tuple[str, ...]
-    seed: int
 
     def __call__(self, readers: Iterable[PieceReader]) -> SeenNumbers:
         classes: NDArray[Any] | None = None
-        columns = [_Growing() for _ in self.places]
-        for reader in readers:
-            row = 0
-            for rows in self.plan.rows([reader]):
-                known = rows.classes if classes is None else union_classes(classes, rows.classes)
-                if classes is not None and known is not classes:
-                    for column in columns:
-                        column.move(np.searchsorted(known, classes))
-                classes = known
-                self._add(rows, np.searchsorted(known, rows.classes), columns, reader.number, row)
-                row += rows.source.n_rows
+        columns = [_Growing(max(1 << 17, _WAITING // len(self.places))) for _ in self.places]
+        for rows in self.plan.rows(readers):
+            known = rows.classes if classes is None else union_classes(classes, rows.classes)
+            if classes is not None and len(known) > len(classes):
+                for column in columns:
+                    column.move(np.searchsorted(known, classes))
+            classes = known
+            self._add(rows, np.searchsorted(known, rows.classes), columns)
         if classes is None:
-            return SeenNumbers(None, (), ())
-        tallies, samples = zip(*(column.seen for column in columns), strict=True)
-        return SeenNumbers(classes, tallies, samples)
+            return SeenNumbers(None, ())
+        return SeenNumbers(classes, tuple(column.tally for column in columns))
 
-    def _add(self, rows: Any, to_class: NDArray[np.int64], columns: list[_Growing], piece: int, first: int) -> None:
-        keys = row_keys(self.seed, piece, first, rows.source.n_rows)
-        weight = np.ones(len(keys)) if rows.weight is None else rows.weight
+    def _add(self, rows: Any, to_class: NDArray[np.int64], columns: list[_Growing]) -> None:
         labels = to_class[rows.y]
         for j, word, column in zip(self.places, self.word, columns, strict=True):
             name = rows.source.names[j]
             numbers = np.asarray(as_numbers(rows.source.column(j), name, word), dtype=np.float64)
             refuse_infinite(numbers, name)
-            column.add(NumberCells(numbers, labels, weight, keys))
+            column.add(numbers, labels, rows.weight)
 
 
-def _known(cells: NumberCells) -> NumberCells:
-    """Return the cells that hold a number, with 0 for the zero below 0."""
-    known = np.flatnonzero(~np.isnan(cells.values))
-    cells = cells[known] if len(known) < len(cells.values) else cells
-    return replace(cells, values=cells.values + 0.0)
-
-
-def collect_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str], seed: int = 0) -> Pass:
+def collect_numbers(plan: Plan, places: Sequence[int], asked: Sequence[str]) -> Pass:
     """Return the pass that collects the numbers of the columns to be binned."""
-    return _Look(plan, tuple(places), tuple(asked), seed), SeenNumbers.plus
+    return _Look(plan, tuple(places), tuple(asked)), SeenNumbers.plus
 
 
 def cut(seen: SeenNumbers, names: Sequence[str], asked: Sequence[str], bins: int) -> list[Variable]:
-    """Bin each column by its method; warn of those binned from a sample, with the error of their quantiles."""
-    variables, sampled = [], []
-    for tally, sample, name, word in zip(seen.tallies, seen.samples, names, asked, strict=True):
-        cells = sample if tally is None else tally
-        if tally is None and len(sample.keys) == _SAMPLED:
-            sampled.append(name)
-        if not len(cells.values):
+    """Bin each column by its method; warn of those whose numbers were rounded, with the error of their quantiles."""
+    variables, rounded = [], {}
+    for tally, name, word in zip(seen.tallies, names, asked, strict=True):
+        if error := tally.error:
+            rounded[name] = error
+        if not len(tally.values):
             variables.append(Variable(name, "unknown"))
             continue
-        if (cells.weight != np.floor(cells.weight)).any():
-            # Sums of fractions depend on the order, which must not be that in which parts were merged.
-            cells = cells[np.lexsort((cells.labels, cells.values))]
-        training = FitContext(bins, cells.labels, cells.weight)
-        variables += words()[word].learn([Numbers(cells.values)], [name], word, training)
-    if sampled:
-        # Dvoretzky–Kiefer–Wolfowitz: with probability .99 no rank is further off.
-        error = sqrt(log(2 / 0.01) / (2 * _SAMPLED))
+        order = np.lexsort((tally.labels, tally.values))  # sums of fractions depend on the order, which is then one
+        training = FitContext(bins, tally.labels[order], tally.weight[order])
+        variables += words()[word].learn([Numbers(tally.values[order])], [name], word, training)
+    if rounded:
+        shown = f"{', '.join(map(repr, list(rounded)[:5]))}{' …' if len(rounded) > 5 else ''}"
         warn_caller(
-            f"the bins of {', '.join(map(repr, sampled[:5]))}{' …' if len(sampled) > 5 else ''} are cut by a sample of "
-            f"{_SAMPLED:,} rows, since there are more than {_MOST_DISTINCT:,} different numbers; the share of rows "
-            f"below a cut is right to {100 * error:.1f} % (with probability .99)."
+            f"the bins of {shown} are cut between rounded numbers, since there are more than {_MOST_CELLS:,} pairs of "
+            f"number and class; the share of rows below a cut is right to {100 * max(rounded.values()):.2g} %."
         )
     return variables

@@ -127,8 +127,8 @@ def _joined(plan: Plan, grouped: dict[str, TableCounts], rest: TableCounts | Non
     tables = [counts.by_class(j).astype(np.int64) for counts, j in counted if counts.schema[j].is_discrete]
     n_value = np.concatenate([np.empty((0, len(n_class)), dtype=np.int64), *tables])
     values = ValueCounts(n_class, n_value, ragged([len(table) for table in tables]))
-    if rest is not None:  # columns of numbers are all among the streamed ones, in their order
-        return TableCounts(schema, classes, values, rest.moments, rest.numbers)
+    if rest is not None:  # columns of numbers and texts are all among the streamed ones, in their order
+        return TableCounts(schema, classes, values, rest.moments, rest.numbers, texts=rest.texts)
     none = np.empty(0, dtype=np.uint8)
     moments = Moments.of([], none, len(n_class))
     return TableCounts(schema, classes, values, moments, NumberCounts.none(0, len(n_class)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.counts.statistic import Statistic
+from bayeskit.errors import TableError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.kinds.reader import inferred
 from bayeskit.learn.checks import (
@@ -69,12 +70,21 @@ def read_features_and_y(
 
 
 def read_labelled(
-    X: Any, y: Any, sample_weight: Any, target: str | None, schema: Schema | None, who: str, kinds: Any = None
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target: str | None,
+    schema: Schema | None,
+    who: str,
+    kinds: Any = None,
+    *,
+    texts: bool = False,
 ) -> Labelled:
     """Read the arguments of ``fit`` and similar methods; with a ``schema``, the columns must be its columns.
 
     Where ``kinds`` is "infer" and there is no schema yet, a frame is read as :func:`bayeskit.read` reads it. A row
-    without a label is an error. Rows that were read already are returned as they are.
+    without a label is an error. Without ``texts``, columns that the reader calls free text are left out, with a
+    warning. Rows that were read already are returned as they are.
     """
     if isinstance(X, Labelled):
         return X
@@ -84,6 +94,10 @@ def read_labelled(
     source, y = read_features_and_y(X, y, target, who, schema)
     if isinstance(X, ReadTable):
         y, sample_weight = X.y if target is not None else y, X.of_rows(sample_weight)
+    if schema is None and not texts:
+        said = kinds if isinstance(kinds, Mapping) else {}
+        free = tuple(name for name in source.names if source.kinds.get(name) == "text" and name not in said)
+        source = without_texts(source, free, who) if free else source
     if schema is not None:
         source = in_order(X, source, schema.names)
         check_columns(source, schema.names, schema.named, who)
@@ -91,6 +105,20 @@ def read_labelled(
     classes, codes = read_labels(y, source.n_rows)
     source, classes, codes, weight = keep_weighted(source, classes, codes, weight)
     return Labelled(source, codes, classes, weight, target)
+
+
+def without_texts(source: Source, free: tuple[str, ...], who: str) -> Source:
+    """Return a table without its columns of text, which ``who`` cannot read; a warning names them."""
+    named = f"column{'s' if len(free) > 1 else ''} {', '.join(map(repr, free))}"
+    rest = tuple(name for name in source.names if name not in free)
+    if not rest:
+        raise TableError(f"{named}: free text only, which {who} cannot read; NaiveBayes, AutoBayes and AutoText can.")
+    warn_caller(f"{named} left out: free text, which {who} cannot read; NaiveBayes and AutoBayes can.")
+    conversions = source.conversions
+    if conversions is not None:
+        conversions = replace(conversions, left_out=(*conversions.left_out, *free))
+    kinds = {name: kind for name, kind in source.kinds.items() if name not in free}
+    return replace(source.select(rest), conversions=conversions, kinds=kinds)
 
 
 def coded_under(rows: Labelled, counts: Statistic) -> tuple[list[NDArray[Any]], NDArray[Any]]:

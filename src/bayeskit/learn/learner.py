@@ -14,7 +14,7 @@ from bayeskit.learn.checks import refuse_new_levels
 from bayeskit.learn.labelled import Labelled, read_labelled
 from bayeskit.learn.model import SavedModel, plain_class
 from bayeskit.learn.plan import Part, Pass, Plan, counting
-from bayeskit.learn.scanned import count_scan, make_plan
+from bayeskit.learn.scanned import count_more, count_scan, make_plan
 from bayeskit.learn.state import CountedState, change_of
 from bayeskit.table.labels import read_labels
 from bayeskit.table.scan.pieces import Scan
@@ -32,6 +32,8 @@ class Learner(SavedModel):
 
     # Whether ``partial_fit`` refuses ``classes`` that differ from those of an earlier call, as scikit-learn does.
     _same_classes_only: ClassVar[bool] = False
+    # Whether a column may be free text; where the reader finds one, other models leave it out and say so.
+    _reads_text: ClassVar[bool] = False
     # The class of the counts.
     _statistic: ClassVar[type[Statistic]]
 
@@ -220,16 +222,20 @@ class Learner(SavedModel):
             if self._same_classes_only and classes is not None and state is not None:
                 _refuse_other_classes(read_labels(classes)[0], state.classes)
             counted: Statistic | Running
-            if state is None:
+            if isinstance(X, Scan):
+                target = settings._target_of_scan(target or (None if state is None else state.target))
+                counted = settings._learn_scan(X, y, sample_weight, target, state)
+            elif state is None:
                 counted, rows = settings._learn(X, y, sample_weight, target, None, None)
+                target = rows.target
             else:
                 rows = settings._read_rows(X, y, sample_weight, target, state.schema)
-                counted = settings._add(state.counted, rows)
+                counted, target = settings._add(state.counted, rows), rows.target
             if classes is not None:
                 counted = _announce(counted, read_labels(classes)[0], first=state is None)
             said: frozenset[str] = frozenset() if state is None else state.said
             frozen = settings._frozen_by(counted.schema)
-            new = settings._state_of(counted, rows.target or (None if state is None else state.target), said | frozen)
+            new = settings._state_of(counted, target or (None if state is None else state.target), said | frozen)
             _say_what_is_frozen(frozen - said, counted.schema)
             self._state = new
         return self
@@ -252,7 +258,11 @@ class Learner(SavedModel):
         self._refuse_unfitted()
         with change_of(self):
             settings, state = self._as_settings(), self._state
-            counts, _ = settings._learn(X, y, sample_weight, target, state.counts.schema, state.counts)
+            if isinstance(X, Scan):
+                target = settings._target_of_scan(target or state.target)
+                counts = count_more(settings, X, y, sample_weight, target, state.counts)
+            else:
+                counts, _ = settings._learn(X, y, sample_weight, target, state.counts.schema, state.counts)
             rest = state.counts - counts
             if not rest.n_class.sum() > 0:
                 raise TableError(
@@ -267,9 +277,16 @@ class Learner(SavedModel):
         rows = self._read_rows(X, y, sample_weight, target, schema)
         return self._count(rows, schema, before), rows
 
+    def _learn_scan(self, X: Scan, y: Any, sample_weight: Any, target: str | None, state: Any) -> Any:
+        """Return the earlier counts plus those of all rows of a scan."""
+        if state is None:
+            return count_scan(self, X, y, sample_weight, target)
+        return self._plus(state.counts, count_more(self, X, y, sample_weight, target, state.counts))
+
     def _read_rows(self, X: Any, y: Any, sample_weight: Any, target: str | None, schema: Any) -> Any:
         """Read the arguments of ``fit`` and similar methods; models of other data than tables override it."""
-        return read_labelled(X, y, sample_weight, target, schema, type(self).__name__, getattr(self, "kinds", None))
+        how = type(self).__name__, getattr(self, "kinds", None)
+        return read_labelled(X, y, sample_weight, target, schema, *how, texts=self._reads_text)
 
     def _add(self, before: Any, rows: Any) -> Any:
         """Return the earlier counts plus the counts of more rows, as a sum or a running sum."""

@@ -38,7 +38,7 @@ class NaiveBeliefs:
         in_place = True  # arrays of numbers can be scored as they are when no value needs a code or a check
         for kind, columns in columns_by_kind(schema):
             family, numeric = int(kind.family), schema[columns[0]].is_numeric
-            if numeric and family == none:
+            if (numeric or schema[columns[0]].is_text) and family == none:
                 by_kind += [(j, kind) for j in columns]
             in_place = in_place and kind.any_number and not by_kind
             for j in columns:
@@ -106,8 +106,11 @@ class NaiveBeliefs:
         if isinstance(table, np.ndarray):
             return scorer.score(table, False, result, fallback, None, n_threads(table.size))
         table = self.read(table)
-        threads = n_threads(len(table[0]) * len(table))
-        return scorer.score(table, True, result, fallback, self._terms_of_kinds(table), threads)
+        threads, terms = n_threads(len(table[0]) * len(table)), self._terms_of_kinds(table)
+        if self.schema.texts:  # which the kernel cannot read, and need not
+            blank = np.zeros(len(table[0]), dtype=np.uint8)
+            table = [blank if variable.is_text else column for variable, column in zip(self.schema, table, strict=True)]
+        return scorer.score(table, True, result, fallback, terms, threads)
 
     def read(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Return encoded columns as their kinds read them; a number that does not fit its kind is an error."""
@@ -172,4 +175,5 @@ def statistics_of(counts: TableCounts, columns: list[int], factor: NDArray[Any])
     # Positions in the statistics of the numeric columns, whose order is that of the schema.
     places = np.searchsorted(schema.numeric, columns) if variables[0].is_numeric else np.empty(0, dtype=np.intp)
     numbers = counts.numbers.take(places).scaled(factor)
-    return Statistics(variables, counts.n_class * factor, tables, moments.take(places).scaled(factor), numbers)
+    words = [counts.texts[schema.place[j]].weighted(factor) for j in columns] if variables[0].is_text else []
+    return Statistics(variables, counts.n_class * factor, tables, moments.take(places).scaled(factor), numbers, words)

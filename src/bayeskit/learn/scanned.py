@@ -9,7 +9,7 @@ from bayeskit.defaults import BINS
 from bayeskit.errors import TableError
 from bayeskit.learn.edges import collect_numbers, cut
 from bayeskit.learn.in_database import count_in_database, word_of
-from bayeskit.learn.plan import Part, Plan
+from bayeskit.learn.plan import Part, Plan, counting
 from bayeskit.table.discretize import METHODS
 from bayeskit.table.names import not_found
 from bayeskit.table.scan.pieces import Scan
@@ -95,6 +95,23 @@ def count_scan(model: Learner, scan: Scan, y: Any, weight: Any, target: str | No
                 f"{scan.shown} can be read only once, and {type(model).__name__} needs more than one pass."
             )
     return counts
+
+
+def count_more(model: Learner, scan: Scan, y: Any, weight: Any, target: str | None, before: Any) -> Any:
+    """Return the counts of the rows of a scan under the columns, bins and structure of earlier counts."""
+    if y is not None:
+        raise TableError("a scan takes target=, the name of the column that holds the labels, instead of y.")
+    schema = before.schema
+    if schema.conversions is not None and scan.conversion is None:
+        raise TableError(
+            f"{scan.shown}: the model reads converted columns, such as dates in parts; pass the rows as a frame."
+        )
+    target, _ = _target_and_features(scan, target, weight)
+    read = scan.select([*schema.names, target, *([] if weight is None else [weight])])
+    part = read.run(*counting(Plan(model, target, schema, weight, before)), scan.progress)
+    if part.counts is None:
+        raise _no_label(target)
+    return part.counts.narrow()
 
 
 def _binned(model: Any, scan: Scan, features: list[str]) -> tuple[list[int], list[str]]:
