@@ -114,6 +114,15 @@ class CellReader(Protocol):
 
 
 @runtime_checkable
+class WordModel(Protocol):
+    """A fitted model with columns of text, which says what each word of a cell adds."""
+
+    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> Sequence[Any]:
+        """Return the words of a cell, each with its term in the log-odds of two classes, given by their numbers."""
+        ...
+
+
+@runtime_checkable
 class FineModel(Protocol):
     """A fitted model whose ``domains`` sum up numbers, and which knows all its numbers too."""
 

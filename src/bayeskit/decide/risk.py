@@ -70,15 +70,44 @@ def expected_loss(posterior: ArrayLike, loss: Any) -> NDArray[np.float64]:
     return least
 
 
-def overall_risk(posterior: ArrayLike, loss: Any, sample_weight: NDArray[np.float64] | None = None) -> float:
-    """Return the mean risk of the Bayes decisions: what deciding costs per row if the posterior is right.
+def overall_risk(
+    posterior: ArrayLike, loss: Any = None, actions: ArrayLike | None = None, *, sample_weight: Any = None
+) -> float:
+    r"""Return the mean risk of a rule: what deciding costs per row if the posterior is right.
+
+    .. math:: R(h) = E_x [R(h(x) \mid x)]
+
+    Parameters
+    ----------
+    posterior : array of shape (n_rows, n_classes)
+        P(c | x).
+    loss : array of shape (n_classes, n_actions), or None
+        λ: rows are the truth, columns the action; None is 0-1 loss.
+    actions : array of shape (n_rows,), optional
+        h(x), the number of the action that any rule takes in each row; by default the Bayes decision, whose overall
+        risk is the Bayes risk.
+    sample_weight : array of shape (n_rows,), optional
+        How often each row counts: P(x).
 
     Examples
     --------
-    >>> overall_risk([[0.9, 0.1], [0.5, 0.5]], [[0, 1], [50, 0]])
+    >>> posterior, loss = [[0.9, 0.1], [0.5, 0.5]], [[0, 1], [50, 0]]
+    >>> overall_risk(posterior, loss)  # the Bayes risk
     0.7
+    >>> overall_risk(posterior, loss, [0, 1])  # the most probable class first
+    2.75
     """
-    return float(np.average(expected_loss(posterior, loss), weights=sample_weight))
+    if actions is None:
+        return float(np.average(expected_loss(posterior, loss), weights=sample_weight))
+    costs = risk(posterior, loss)
+    chosen = np.asarray(actions)
+    if chosen.shape != costs.shape[:1] or chosen.dtype.kind not in "iu":
+        raise BayeskitError(f"actions must be {len(costs)} whole numbers, one per row; got {actions!r}.")
+    outside = (chosen < 0) | (chosen >= costs.shape[1])
+    if outside.any():
+        row = int(outside.argmax())
+        raise BayeskitError(f"actions, row {row}: actions are 0 to {costs.shape[1] - 1}; got {chosen[row]}.")
+    return float(np.average(costs[np.arange(len(costs)), chosen], weights=sample_weight))
 
 
 def realised_loss(y: ArrayLike, actions: ArrayLike, loss: Any) -> NDArray[np.float64]:

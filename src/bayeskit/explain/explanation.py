@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit.explain import rendering
+from bayeskit.language import translated
 from bayeskit.result import MOST_LINES, html_table, short
 from bayeskit.table.schema import bin_names
+
+# The words of a text that its line names.
+MOST_WORDS = 5
+
+
+class Word(NamedTuple):
+    """A token of a text: its position, its weight in the log-odds, and whether it is in the vocabulary."""
+
+    token: str
+    begin: int
+    end: int
+    weight: float
+    used: bool
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -35,6 +49,8 @@ class Explanation:
         False where the cell is missing, or holds a value that the model leaves out.
     probability : float
         P(a given x) among all classes.
+    words : dict of feature name to tuple of Word
+        The words of each cell of text, with their weights, which sum to the feature's term in naive Bayes.
     """
 
     classes: tuple[Any, Any]
@@ -48,6 +64,7 @@ class Explanation:
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     # What a last step adds that belongs to no feature, such as the mixing-in of the class shares; 0 in most models.
     floor: float = 0.0
+    words: dict[str, tuple[Word, ...]] = field(default_factory=dict)
 
     @property
     def log_odds(self) -> float:
@@ -63,7 +80,7 @@ class Explanation:
     def labels(self) -> list[str]:
         """Return one line of text per feature, such as ``outlook = sunny`` or ``age = 35 in [30, 41)``."""
         return [
-            f"{name} = {short(value)}{self._bin(name, value)}" if used else f"{name} (not used)"
+            f"{name} = {self._shown(name, value)}" if used else f"{name} (not used)"
             for name, value, used in zip(self.features, self.values, self.used, strict=True)
         ]
 
@@ -72,9 +89,21 @@ class Explanation:
         steps = list(zip(self.labels(), self.terms.tolist(), self.used.tolist(), strict=True))
         return [*steps, ("floor", self.floor, True)] if self.floor else steps
 
-    def _bin(self, name: str, value: Any) -> str:
+    def _shown(self, name: str, value: Any) -> str:
         edges = self.edges.get(name)
-        return "" if edges is None else f" in {bin_names(edges)[bisect_right(edges, value)]}"
+        if name in self.words:
+            return self._strongest_words(name)
+        return short(value) if edges is None else f"{short(value)} in {bin_names(edges)[bisect_right(edges, value)]}"
+
+    def _strongest_words(self, name: str) -> str:
+        """Return the words of a text that change the log-odds most, such as "cheap +0.94, lunch -0.29"."""
+        weight: dict[str, float] = {}
+        for word in self.words[name]:
+            if word.used:
+                weight[word.token] = weight.get(word.token, 0.0) + word.weight
+        order = sorted(weight, key=lambda token: -abs(weight[token]))
+        shown = ", ".join(f"{short(token)} {weight[token]:+.2f}" for token in order[:MOST_WORDS])
+        return f"{shown}{', …' if len(order) > MOST_WORDS else ''}" if shown else "(no known word)"
 
     def __str__(self) -> str:
         return rendering.text(self)  # without colours, since it may go to a file
@@ -106,6 +135,8 @@ class Explanations(Sequence[Explanation]):
     probability: NDArray[np.float64]
     edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
     floor: NDArray[np.float64] | float = 0.0
+    # The words of a row's cells of text, by its number; None where no column is text.
+    words_of: Callable[[int], dict[str, tuple[Word, ...]]] | None = None
 
     @property
     def log_odds(self) -> NDArray[np.float64]:
@@ -130,13 +161,14 @@ class Explanations(Sequence[Explanation]):
             float(self.probability[number]),
             self.edges,
             float(np.broadcast_to(self.floor, self.prior.shape)[number]),
+            {} if self.words_of is None else self.words_of(int(number)),
         )
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"Explanations of {len(self)} rows by {len(self.features)} features"
+        return translated(f"Explanations of {len(self)} rows by {len(self.features)} features")
 
     def _repr_html_(self) -> str:
         head = ("row", "log-odds of", "over", "prior", *self.features, "log-odds")

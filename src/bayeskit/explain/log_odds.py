@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.decide.protocol import AdditiveModel, CellReader, HidingModel
+from bayeskit.decide.protocol import AdditiveModel, CellReader, HidingModel, WordModel
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError
-from bayeskit.explain.explanation import Explanation, Explanations
+from bayeskit.explain.explanation import Explanation, Explanations, Word
 from bayeskit.explain.row_cells import Row, as_table, feature_names, hidden_copies, read_row
 from bayeskit.result import plain
 
@@ -94,7 +94,9 @@ def explain_rows(model: Any, X: Any, classes: tuple[Any, Any] | None = None) -> 
     probability = share[rows, first] / share.sum(axis=1)
     values = _columns_of(X, names, len(rows))
     first_over_second, labels = prior[first] - prior[second], np.asarray(model.classes_)[pairs]
-    return Explanations(labels, first_over_second, names, values, changes, used, probability, _edges_of(model))
+    words_of = _WordsOfRows(model, names, values, pairs) if _text_columns(model) else None
+    edges = _edges_of(model)
+    return Explanations(labels, first_over_second, names, values, changes, used, probability, edges, words_of=words_of)
 
 
 # What makes all probabilities positive, in models with such a parameter.
@@ -137,7 +139,36 @@ def _explanation(
     classes, odds = (plain(model.classes_[a]), plain(model.classes_[b])), float(prior[a] - prior[b])
     names, values = (tuple(cells[j] for j in places) for cells in (row.names, row.values))
     used = np.asarray(used)[places]
-    return Explanation(classes, odds, names, values, changes[places], used, probability, _edges_of(model))
+    words = _words_of(model, row.names, row.values, pair)
+    return Explanation(classes, odds, names, values, changes[places], used, probability, _edges_of(model), words=words)
+
+
+def _text_columns(model: Any) -> list[str]:
+    schema = getattr(model, "schema_", ())
+    return [variable.name for variable in schema if variable.is_text] if isinstance(model, WordModel) else []
+
+
+def _words_of(
+    model: Any, names: Sequence[str], values: Sequence[Any], pair: tuple[int, int]
+) -> dict[str, tuple[Word, ...]]:
+    """Return the words of the cells of text of one row, with their weights."""
+    cells = dict(zip(names, values, strict=True))
+    texts = {name: cells[name] for name in _text_columns(model) if isinstance(cells[name], str)}
+    return {name: tuple(model.words_of(name, text, pair)) for name, text in texts.items()}
+
+
+@dataclass(frozen=True)
+class _WordsOfRows:
+    """The words of any row of a table, looked up when they are shown."""
+
+    model: Any
+    names: Sequence[str]
+    columns: Sequence[NDArray[Any]]
+    pairs: NDArray[np.int64]
+
+    def __call__(self, number: int) -> dict[str, tuple[Word, ...]]:
+        first, second = self.pairs[number].tolist()
+        return _words_of(self.model, self.names, [column[number] for column in self.columns], (first, second))
 
 
 def _table(model: Any, row: Row, hidden: NDArray[np.bool_]) -> Any:
@@ -239,4 +270,6 @@ def _collect(explanations: list[Explanation], names: tuple[str, ...]) -> Explana
         np.array([getattr(each, name) for each in explanations])
         for name in ("prior", "terms", "used", "probability", "floor")
     )
-    return Explanations(pairs, prior, names, columns, terms, used, probability, explanations[0].edges, floor)
+    edges = explanations[0].edges
+    words_of = [each.words for each in explanations].__getitem__ if any(each.words for each in explanations) else None
+    return Explanations(pairs, prior, names, columns, terms, used, probability, edges, floor, words_of)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.language import translated
 from bayeskit.result import Result, pad, text_width
 
 
@@ -21,7 +22,7 @@ class ModelSummary(Result):
     body: str
 
     def __str__(self) -> str:
-        return f"{self.title}\n{self.body}"
+        return translated(f"{self.title}\n{self.body}")
 
     __repr__ = __str__
 

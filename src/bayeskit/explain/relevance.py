@@ -13,6 +13,7 @@ from bayeskit.decide.loss import Loss, read_loss
 from bayeskit.decide.protocol import Domain, HidingModel, JointModel, as_column, as_joint_model
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.row_cells import read_row
+from bayeskit.language import translated
 from bayeskit.result import Result, fixed, html_table, text_table
 
 # Largest distance of two posteriors that differ by rounding alone.
@@ -47,8 +48,8 @@ class InformationValues(list[InformationValue], Result):
 
     def __repr__(self) -> str:
         if not self:
-            return "no feature is missing, so there is nothing to observe."
-        return "\n".join([text_table(*self._table()), *self._notes()])
+            return translated("no feature is missing, so there is nothing to observe.")
+        return "\n".join([text_table(*self._table()), *map(translated, self._notes())])
 
     def _repr_html_(self) -> str:
         return html_table(*self._table(), caption=" ".join(self._notes())) if self else super()._repr_html_()
@@ -138,6 +139,8 @@ def value_of_information(model: Any, row: Any, loss: Any = None) -> InformationV
     before = float(_risk(posterior[None, :], read)[0])
     questions = InformationValues()
     for j in np.flatnonzero(asked):
+        if _cannot_be_listed(domains[j]):
+            continue
         joint = _over(source, columns, int(j), domains[j])  # (n_values, n_classes): P(x, x_j = v, c)
         joint, incoherence = _coherent(joint / joint.sum(), posterior)
         # Each row weighs P(x_j = v | x); the joint of a row already holds that weight.
@@ -166,6 +169,8 @@ def feature_relevance(model: Any) -> Relevances:
     now = _joint(source, nothing)[0]
     ranked = Relevances()
     for j, domain in enumerate(domains):
+        if _cannot_be_listed(domain):
+            continue
         joint = _over(source, nothing, j, domain)
         joint, incoherence = _coherent(joint / joint.sum(), now / now.sum())
         independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
@@ -174,6 +179,11 @@ def feature_relevance(model: Any) -> Relevances:
         ranked.append(Relevance(domain.name, information, domain.exact and incoherence <= ROUNDING))
     ranked.sort(key=lambda each: -each.information)
     return ranked
+
+
+def _cannot_be_listed(domain: Domain) -> bool:
+    """Return whether the answers to a question have no end, such as texts: it is then not rated."""
+    return not domain.values and not domain.exact
 
 
 def _coherent(joint: NDArray[np.float64], posterior: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

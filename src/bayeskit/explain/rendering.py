@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bayeskit.language import label as translated_label
+from bayeskit.language import translated
 from bayeskit.result import AGAINST, FOR, pad, text_width
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def html_table(explanation: Explanation) -> str:
 
 def _title(explanation: Explanation) -> str:
     first, second = explanation.classes
-    return f"log-odds of {first} over {second}"
+    return translated(f"log-odds of {first} over {second}")
 
 
 def _longest(explanation: Explanation) -> float:
@@ -101,11 +103,18 @@ def _longest(explanation: Explanation) -> float:
 
 def _lines(explanation: Explanation) -> list[_Line]:
     longest = _longest(explanation)
-    lines = [_Line("prior", f"{explanation.prior:+.3f}", " " * BAR + "│", None)]
+    lines = [_Line(translated_label("prior"), f"{explanation.prior:+.3f}", " " * BAR + "│", None)]
     for label, term, used in explanation.steps():
-        lines.append(_Line(label, f"{term:+.3f}" if used else "", _bar(term, longest), term if used else 0.0))
+        lines.append(
+            _Line(
+                translated_label(label) if label == "floor" else label,
+                f"{term:+.3f}" if used else "",
+                _bar(term, longest),
+                term if used else 0.0,
+            )
+        )
     end = f"P({explanation.classes[0]}) = {explanation.probability:.3f}"
-    return [*lines, _Line("posterior", f"{explanation.log_odds:+.3f}", end, None)]
+    return [*lines, _Line(translated_label("posterior"), f"{explanation.log_odds:+.3f}", end, None)]
 
 
 def _bar(term: float, longest: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.language import label, translated
 from bayeskit.result import Result, pad, short, text_width
 
 # More features than this are counted instead of printed; the attribute `features` holds them all.
@@ -63,43 +64,49 @@ class Summary(Result):
         return [(name, value, weight) for _, name, value, weight in ranked[:most]]
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), *self._classes(), *self._features(), *self.notes])
+        return "\n".join(
+            [*map(translated, self._head()), *self._classes(), *self._features(), *map(translated, self.notes)]
+        )
 
     __repr__ = __str__
 
     def _head(self) -> list[str]:
         sizes = ((self.n_rows, "row"), (len(self.features), "feature"), (len(self.classes), "class"))
-        return [f"{self.title}: " + ", ".join(_counted(n, noun) for n, noun in sizes)]
+        return [f"{self.title}: " + ", ".join(translated(_counted(n, noun)) for n, noun in sizes)]
 
     def _classes(self) -> list[str]:
-        lines = ["classes, and the values that support each most (weight of evidence)"]
+        lines = [translated("classes, and the values that support each most (weight of evidence)")]
         places = max(text_width(str(name)) for name in self.classes)
         binned = {feature.name for feature in self.features if feature.edges}
+        sign = dict.fromkeys(binned, "in") | {each.name: "has" for each in self.features if each.kind == "text"}
         for number, name in enumerate(self.classes):
-            line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  rows {self.n_class[number]:g}"
-            told = ", ".join(
-                f"{f} {'in' if f in binned else '='} {short(v)} {w:+.2f}" for f, v, w in self.top_values(number)
-            )
+            line = f"  {pad(str(name), places)}  P = {self.prior[number]:.4f}  {label('rows')} {self.n_class[number]:g}"
+            told = ", ".join(f"{f} {sign.get(f, '=')} {short(v)} {w:+.2f}" for f, v, w in self.top_values(number))
             lines.append(f"{line}  {told}".rstrip())
         return lines
 
     def _features(self) -> list[str]:
-        lines = ["features"]
+        lines = [label("features")]
         shown = self.features[:MOST_FEATURES]
         places = max(text_width(feature.name) for feature in shown)
-        kinds = max(len(feature.kind) for feature in shown)
+        kinds = max(text_width(label(feature.kind)) for feature in shown)
         for feature in shown:
-            line = f"  {pad(feature.name, places)}  {feature.kind:<{kinds}}  missing {feature.missing_rate:.1%}"
+            missing = f"{label('missing')} {feature.missing_rate:.1%}"
+            line = f"  {pad(feature.name, places)}  {pad(label(feature.kind), kinds)}  {missing}"
             lines.append(f"{line}  {self._described(feature)}".rstrip())
         more = len(self.features) - len(shown)
-        return [*lines, f"  and {more} more"] if more else lines
+        return [*lines, translated(f"  and {more} more")] if more else lines
 
     def _described(self, feature: FeatureSummary) -> str:
         if feature.edges:
-            return f"{_counted(len(feature.values), 'bin')}, edges {', '.join(f'{edge:.6g}' for edge in feature.edges)}"
+            edges = ", ".join(f"{edge:.6g}" for edge in feature.edges)
+            return f"{translated(_counted(len(feature.values), 'bin'))}, {label('edges')} {edges}"
+        if feature.kind == "text":
+            words = ", ".join(feature.values[:8]) + ", …" * (len(feature.values) > 8)
+            return translated(f"telling words: {words}")
         if feature.values:
-            shown = ", ".join(short(value) for value in feature.values[:8])
-            return f"{_counted(len(feature.values), 'value')}: {shown}{', …' if len(feature.values) > 8 else ''}"
+            shown = ", ".join(short(value) for value in feature.values[:8]) + ", …" * (len(feature.values) > 8)
+            return f"{translated(_counted(len(feature.values), 'value'))}: {shown}"
         return "; ".join(
             f"{name} {', '.join(f'{c} {x:.4g}' for c, x in zip(self.classes, numbers, strict=True))}"
             for name, numbers in feature.parameters.items()

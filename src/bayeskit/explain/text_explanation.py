@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bayeskit.explain import rendering
-from bayeskit.explain.explanation import Explanation
+from bayeskit.explain.explanation import Explanation, Word
 from bayeskit.result import AGAINST, FOR
 
 # Below this share of the strongest word, a word is shown without a mark.
 _FAINT = 0.05
-
-
-class Word(NamedTuple):
-    """A token of a text: its position, its weight in the log-odds, and whether it is in the vocabulary."""
-
-    token: str
-    begin: int
-    end: int
-    weight: float
-    used: bool
 
 
 class _WordTerms(Explanation):

@@ -16,6 +16,7 @@ from bayeskit.decide.protocol import Domain, FineModel, JointModel
 from bayeskit.decide.risk import bayes_action
 from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.explain.row_cells import Row, as_table, plain_cell, read_row
+from bayeskit.language import translated
 from bayeskit.learn.parameters import require_whole
 from bayeskit.result import Result, short
 
@@ -47,10 +48,10 @@ class WhatIf(Result):
 
     def __str__(self) -> str:
         if not self.decision_changed:
-            return f"{self.before}: none of the {self.n_tried} changes tried changes this decision."
+            return translated(f"{self.before}: none of the {self.n_tried} changes tried changes this decision.")
         changes = " and ".join(f"{name} = {short(value)}" for name, value in self.changes.items())
         smaller = "" if self.minimal else " Smaller changes of these numbers may be enough."
-        return f"{self.before} becomes {self.after} with {changes}.{smaller}"
+        return translated(f"{self.before} becomes {self.after} with {changes}.{smaller}")
 
     __repr__ = __str__
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeskit.errors import BayeskitError
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import BLUE, finish, new_axes
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def class_balance(counts: ArrayLike, classes: Sequence[Any], *, title: str = "",
     ax.set_yticks(lines, [str(name) for name in classes])
     ax.set_ylim(len(n) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * n.max())
-    ax.set_xlabel("rows")
+    ax.set_xlabel(translated_label("rows"))
     ax.set_title(title, loc="left")
     ax.tick_params(axis="y", length=0)
     return finish(ax)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeskit.errors import BayeskitError
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import draw_cells, finish, new_axes
 
 if TYPE_CHECKING:
@@ -52,6 +53,6 @@ def confusion_matrix(
         limit, mean = float(np.abs(cost).max()) or 1.0, f"mean loss {cost.sum() / n.sum():.4g}"
         texts = np.vectorize("{:g}\ncost {:g}".format)(n, cost)
         draw_cells(ax, cost, texts, classes, names, cmap="RdBu_r", vmin=-limit, vmax=limit)
-    ax.set(xlabel="action" if actions is not None else "decided", ylabel="truth")
+    ax.set(xlabel=translated_label("action" if actions is not None else "decided"), ylabel=translated_label("truth"))
     ax.set_title(", ".join(filter(None, (title, mean))), loc="left")
     return finish(ax)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import BLUE, GREY, RED, finish, new_axes
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def posterior_curves(posteriors: ArrayLike, names: Sequence[str], *, ax: Axes | 
             steps, values[:, k], style, color=_COLOURS[k % len(_COLOURS)], marker="." if len(steps) < 30 else None,
             label=name,
         )  # fmt: skip
-    ax.set_xlabel("number of examples")
+    ax.set_xlabel(translated_label("number of examples"))
     ax.set_ylabel("P(h | D)")
     ax.set_ylim(-0.02, 1.02)
     ax.set_xlim(0, max(1, len(values) - 1))

@@ -15,8 +15,11 @@ from bayeskit.io.container import atomic_write
 from bayeskit.io.overwriting import MADE_BY
 from bayeskit.plot.layers import Arc
 from bayeskit.plot.layout import Layout, lay_out
+from bayeskit.plot.overview import overview
 
-Tip = Literal["end", "start", "none"]
+Mark = Literal["arrow", "circle", "none"]
+# The marks at the start and at the end of a line.
+Ends = tuple[Mark, Mark]
 Rows = Sequence[Sequence[str]]
 
 FONT = 12.0
@@ -36,6 +39,7 @@ STYLE = """
 .cut .box{stroke-dasharray:4 3}
 .arc{fill:none;stroke:#7d8ca1;stroke-width:1.2}
 .tip{fill:#7d8ca1}
+.ring{fill:#fff;stroke:#7d8ca1;stroke-width:1.2}
 .arc.missing{stroke:#d55e00;stroke-dasharray:5 3;stroke-width:1.8}
 .tip.missing{fill:#d55e00}
 .arc.extra{stroke:#0072b2;stroke-width:1.8}
@@ -105,7 +109,7 @@ def draw_network(
     posterior: Mapping[str, Sequence[float]] | None = None,
     given: Collection[str] = (),
     arc_kinds: Mapping[Arc, str] | None = None,
-    tips: Mapping[Arc, Tip] | None = None,
+    ends: Mapping[Arc, Ends] | None = None,
     legend: Mapping[str, str] | None = None,
     cut: Collection[str] = (),
     tables: Mapping[str, Rows] | None = None,
@@ -122,8 +126,8 @@ def draw_network(
     given : names of nodes that were observed; they are coloured.
     arc_kinds : mapping of arc to "same", "missing", "extra" or "turned"
         Arcs of a comparison get colours of their own.
-    tips : mapping of arc to "end", "start" or "none"
-        Where an arc has its arrowhead, if not at its end: edges without a direction have none.
+    ends : mapping of arc to the marks at its start and at its end, "arrow", "circle" or "none"
+        Where a line is not an arc with an arrow at its end: edges without a direction have no mark.
     legend : mapping of a kind of arc to what it means
         Lines below the picture.
     cut : names of nodes with arcs to others that are not drawn; their border is dashed.
@@ -145,13 +149,17 @@ def draw_network(
     sizes = [_with_grid(box, grid) for box, grid in zip(boxes, grids, strict=True)]
     layout = lay_out(sizes, arcs)
     kinds = [(arc_kinds or {}).get(arc, "") for arc in arcs]
-    ends = [(tips or {}).get(arc, "end") for arc in arcs]
-    parts = [_arc(curve, kind, tip) for curve, kind, tip in zip(layout.curves, kinds, ends, strict=True)]
+    marks = [(ends or {}).get(arc, _ARC) for arc in arcs]
+    parts = [_arc(curve, kind, pair) for curve, kind, pair in zip(layout.curves, kinds, marks, strict=True)]
     for i, (name, rows, size, centre) in enumerate(zip(names, lines, sizes, layout.centres, strict=True)):
         kind = "node" + " given" * (name in given) + " cut" * (name in cut)
         parts.append(_node(name, rows, size, centre, kind))
         parts.append(_grid(grids[i], centre[0] - size[0] / 2, centre[1] - size[1] / 2 + boxes[i][1]))
     return Drawing(_page(layout, parts, legend or {}), layout.crossings)
+
+
+# Boxes that a page lays out with care: more take seconds.
+MOST_WITH_CARE = 300
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,7 @@ class Geometry:
 
 
 def network_geometry(names: Sequence[str], states: Sequence[Sequence[str]], arcs: Sequence[Arc]) -> Geometry:
-    """Lay out a network with a bar for each state, up to `MAX_STATES`.
+    """Lay out a network with a bar for each state, up to `MAX_STATES`; a large one quickly rather than with care.
 
     Examples
     --------
@@ -191,7 +199,8 @@ def network_geometry(names: Sequence[str], states: Sequence[Sequence[str]], arcs
         for rows, k in zip(states, shown, strict=True)
     ]
     sizes = [_size(name, rows) for name, rows in zip(names, lines, strict=True)]
-    return Geometry(lay_out(sizes, arcs), sizes, [_label_room(rows) for rows in lines], shown)
+    placed = lay_out(sizes, arcs) if len(names) <= MOST_WITH_CARE else overview(sizes, arcs)
+    return Geometry(placed, sizes, [_label_room(rows) for rows in lines], shown)
 
 
 def _lines(states: Sequence[str], p: Sequence[float]) -> list[_Line]:
@@ -292,19 +301,31 @@ def _node(name: str, lines: list[_Line], size: tuple[float, float], centre: tupl
     return "".join([*parts, "</g>"])
 
 
-def _arc(curve: list[tuple[float, float]], kind: str = "", tip: Tip = "end") -> str:
-    # The line ends where the tip begins, so that no line shows beside the tip.
+_ARC: Ends = ("none", "arrow")
+
+
+def _arc(curve: list[tuple[float, float]], kind: str = "", ends: Ends = _ARC) -> str:
     (x, y), rest = curve[0], curve[1:]
     end_x, end_y = rest[-1]
-    style, head = f" {kind}" if kind else "", ""
-    if tip == "end":
-        rest = [*rest[:-1], (end_x, end_y - 6.0)]
-        head = f'<path class="tip{style}" d="M{end_x:.1f} {end_y:.1f}l-3.6 -7.5h7.2z"/>'
-    elif tip == "start":
-        head = f'<path class="tip{style}" d="M{x:.1f} {y:.1f}l-3.6 7.5h7.2z"/>'
-        y += 6.0
+    style = f" {kind}" if kind else ""
+    # Lines leave a box downwards. A line ends where its mark begins, so that no line shows beside or inside the mark.
+    heads = _mark(ends[0], x, y, 1, style) + _mark(ends[1], end_x, end_y, -1, style)
+    y += _ROOM[ends[0]]
+    rest = [*rest[:-1], (end_x, end_y - _ROOM[ends[1]])]
     steps = "".join("C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in rest[k : k + 3]) for k in range(0, len(rest), 3))
-    return f'<path class="arc{style}" d="M{x:.1f} {y:.1f}{steps}"/>{head}'
+    return f'<path class="arc{style}" d="M{x:.1f} {y:.1f}{steps}"/>{heads}'
+
+
+_ROOM: dict[Mark, float] = {"arrow": 6.0, "circle": 7.0, "none": 0.0}
+
+
+def _mark(mark: Mark, x: float, y: float, side: int, style: str) -> str:
+    """Return a mark at a box; ``side`` is 1 below it and −1 above it."""
+    if mark == "none":
+        return ""
+    if mark == "circle":
+        return f'<circle class="ring{style}" cx="{x:.1f}" cy="{y + 3.5 * side:.1f}" r="3.5"/>'
+    return f'<path class="tip{style}" d="M{x:.1f} {y:.1f}l-3.6 {7.5 * side:g}h7.2z"/>'
 
 
 def _legend(legend: Mapping[str, str], top: float) -> list[str]:

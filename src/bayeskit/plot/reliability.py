@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit.errors import BayeskitError
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import BLUE, GREY, finish, new_axes
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def reliability_curve(
     ax = new_axes(ax, (5.0, 5.0))
     name = f"{label}, " if label else ""
     if fresh or not ax.lines:
-        ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect")
+        ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label=translated_label("perfect"))
         edges = np.linspace(0, 1, bins + 1)
         share = 0.18 * rows / rows.max()
         ax.bar(edges[:-1], share, width=1 / bins, align="edge", color="#dddddd", edgecolor="white", zorder=0)
@@ -64,7 +65,13 @@ def reliability_curve(
         color=color, marker="o", ms=5, lw=1.5, elinewidth=1, capsize=2,
         label=f"{name}calibration error {error:.3f}", clip_on=False,
     )  # fmt: skip
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="probability given", ylabel="share that happened", aspect="equal")
+    ax.set(
+        xlim=(0, 1),
+        ylim=(0, 1),
+        xlabel=translated_label("probability given"),
+        ylabel=translated_label("share that happened"),
+        aspect="equal",
+    )
     ax.legend(frameon=False, loc="upper left")
     return finish(ax)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import finish, new_axes
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def state_bands(
         below = top
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0.0, 1.0)
-    ax.set_xlabel("row" if times is None else "time")
+    ax.set_xlabel(translated_label("row" if times is None else "time"))
     ax.set_ylabel("P(state)")
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
     return finish(ax)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import BLUE, GREY, RED, finish, new_axes
 
 if TYPE_CHECKING:
@@ -30,8 +31,22 @@ def tornado(
     order = sorted(range(len(labels)), key=lambda k: abs(above[k] - below[k]))
     ax = new_axes(ax, (7.0, 1.2 + 0.3 * len(labels)))
     for row, k in enumerate(order):
-        ax.barh(row, below[k] - now, left=now, color=RED, height=0.6, label="smaller" if row == 0 else None)
-        ax.barh(row, above[k] - now, left=now, color=BLUE, height=0.6, label="larger" if row == 0 else None)
+        ax.barh(
+            row,
+            below[k] - now,
+            left=now,
+            color=RED,
+            height=0.6,
+            label=translated_label("smaller") if row == 0 else None,
+        )
+        ax.barh(
+            row,
+            above[k] - now,
+            left=now,
+            color=BLUE,
+            height=0.6,
+            label=translated_label("larger") if row == 0 else None,
+        )
     ax.axvline(now, color=GREY, linewidth=0.8)
     ax.set_yticks(range(len(labels)), [labels[k] for k in order])
     ax.set_xlabel(xlabel)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.explanation import Explanation
+from bayeskit.language import label as translated_label
 from bayeskit.plot.canvas import BLUE, GREY, RED, finish, new_axes
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def waterfall(
         tick.set_color("black" if on else GREY)
     ax.set_ylim(n_lines - 0.4, -0.6)
     ax.set_xlim(reach.min() - 0.03 * span, reach.max() + 0.13 * span)
-    ax.set_xlabel("log-odds")
+    ax.set_xlabel(translated_label("log-odds"))
     ax.set_title(title, loc="left")
     ax.tick_params(axis="y", length=0)
     return finish(ax)

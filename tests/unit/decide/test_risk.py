@@ -31,7 +31,7 @@ def test_a_small_risk_keeps_its_digits():
 
 def test_overall_risk_weighs_rows():
     posterior = [[0.9, 0.1], [0.5, 0.5]]
-    assert overall_risk(posterior, None, np.array([3.0, 1.0])) == pytest.approx((3 * 0.1 + 0.5) / 4, rel=1e-15)
+    assert overall_risk(posterior, sample_weight=np.array([3.0, 1.0])) == pytest.approx((3 * 0.1 + 0.5) / 4, rel=1e-15)
 
 
 def test_realised_loss_is_the_cell_of_truth_and_action():
