@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit._kernels import n_threads
 from bayeskit.counts.memory import Memory, read_memory
 from bayeskit.defaults import MAX_MEMORY, NETWORK_BINS
 from bayeskit.errors import NetworkError, warn_caller
 from bayeskit.learn.column_kinds import Kinds
-from bayeskit.network.infer.sample_output import check_random_state
+from bayeskit.network.infer.sample_output import check_random_state, is_whole
 from bayeskit.network.learn.climber import closure
 from bayeskit.network.learn.constraints import Arcs, Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.search import searched_rows
-from bayeskit.network.learn.search_method import SearchMethod, SearchTask, as_method
+from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchTask, as_method
 from bayeskit.network.learn.structure_score import StructureScore, as_score
 from bayeskit.progress import Progress, report_step
 from bayeskit.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Structural EM for each of a hundred samples would take long.
 _MISSING = ("complete-rows", "node-average")
@@ -100,6 +108,27 @@ class ArcStrength(Result):
                 arcs.append((a, b))
         return arcs
 
+    def plot(self, threshold: float | None = None, ax: Axes | None = None, *, most: int = 40) -> Axes:
+        """Plot the strength of each pair, the share of either direction in it, and the threshold.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            The strength from which a pair counts as joined; by default `threshold`.
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        most : int, default 40
+            The number of pairs that are shown, the strongest of all.
+        """
+        import bayeskit  # the pictures are a later stage, which the public name leads to
+
+        strongest = self.arcs(0.0)[:most]
+        labels = [f"{a} → {b}" if direction > 0.5 else f"{a} — {b}" for a, b, _, direction in strongest]
+        strength, direction = [arc[2] for arc in strongest], [arc[3] for arc in strongest]
+        limit = self.threshold if threshold is None else threshold
+        axes: Axes = bayeskit.plot.strength_bars(labels, strength, direction, limit, ax)
+        return axes
+
     def averaged_cpdag(self, threshold: float | None = None) -> PartialGraph:
         """Return the class of equivalent networks of the averaged network."""
         place = {name: i for i, name in enumerate(self.names)}
@@ -159,26 +188,23 @@ def arc_strength(
     >>> arc_strength(rows, n_networks=20).averaged()
     [('A', 'C'), ('B', 'C')]
     """
-    if n_networks < 1:
-        raise NetworkError(f"n_networks must be at least 1; got {n_networks}.")
+    if not is_whole(n_networks, 1):
+        raise NetworkError(f"n_networks must be a whole number of at least 1; got {n_networks!r}.")
     chosen = as_method(method)
-    scored = as_score(score or chosen.default_score)
+    if score is not None:
+        as_score(score)  # refused before the table is read
     if missing not in _MISSING:
         raise NetworkError(f"arc_strength takes missing={' or '.join(map(repr, _MISSING))}; got {missing!r}.")
     rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
     rows = searched_rows(rows, missing, "missing='node-average' uses all of them")
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
+    scored = chosen.score_of(score, len(rows.names))
     task = SearchTask(rows, scored, limits, chosen.begin(rows.names, limits), max_bytes=read_memory(max_memory))
-    rng = np.random.default_rng(check_random_state(random_state))
-    n = len(rows.names)
+    seed, n = check_random_state(random_state), len(rows.names)
     # One object, so that Ctrl-C finds all of a network in it or nothing.
     seen = (0, np.zeros((n, n)), np.zeros((n, n)))
     try:
-        while seen[0] < n_networks:
-            result = chosen.search(replace(task, rows=_resampled(rows, rng)))
-            if not result.history.converged:  # Ctrl-C ended this search, so it ends all
-                raise KeyboardInterrupt
-            classes = result.marks
+        for classes in bootstrap_graphs(chosen, task, seed, n_networks):
             if not chosen.finds_class:
                 classes = PartialGraph.of_parents(rows.names, extend_to_dag(classes)).marks()
             both, (done, joined, toward) = classes & classes.T, seen
@@ -192,6 +218,42 @@ def arc_strength(
     done, joined, toward = seen
     share = np.divide(toward, joined, out=np.zeros_like(toward), where=joined > 0)
     return ArcStrength(rows.names, joined / done, share, done)
+
+
+def bootstrap_graphs(method: SearchMethod, task: SearchTask, seed: int, n_networks: int) -> Iterator[Marks]:
+    """Yield the graph of each bootstrap sample, several searched at a time; Ctrl-C ends them all.
+
+    Each sample has random numbers of its own, so that the number of threads changes nothing.
+    """
+    stop = Event()
+
+    def stopped(*step: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    def graph(k: int) -> Marks:
+        sample = _resampled(task.rows, np.random.default_rng([seed, k]))
+        result = method.search(replace(task, rows=sample, on_step=stopped))
+        if not result.history.converged:  # Ctrl-C ended this search, so it ends all
+            raise KeyboardInterrupt
+        return result.marks
+
+    n = min(n_threads(), n_networks)
+    if n == 1:
+        yield from map(graph, range(n_networks))
+        return
+    with ThreadPoolExecutor(n) as pool:
+        try:
+            # Two for each thread wait at a time, so that no more than these lie in memory.
+            waiting = deque(pool.submit(copy_context().run, graph, k) for k in range(min(2 * n, n_networks)))
+            for k in range(n_networks):
+                marks = waiting.popleft().result()
+                if k + 2 * n < n_networks:
+                    waiting.append(pool.submit(copy_context().run, graph, k + 2 * n))
+                yield marks
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def _resampled(rows: DiscreteRows, rng: np.random.Generator) -> DiscreteRows:

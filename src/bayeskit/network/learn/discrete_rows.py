@@ -111,7 +111,8 @@ def read_rows(
     if isinstance(table, DiscreteRows):
         return table
     if numeric is not None and numeric not in METHODS[:2]:
-        raise TableError(f"numeric must be 'equal-width' or 'equal-frequency'; got {numeric!r}.", "numeric")
+        also = "; 'mdl' looks at the neighbours in a network, so only learn_structure takes it" * (numeric == "mdl")
+        raise TableError(f"numeric must be 'equal-width' or 'equal-frequency'; got {numeric!r}{also}.", "numeric")
     source = read_table(table)
     weight = read_weight(sample_weight, source.n_rows)
     if weight is not None and not weight.all():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,15 @@ from bayeskit.network.cpd.gaussian import GaussianCPD
 Floats = NDArray[np.float64]
 
 
-def moments_of(z: Floats, weight: Floats, group: NDArray[np.int64], n_groups: int) -> tuple[Floats, Floats, Floats]:
+class Moments(NamedTuple):
+    """Of each configuration its weight, its mean and the sum of squares around it: (g,), (g, k) and (g, k, k)."""
+
+    n: Floats
+    mean: Floats
+    around: Floats
+
+
+def moments_of(z: Floats, weight: Floats, group: NDArray[np.int64], n_groups: int) -> Moments:
     """Return of each group its weight, its mean and Σ w (z - mean)(z - mean)ᵀ: (n_groups,), (…, k) and (…, k, k)."""
     n, mean = np.zeros(n_groups), np.zeros((n_groups, z.shape[1]))
     around = np.zeros((n_groups, z.shape[1], z.shape[1]))
@@ -20,10 +30,10 @@ def moments_of(z: Floats, weight: Floats, group: NDArray[np.int64], n_groups: in
         n[g], mean[g] = w.sum(), np.average(rows, axis=0, weights=w)
         away = rows - mean[g]
         around[g] = away.T @ (away * w[:, None])
-    return n, mean, around
+    return Moments(n, mean, around)
 
 
-def _smoothed(z: Floats, w: Floats, group: NDArray[np.int64], n_groups: int, smoothing: float) -> tuple[Floats, ...]:
+def _smoothed(z: Floats, w: Floats, group: NDArray[np.int64], n_groups: int, smoothing: float) -> Moments:
     """Return the moments with ``smoothing`` rows more in each group, which vary as rows within groups do.
 
     They lie around the group's own mean, so they say nothing of where it is; a group without rows is that of all rows.
@@ -34,7 +44,7 @@ def _smoothed(z: Floats, w: Floats, group: NDArray[np.int64], n_groups: int, smo
     empty = n == 0
     mean[empty] = centre[0]
     around = np.where(empty[:, None, None], smoothing * spread[0] / whole[0], around + smoothing * within)
-    return n + smoothing, mean, around
+    return Moments(n + smoothing, mean, around)
 
 
 def fit_gaussian(
@@ -56,8 +66,12 @@ def fit_gaussian(
         raise NetworkError(f"the column {name!r} is constant, so it has no density; leave the variable out.")
     scale = np.where(scale > 0, scale, 1.0)
     z = (numbers - centre) / scale
+    return regressions(cpd, name, _smoothed(z, w, group, len(cpd.intercept), smoothing), centre, scale)
+
+
+def regressions(cpd: GaussianCPD, name: str, moments: Moments, centre: Floats, scale: Floats) -> GaussianCPD:
+    """Return the regression of the last column on the others in each configuration, from moments in units of scale."""
     slope, intercept, sd = np.zeros_like(cpd.slope), np.zeros_like(cpd.intercept), np.zeros_like(cpd.sd)
-    moments = _smoothed(z, w, group, len(cpd.intercept), smoothing)
     for g, (n, mean, m) in enumerate(zip(*moments, strict=True)):
         if not n > 0:
             raise NetworkError(

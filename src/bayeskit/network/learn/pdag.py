@@ -13,7 +13,7 @@ from bayeskit.network import dag
 from bayeskit.result import Result
 
 if TYPE_CHECKING:
-    from bayeskit.plot.network_svg import Drawing, Tip
+    from bayeskit.plot.network_svg import Drawing, Ends
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PartialGraph(Result):
 
     def draw(self) -> Drawing:
         """Draw the graph; an edge without a direction has no arrowhead."""
-        return draw_partial(self.names, (*self.arcs, *self.edges), self.edges)
+        return draw_partial(self.names, line_ends((*self.arcs, *self.edges), self.edges))
 
     def to_parents(self) -> list[list[int]]:
         """Return the parents of each node in a directed graph with these arcs and no new v-structure, if there is one.
@@ -85,33 +85,40 @@ class PartialGraph(Result):
         return extend_to_dag(self.marks())
 
 
+def line_ends(arcs: Iterable[tuple[str, str]], undirected: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Ends]:
+    """Return the marks at both ends of each arc; the undirected ones have none.
+
+    Examples
+    --------
+    >>> line_ends([("A", "B"), ("B", "C")], [("C", "B")])
+    {('A', 'B'): ('none', 'arrow'), ('B', 'C'): ('none', 'none')}
+    """
+    plain = {frozenset(pair) for pair in undirected}
+    return {pair: ("none", "none" if frozenset(pair) in plain else "arrow") for pair in arcs}
+
+
 def draw_partial(
     names: Sequence[str],
-    arcs: Iterable[tuple[str, str]],
-    undirected: Iterable[tuple[str, str]],
+    lines: Mapping[tuple[str, str], Ends],
     kinds: Mapping[tuple[str, str], str] | None = None,
     legend: Mapping[str, str] | None = None,
 ) -> Drawing:
-    """Draw arcs, which may form cycles, of which the undirected ones have no arrowhead."""
+    """Draw lines, whose arrows may form cycles, with marks at their ends."""
     from bayeskit.plot.network_svg import draw_network
 
     place = {name: i for i, name in enumerate(names)}
-    pairs = [(place[a], place[b]) for a, b in arcs]
-    plain = {frozenset((place[a], place[b])) for a, b in undirected}
     # A drawing in layers needs a graph without cycles: the line that would close one is drawn upwards.
-    kept: list[list[int]] = [[] for _ in names]
-    lines: list[tuple[int, int]] = []
-    for a, b in pairs:
-        line = (b, a) if b in dag.ancestors(kept, [a]) else (a, b)
-        kept[line[1]].append(line[0])
-        lines.append(line)
-    tips: dict[tuple[int, int], Tip] = {
-        line: "none" if frozenset(line) in plain else "end" if line == pair else "start"
-        for line, pair in zip(lines, pairs, strict=True)
-    }
-    kind_of = {(place[a], place[b]): kind for (a, b), kind in (kinds or {}).items()}
-    styles = {line: kind_of[pair] for line, pair in zip(lines, pairs, strict=True) if pair in kind_of}
-    return draw_network(names, lines, arc_kinds=styles, tips=tips, legend=legend)
+    above: list[list[int]] = [[] for _ in names]
+    drawn: dict[tuple[int, int], Ends] = {}
+    styles: dict[tuple[int, int], str] = {}
+    for pair, ends in lines.items():
+        a, b = (place[name] for name in pair)
+        line = (b, a) if b in dag.ancestors(above, [a]) else (a, b)
+        above[line[1]].append(line[0])
+        drawn[line] = ends if line == (a, b) else (ends[1], ends[0])
+        if kinds and pair in kinds:
+            styles[line] = kinds[pair]
+    return draw_network(names, list(drawn), arc_kinds=styles, ends=drawn, legend=legend)
 
 
 def extend_to_dag(marks: NDArray[np.bool_]) -> list[list[int]]:

@@ -20,6 +20,9 @@ from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.learn.climber import parents_of
 from bayeskit.network.learn.constraints import Arcs, Constraints
 from bayeskit.network.learn.discrete_rows import DiscreteRows, read_rows
+from bayeskit.network.learn.mixed_rows import MixedRows, read_mixed_rows
+from bayeskit.network.learn.mixed_structure import blank_network, legal_arcs, mixed_class, mixed_method, search_mixed
+from bayeskit.network.learn.neighbor_bins import FINE_BINS, NeighborBins
 from bayeskit.network.learn.pdag import PartialGraph, extend_to_dag
 from bayeskit.network.learn.pseudo_counts import as_prior
 from bayeskit.network.learn.scored_families import ScoredFamilies
@@ -57,8 +60,11 @@ class LearnedStructure(Result):
         The class of equivalent networks that it belongs to; "ges" and "pc" find only this class.
     score : float
         The score of the network on these rows.
+    score_name : str
+        Which score this is.
     history : History
-        The objective step by step and the reason to stop; for "pc" the number of edges after each level.
+        The objective step by step and the reason to stop; for "pc" the number of edges after each level. For
+        "k2", ``history.parameters`` holds for each variable the parents as they were added, with the scores.
     conflicts : tuple of (a, c, b)
         For "pc", v-structures a → c ← b that a test says and a clearer or equally clear one contradicts.
     """
@@ -66,6 +72,7 @@ class LearnedStructure(Result):
     network: BayesianNetwork
     cpdag: PartialGraph
     score: float
+    score_name: str
     history: History
     conflicts: tuple[tuple[str, str, str], ...] = ()
 
@@ -79,7 +86,7 @@ class LearnedStructure(Result):
         return self.network.draw(**options)
 
     def __repr__(self) -> str:
-        return f"LearnedStructure({self.history.method}, {len(self.arcs)} arcs, score {self.score:.10g})"
+        return f"LearnedStructure({self.history.method}, {len(self.arcs)} arcs, {self.score_name} {self.score:.10g})"
 
 
 def learn_structure(
@@ -117,12 +124,18 @@ def learn_structure(
         equivalent networks; "pc" (`PC`) removes edges by tests of independence; "mmhc" (`MMHC`) chooses candidate arcs
         by tests, and among them by a score.
     score : {"bic", "ebic", "aic", "mdl", "k2", "bdeu", "bds", "fnml", "qnml", "loglik"} or object, optional
-        The score to maximise; by default "bic", and "k2" for method "k2". `BDeuScore` has its sample size as option.
+        The score to maximise; by default "bic" ("mdl" with more than 150 variables, since some parent of very many fits
+        by chance), and "k2" for method "k2". `BDeuScore` has its sample size as option.
     sample_weight : array of shape (n_rows,), optional
         How often each row counts.
     kinds, numeric, bins
-        As for the classifiers: kinds overrides the dtype of columns; numeric ("equal-width" or "equal-frequency") says
-        how numeric columns are put into at most ``bins`` bins.
+        As for the classifiers: kinds overrides the dtype of columns; numeric ("equal-width", "equal-frequency" or
+        "mdl") says how numeric columns are put into at most ``bins`` bins. "mdl" cuts a column where the bins say most
+        about its parents and children in the network; bins and structure are found in turn, so it takes some searches.
+        With numeric="gaussian" they stay numbers: real variables, linear Gaussian given their parents, which no
+        discrete variable has as a parent. Then "best" is the best network of all for up to 11 columns, and "tabu" with
+        restarts beyond; "hill-climb", "tabu" and "exact" are possible too, the scores are "bic", "aic", "loglik" and,
+        where all columns are numbers, "bge" (`BGe`).
     whitelist, blacklist : lists of (parent, child)
         Required arcs, and forbidden arcs.
     tiers : list of lists of columns, optional
@@ -163,19 +176,32 @@ def learn_structure(
     (('A', 'C'), ('B', 'C'))
     """
     chosen = as_method(method)
-    scored = as_score(score or chosen.default_score)
+    if score is not None:
+        as_score(score)  # refused before the table is read
     if missing not in _MISSING:
         raise NetworkError(f"missing must be one of {', '.join(map(repr, _MISSING))}; got {missing!r}.")
     as_prior(smoothing)  # refused before the search, not after it
     check_random_state(random_state)
-    rows = read_rows(table, sample_weight, kinds=kinds, numeric=numeric, bins=bins)
+    if numeric == "gaussian":
+        mixed = read_mixed_rows(table, sample_weight, kinds)
+        limits = legal_arcs(mixed, Constraints.of(mixed.names, whitelist, blacklist, tiers, max_parents))
+        chosen = mixed_method(chosen, len(mixed.names))
+        on_step = _on_step(chosen.name, mixed.names, progress, on_graph)
+        options = {"random_state": random_state, "max_bytes": read_memory(max_memory), "on_step": on_step}
+        return _learned_mixed(chosen, mixed, as_score(score or "bic"), limits, smoothing, options)
+    by_neighbors = numeric == "mdl"
+    cut = {"numeric": "equal-frequency", "bins": FINE_BINS} if by_neighbors else {"numeric": numeric, "bins": bins}
+    rows = read_rows(table, sample_weight, kinds=kinds, **cut)
     limits = Constraints.of(rows.names, whitelist, blacklist, tiers, max_parents)
+    scored = chosen.score_of(score, len(rows.names))
     begin, max_bytes = chosen.begin(rows.names, limits), read_memory(max_memory)
+    clock = _Clock(chosen)
+    if by_neighbors:
+        rows = _with_neighbor_bins(clock, rows, bins, SearchTask(rows, scored, limits, begin, random_state, max_bytes))
     _refuse_large_families(rows, parents_of(begin), max_bytes)
     on_step = _on_step(chosen.name, rows.names, progress, on_graph)
     task = SearchTask(searched_rows(rows, missing, _USE_EM), scored, limits, begin, random_state, max_bytes, on_step)
     by_em = missing == "em" and bool(rows.missing().any())
-    clock = _Clock(chosen)
     # The first of several searches only finds where to begin.
     result = (clock.method(0.25) if by_em else chosen).search(task)
     if by_em and result.history.converged:
@@ -183,6 +209,41 @@ def learn_structure(
     if not result.history.converged:
         warn_caller(f"the search was {result.history.reason}.")
     return _learned(chosen, rows, task, result, smoothing, by_em)
+
+
+def _with_neighbor_bins(clock: _Clock, fine: DiscreteRows, bins: int, task: SearchTask) -> DiscreteRows:
+    """Return the rows with bins that see their neighbours."""
+
+    def parents(rows: DiscreteRows) -> list[list[int]]:
+        _refuse_large_families(rows, parents_of(task.start), task.max_bytes)
+        searched = searched_rows(rows, "em", "")
+        result = clock.method(0.25).search(replace(task, rows=searched))
+        if not result.history.converged:
+            raise KeyboardInterrupt
+        return parents_of(_directed(result.marks))
+
+    return NeighborBins(fine, bins).learn(parents)
+
+
+def _learned_mixed(
+    method: SearchMethod,
+    rows: MixedRows,
+    score: StructureScore,
+    limits: Constraints,
+    smoothing: Any,
+    options: dict[str, Any],
+) -> LearnedStructure:
+    """Search a network with real variables, and learn its numbers from all rows."""
+    begin = method.begin(rows.names, limits)
+    task, result = search_mixed(method, rows, score, limits, begin, **options)
+    if not result.history.converged:
+        warn_caller(f"the search was {result.history.reason}.")
+    parents = parents_of(result.marks)
+    columns = {rows.names[j]: rows.values(j) for j in range(len(rows.names))}
+    way: Literal["available-case", "em"] = "available-case" if rows.whole().all() else "em"
+    network = blank_network(rows, parents).fitted(columns, rows.weight, smoothing=smoothing, missing=way)
+    score_of = task.families.total(parents)
+    return LearnedStructure(network, mixed_class(rows, result.marks), score_of, score.name, result.history)
 
 
 def _on_step(name: str, names: Sequence[str], progress: Progress | None, on_graph: OnGraph | None) -> OnStep | None:
@@ -293,4 +354,4 @@ def _learned(
     # Structural EM is judged on all rows, each family where it is known.
     scores = ScoredFamilies(rows, task.score) if by_em and task.rows is not rows else task.families
     conflicts = tuple((rows.names[a], rows.names[c], rows.names[b]) for a, c, b in result.conflicts)
-    return LearnedStructure(network, cpdag, scores.total(parents), result.history, conflicts)
+    return LearnedStructure(network, cpdag, scores.total(parents), task.score.name, result.history, conflicts)

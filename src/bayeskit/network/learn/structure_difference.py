@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeskit.errors import NetworkError
-from bayeskit.network.learn.pdag import PartialGraph, draw_partial
+from bayeskit.network.learn.pdag import PartialGraph, draw_partial, line_ends
 from bayeskit.network.named_graph import NamedGraph
 from bayeskit.result import Result
 
@@ -68,7 +68,7 @@ class NetworkComparison(Result):
         styles = {"same": self.correct, "missing": self.missing, "extra": self.extra, "turned": self.reversed}
         kinds = {arc: kind for kind, arcs in styles.items() for arc in arcs}
         legend = {kind: f"{_MEANINGS[kind]} ({len(arcs)})" for kind, arcs in styles.items() if arcs}
-        return draw_partial(self.names, kinds, self.undirected, kinds, legend)
+        return draw_partial(self.names, line_ends(kinds, self.undirected), kinds, legend)
 
 
 def compare_networks(truth: NamedGraph | PartialGraph, other: NamedGraph | PartialGraph) -> NetworkComparison:

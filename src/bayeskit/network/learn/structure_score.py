@@ -73,7 +73,7 @@ class StructureScore:
 
     @property
     def sample_size(self) -> float:
-        """The number that the kernel takes, where it takes one."""
+        """The number that the kernel takes, where it takes one: a sample size, or another weight."""
         return 1.0
 
     def fit(self, family: FamilyTable) -> float:

@@ -152,6 +152,46 @@ class LearnsTables:
         history = replace(history, parameters=kept)
         return with_tables(net, rows.flat.split(flat), Learned(None, smoothing, history))
 
+    def gradient(self, table: Any, sample_weight: Any = None) -> dict[str, NDArray[np.float64]]:
+        r"""Return the gradient of the log-likelihood by each number of each table.
+
+        .. math:: \frac{\partial \ln P(D \mid h)}{\partial w_{ijk}}
+                  = \sum_{d \in D} \frac{P(y_{ij}, u_{ik} \mid d)}{w_{ijk}}
+
+        Cells of rows that are missing are inferred. The numbers are taken as free; that those of a row of a table sum
+        to 1 is left to whoever takes a step.
+
+        Parameters
+        ----------
+        table : table
+            The rows; missing cells, and variables without a column, are hidden.
+        sample_weight : array of shape (n_rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        dict of variable to float64 array
+            Each of the shape of the variable's table.
+
+        References
+        ----------
+        Mitchell (1997), Machine Learning, equation 6.25.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> net = BayesianNetwork("rain->wet", tables={"rain": [0.8, 0.2], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> net.gradient({"rain": ["no", None], "wet": ["no", "yes"]})["rain"].round(6)
+        array([1.634615, 3.461538])
+        """
+        net = cast("BayesianNetwork", self)
+        if has_forms(net):
+            raise NetworkError("gradient is for networks of tables; a noisy-OR or a density has other parameters.")
+        rows = hidden_rows(net, table, sample_weight, 0, "error", read_memory(MAX_MEMORY))
+        tables = rows.flat.join(net.tables)
+        counts, _ = rows.expect(tables)
+        return dict(zip(net.names, rows.flat.split(rows.gradient(tables, counts)), strict=True))
+
     def _fitted_forms(
         self,
         table: Any,

@@ -103,3 +103,16 @@ def test_each_finds_a_clear_structure(score):
 def test_options_that_cannot_be_are_refused(make):
     with pytest.raises(NetworkError, match="must be"):
         make()
+
+
+def test_many_variables_are_scored_by_mdl_unless_another_score_is_named():
+    from bayeskit.network.learn.search_method import as_method
+
+    assert [as_method("best").score_of(None, n).name for n in (150, 151)] == ["bic", "mdl"]
+    assert as_method("best").score_of("bic", 1000).name == "bic"
+    assert as_method("k2").score_of(None, 1000).name == "k2"
+    rng = np.random.default_rng(0)
+    noise = {f"v{i}": rng.choice(["no", "yes"], 200) for i in range(160)}
+    found = learn_structure(noise, "ges")
+    assert found.score_name == "mdl"
+    assert len(found.arcs) < len(learn_structure(noise, "ges", "bic").arcs) / 10

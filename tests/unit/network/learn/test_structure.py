@@ -221,6 +221,44 @@ def test_the_bootstrap_is_sure_of_strong_arcs_only():
     assert (again.strength == strength).all()
 
 
+def test_the_number_of_threads_changes_no_strength():
+    from bayeskit import threads
+
+    rows, found = strong(400), []
+    for n in (1, 3):
+        with threads(n):
+            found.append(arc_strength(rows, n_networks=7, random_state=2))
+    assert_array_equal(found[0].strength, found[1].strength)
+    assert_array_equal(found[0].direction, found[1].direction)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_interrupted_bootstrap_keeps_the_networks_so_far(n_threads):
+    from bayeskit import threads
+
+    def stop(step):
+        if step.done == 3:
+            raise KeyboardInterrupt
+
+    with threads(n_threads), pytest.warns(BayeskitWarning, match="interrupted after 3 of 50 networks"):
+        found = arc_strength(strong(400), n_networks=50, random_state=2, progress=stop)
+    assert_array_equal(found.strength, arc_strength(strong(400), n_networks=3, random_state=2).strength)
+
+
+def test_the_plot_shows_the_strongest_pairs_with_their_directions_and_the_threshold():
+    strength, direction = np.zeros((3, 3)), np.zeros((3, 3))
+    strength[0, 1] = strength[1, 0] = 0.9
+    direction[0, 1], direction[1, 0] = 0.75, 0.25
+    strength[1, 2] = strength[2, 1] = 0.2
+    direction[1, 2] = direction[2, 1] = 0.5
+    ax = ArcStrength(("a", "b", "c"), strength, direction, 20).plot(threshold=0.5)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a → b", "b — c"]
+    widths = [[bar.get_width() for bar in bars] for bars in ax.containers]
+    assert widths[0] == pytest.approx([0.675, 0.1])
+    assert widths[1] == pytest.approx([0.225, 0.1])
+    assert ax.lines[0].get_xdata()[0] == 0.5
+
+
 def test_a_sample_weight_is_a_repetition():
     rows = collider(300)
     twice = {k: list(v) + list(v)[:100] for k, v in rows.items()}

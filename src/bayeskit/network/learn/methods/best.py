@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayeskit.network import dag
-from bayeskit.network.learn.candidate_parents import MANY_VARIABLES
 from bayeskit.network.learn.climber import LEAST_GAIN
 from bayeskit.network.learn.methods.ges import ClassWalk
 from bayeskit.network.learn.methods.order import OrderWalk, TimedSearch
@@ -21,7 +20,7 @@ class Best(TimedSearch):
     Parameters
     ----------
     restarts : int, optional
-        How many orders the order search begins with after the first; by default 50 (10 with more than 5,000 rows, 2
+        How many orders the order search begins with after the first; by default 50 (10 with more than 5,000 rows, 1
         with more than 50,000), or as many as ``max_seconds`` allows.
     max_seconds : float, optional
         The time after which the search ends with the best network so far; by default there is no limit.
@@ -58,7 +57,7 @@ class _BothWalks(OrderWalk):
             moves = walk.moves
             parents = moves.parents()
             order = list(dag.topological_order(parents))
-            if len(parents) > MANY_VARIABLES:
+            if self.some_candidates:
                 self._widen(parents)
             if moves.score() > self.score + LEAST_GAIN:
                 arcs = np.zeros_like(start)

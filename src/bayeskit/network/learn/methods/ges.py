@@ -51,7 +51,8 @@ class ClassWalk:
 
     def __init__(self, task: SearchTask, start: Marks) -> None:
         self._task = task
-        self._candidates = candidate_parents(task.families, task.limits)
+        self._some = len(start) > MANY_VARIABLES
+        self._candidates = candidate_parents(task.families, task.limits, self._some)
         self.moves = self._moves_from(parents_of(start))
 
     def _moves_from(self, parents: list[list[int]]) -> EquivalenceMoves:
@@ -64,7 +65,7 @@ class ClassWalk:
     def gains(self) -> Iterator[float]:
         """Make changes, the best first, until none gains; yield what each gains."""
         yield from self._climb()
-        for _ in range(N_WIDENED if len(self._candidates) > MANY_VARIABLES else 0):
+        for _ in range(N_WIDENED if self._some else 0):
             parents = self.moves.parents()
             self._candidates = widened(self._task.families, self._task.limits, self._candidates, parents)
             self.moves = self._moves_from(parents)

@@ -12,6 +12,20 @@ from bayeskit.estimate.history import History
 from bayeskit.network.learn.climber import LEAST_GAIN
 from bayeskit.network.learn.constraints import Constraints, read_ordering
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask
+from bayeskit.result import Result
+
+
+@dataclass(frozen=True)
+class ParentChoice(Result):
+    """A step of K2: a variable, the parents that it took one by one, and its score without any and after each."""
+
+    variable: str
+    parents: tuple[str, ...]
+    scores: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        taken = "".join(f", with {p} {s:.6g}" for p, s in zip(self.parents, self.scores[1:], strict=True))
+        return f"{self.variable}: alone {self.scores[0]:.6g}{taken}"
 
 
 @dataclass(frozen=True)
@@ -52,8 +66,10 @@ class K2(SearchMethod):
         before = np.zeros(n, dtype=bool)
         local = np.array([scores.local(j, np.flatnonzero(arcs[:, j]).tolist()) for j in range(n)])
         path, reason, converged = [float(local.sum())], "each variable has its parents", True
+        kept: list[ParentChoice | None] = [None]
         try:
             for step, j in enumerate(ordering, 1):
+                taken, gained = [], [float(local[j])]
                 while arcs[:, j].sum() < limits.max_parents:
                     wanted = before & limits.allowed[:, j] & ~arcs[:, j]
                     if not wanted.any():
@@ -64,9 +80,12 @@ class K2(SearchMethod):
                         break
                     arcs[best, j] = True
                     local[j] = with_one_more[best]
+                    taken.append(task.rows.names[best])
+                    gained.append(float(local[j]))
                 before[j] = True
                 path.append(float(local.sum()))
+                kept.append(ParentChoice(task.rows.names[j], tuple(taken), tuple(gained)))
                 task.report(step, path[-1], arcs)
         except KeyboardInterrupt:
             reason, converged = "interrupted; the best network so far is kept", False
-        return SearchResult(arcs, History(self.name, tuple(path), reason, converged))
+        return SearchResult(arcs, History(self.name, tuple(path), reason, converged, (), tuple(kept)))

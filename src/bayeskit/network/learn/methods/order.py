@@ -12,7 +12,13 @@ import numpy as np
 from bayeskit._kernels import BestMoves
 from bayeskit.errors import NetworkError
 from bayeskit.estimate.history import History
-from bayeskit.network.learn.candidate_parents import MANY_VARIABLES, N_WIDENED, candidate_parents, widened
+from bayeskit.network.learn.candidate_parents import (
+    MANY_VARIABLES,
+    N_WIDENED,
+    candidate_parents,
+    chosen_by_order_search,
+    widened,
+)  # fmt: skip
 from bayeskit.network.learn.climber import LEAST_GAIN, parents_of
 from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResult, SearchTask, refuse_below
 
@@ -20,7 +26,7 @@ from bayeskit.network.learn.search_method import Marks, SearchMethod, SearchResu
 # rows) and alarm (1,000) changes of one order reached more than ten random ones; on alarm with 10,000 it was less.
 _RANDOM_ORDERS = 5
 # (the most rows, the starts): a start costs as much as there are rows, and with many the first ends near the top.
-_RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 2))
+_RESTARTS = ((5_000, 50), (50_000, 10), (np.inf, 1))
 _RESTARTS_OF_MANY = 5  # with many variables a sweep takes seconds
 # So many variables at most are moved at random before each later start.
 _MOVED = 20
@@ -35,7 +41,7 @@ class TimedSearch(SearchMethod):
     Parameters
     ----------
     restarts : int, optional
-        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 2 with more than 50,000), or as
+        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 1 with more than 50,000), or as
         many as ``max_seconds`` allows.
     max_seconds : float, optional
         The time after which the search ends with the best network so far; by default there is no limit.
@@ -63,7 +69,7 @@ class OrderSearch(TimedSearch):
     Parameters
     ----------
     restarts : int, optional
-        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 2 with more than 50,000), or as
+        How many starts follow the first; by default 50 (10 with more than 5,000 rows, 1 with more than 50,000), or as
         many as ``max_seconds`` allows. The first five orders are random, later ones are the best so far with some
         variables moved at random.
     max_seconds : float, optional
@@ -97,7 +103,8 @@ class OrderWalk:
         self.order = consistent_order(list(range(self._n)), limits.required)
         self.score = task.families.total(parents_of(self.arcs))
         self.path, self.ends = [self.score], list[float]()
-        self._candidates = candidate_parents(task.families, limits)
+        self.some_candidates = chosen_by_order_search(self._n, task.rows.n_rows)
+        self._candidates = candidate_parents(task.families, limits, self.some_candidates)
         self._moves = self._moves_among(self._candidates)
 
     def _moves_among(self, candidates: list[list[int]]) -> BestMoves:
@@ -141,7 +148,7 @@ class OrderWalk:
                 for _ in range(int(self._rng.integers(2, max(_MOVED, self._n // 20) + 1))):
                     order.insert(int(self._rng.integers(self._n)), order.pop(int(self._rng.integers(self._n))))
             self.climb(order)
-            for _ in range(N_WIDENED if start == 0 and self._n > MANY_VARIABLES else 0):
+            for _ in range(N_WIDENED if start == 0 and self.some_candidates else 0):
                 self._widen(parents_of(self.arcs))
                 self.climb(self.order)
             idle = 0 if self.score > before + LEAST_GAIN else idle + 1

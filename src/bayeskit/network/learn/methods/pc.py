@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, groupby
 from typing import NamedTuple
 
@@ -80,7 +81,7 @@ class PC(SearchMethod):
         near, separators, path, whole = learn_skeleton(tests, limits, self.max_condition, report)
         marks = near.copy()
         _background(marks, limits)
-        conflicts = _direct_colliders(marks, _collider_votes(near, separators, tests), limits)
+        conflicts = _direct_colliders(marks, collider_votes(near, separators, tests), limits)
         meek(marks)
         reason = "no larger conditioning set is left to try" if whole else "interrupted; the edges left so far are kept"
         return SearchResult(marks, History(self.name, tuple(path), reason, whole), conflicts=conflicts)
@@ -104,7 +105,7 @@ def learn_skeleton(
         if not any(max(degree[x], degree[y]) > size for x, y in pairs):
             break
         try:
-            separated = _separated(tests, near, pairs, size)
+            separated = separated_pairs(tests, pairs, size, partial(_neighbours, near))
             for x, y in separated:
                 near[x, y] = near[y, x] = False
             separators |= separated
@@ -119,23 +120,26 @@ def learn_skeleton(
     return near, separators, path, True
 
 
-def _separated(tests: IndependenceTest, near: NDArray[np.bool_], pairs: list[tuple[int, int]], size: int) -> Separators:
-    """Return what separates which of the pairs, by sets of this size; some pairs at a time, which bounds the memory."""
+def separated_pairs(
+    tests: IndependenceTest, pairs: list[tuple[int, int]], size: int, candidates: Callable[[int, int], list[int]]
+) -> Separators:
+    """Return what separates which of the pairs, by sets of this size; some pairs at a time, which bounds the memory.
+
+    ``candidates(x, y)`` are the variables on the side of x whose subsets are tried for the pair x, y.
+    """
     separators: Separators = {}
     for begin in range(0, len(pairs), _PAIRS_AT_A_TIME):
         some = pairs[begin : begin + _PAIRS_AT_A_TIME]
-        none: list[list[int]] = [[] for _ in some]
-        left = _sides(near, some) if size else none
-        right = _sides(near, [(y, x) for x, y in some]) if size else none
+        left = [candidates(x, y) if size else [] for x, y in some]
+        right = [candidates(y, x) if size else [] for x, y in some]
         for pair, separation in zip(some, tests.level(some, left, right, size), strict=True):
             if separation.separated:
                 separators[pair] = separation.given
     return separators
 
 
-def _sides(near: NDArray[np.bool_], pairs: list[tuple[int, int]]) -> list[list[int]]:
-    """Return the neighbours of the first of each pair, without the second."""
-    return [[z for z in np.flatnonzero(near[x]).tolist() if z != y] for x, y in pairs]
+def _neighbours(near: NDArray[np.bool_], x: int, y: int) -> list[int]:
+    return [z for z in np.flatnonzero(near[x]).tolist() if z != y]
 
 
 def _background(marks: NDArray[np.bool_], limits: Constraints) -> None:
@@ -156,7 +160,7 @@ class Vote(NamedTuple):
     collider: bool
 
 
-def _collider_votes(near: NDArray[np.bool_], separators: Separators, tests: IndependenceTest) -> list[Vote]:
+def collider_votes(near: NDArray[np.bool_], separators: Separators, tests: IndependenceTest) -> list[Vote]:
     """Ask, for each a — c — b, whether c is in the set of neighbours that separates a and b most clearly.
 
     A pair is removed by the first set that separates it, which the order of columns decides; the one with the largest p

@@ -20,12 +20,18 @@ class EBIC(StructureScore):
     """
 
     name = "ebic"
+    compiled = True
 
     gamma: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma < float("inf"):
             raise NetworkError(f"gamma of EBIC must be at least 0; got {self.gamma!r}.")
+
+    @property
+    def sample_size(self) -> float:
+        """γ, the number that the kernel takes."""
+        return self.gamma
 
     def penalty(self, family: FamilyTable) -> float:
         """Return ½ ln N for each free number, and what it costs to name the parents."""
