@@ -56,6 +56,7 @@ SMALL = [
 # The states of child hold < and /, which pyAgrum refuses to write in BIF and writes unescaped in XML.
 WRITTEN = [
     *((name, extension) for name in SMALL for extension in ("bif", "net", "bifxml", "uai")),
+    *((name, extension) for name in ("alarm", "asia", "insurance", "survey") for extension in ("xdsl", "jgum")),
     *(("child", extension) for extension in ("net", "uai")),
 ]
 
@@ -73,7 +74,7 @@ def test_what_pyagrum_writes_is_read_as_the_same_numbers(tmp_path, name, extensi
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("extension", ["bif", "net", "bifxml"])
+@pytest.mark.parametrize("extension", ["bif", "net", "bifxml", "jgum"])
 def test_what_we_write_pyagrum_reads(tmp_path, name, extension):
     net = networks.public(name)
     net.write(tmp_path / f"net.{extension}")

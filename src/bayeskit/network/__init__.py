@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bayeskit.network.cpd.equation import Equation as Equation
     from bayeskit.network.cpd.function_table import Table as Table
     from bayeskit.network.cpd.gaussian import ConditionalGaussian as ConditionalGaussian
     from bayeskit.network.cpd.gaussian import LinearGaussian as LinearGaussian
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from bayeskit.network.learn.methods.order import OrderSearch as OrderSearch
     from bayeskit.network.learn.methods.pc import PC as PC
     from bayeskit.network.learn.methods.tabu import Tabu as Tabu
+    from bayeskit.network.learn.pag import PAG as PAG
     from bayeskit.network.learn.scores.bdeu import BDeuScore as BDeuScore
     from bayeskit.network.learn.scores.bds import BDs as BDs
+    from bayeskit.network.learn.scores.bge import BGe as BGe
     from bayeskit.network.learn.scores.ebic import EBIC as EBIC
     from bayeskit.network.network import BayesianNetwork as BayesianNetwork
 
@@ -36,10 +39,12 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "BDeuScore": "bayeskit.network.learn.scores.bdeu",
     "BDs": "bayeskit.network.learn.scores.bds",
+    "BGe": "bayeskit.network.learn.scores.bge",
     "EBIC": "bayeskit.network.learn.scores.ebic",
     "BayesianNetwork": "bayeskit.network.network",
     "Best": "bayeskit.network.learn.methods.best",
     "ChowLiu": "bayeskit.network.learn.methods.chow_liu",
+    "Equation": "bayeskit.network.cpd.equation",
     "Exact": "bayeskit.network.learn.methods.exact",
     "GES": "bayeskit.network.learn.methods.ges",
     "HillClimb": "bayeskit.network.learn.methods.hill_climb",
@@ -57,6 +62,7 @@ _PUBLIC = {
     "Ranked": "bayeskit.network.cpd.ranked",
     "Table": "bayeskit.network.cpd.function_table",
     "TreeTable": "bayeskit.network.cpd.tree_table",
+    "PAG": "bayeskit.network.learn.pag",
     "PC": "bayeskit.network.learn.methods.pc",
     "Tabu": "bayeskit.network.learn.methods.tabu",
 }

@@ -18,12 +18,19 @@ def dot_text(nodes: Mapping[str, Mapping[str, str]], arcs: Iterable[tuple[str, s
     """
     lines = []
     for name, attributes in nodes.items():
-        shown = ", ".join(f"{key}={_quoted(value)}" for key, value in attributes.items())
-        lines.append(f"  {_quoted(name)} [{shown}];")
-    lines += [f"  {_quoted(parent)} -> {_quoted(child)};" for parent, child in arcs]
+        shown = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
+        lines.append(f"  {quoted(name)} [{shown}];")
+    lines += [f"  {quoted(parent)} -> {quoted(child)};" for parent, child in arcs]
     return "\n".join(["digraph {", *lines, "}"])
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as DOT writes it.
+
+    Examples
+    --------
+    >>> quoted('a "b"')
+    '"a \\\\"b\\\\""'
+    """
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

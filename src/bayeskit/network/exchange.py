@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from bayeskit.io.model_files import save
 from bayeskit.network import formats
 from bayeskit.network.arcs import read_networkx
+from bayeskit.network.cpd.distribution import Distribution
 from bayeskit.network.cpd.table import TableCPD
-from bayeskit.network.model_file import learned_from_parts, network_from_parts, network_to_parts
+from bayeskit.network.model_file import (
+    learned_from_parts,
+    network_from_parts,
+    network_to_parts,
+    properties_from_parts,
+)
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -22,30 +28,36 @@ class Exchange:
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, normalize: bool = False) -> BayesianNetwork:
-        """Read a network from BIF, XMLBIF, Hugin NET, UAI or DOT; the extension decides, and .gz is unpacked.
+        """Read a network from a file of another program; the extension decides, and .gz is unpacked.
+
+        What the file says beside variables and numbers (titles, notes, places in the drawing) is kept in `properties`.
 
         Parameters
         ----------
         path : path
-            ``.bif``, ``.xmlbif``, ``.bifxml``, ``.xml``, ``.net``, ``.uai``, ``.dot`` or ``.gv``, also with ``.gz``.
+            BIF (``.bif``), XMLBIF (``.xmlbif``, ``.bifxml``, ``.xml``), GeNIe (``.xdsl``), Netica (``.dne``,
+            ``.dnet``), Hugin (``.net``), Microsoft (``.dsc``), pyAgrum and pgmpy (``.jgum``, ``.json``), UAI
+            (``.uai``), DOT (``.dot``, ``.gv``), also with ``.gz``.
         normalize : bool, default False
             Divide each row by its sum, for files whose rows do not sum to 1.
         """
         parts = formats.read(path, normalize)
-        net = cast("BayesianNetwork", cls.__new__(cls))
+        cpds = [table if isinstance(table, Distribution) else TableCPD(cast(Any, table)) for table in parts.tables]
+        net = cast("type[BayesianNetwork]", cls).__new__(cast(Any, cls), tables=dict(enumerate(cpds)))
         net.names = tuple(parts.names)
         net.states = tuple(parts.states)
         net.cards = tuple(map(len, parts.states))
         net.parents = tuple(parts.parents)
-        net.cpds = tuple(map(TableCPD, parts.tables))
+        net.cpds = tuple(cpds)
         net.target = None
+        net.properties = {name: dict(said) for name, said in parts.properties.items() if said}
         return net
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the network to a file; the extension decides on the format, as in `read`.
 
-        Every number is written so that it reads back as the same. UAI and Hugin NET have plain names only, so the full
-        names are written to the file too.
+        Every number is written so that it reads back as the same. Formats with plain names only hold the full names
+        too, beside them.
         """
         formats.write(cast("BayesianNetwork", self), path)
 
@@ -82,6 +94,7 @@ class Exchange:
         """Read what :meth:`to_parts` gave; the file may be untrusted."""
         net = cast("type[BayesianNetwork]", cls).from_tables(**network_from_parts(meta, arrays))
         net._learned = learned_from_parts(meta, arrays, net)
+        net.properties = properties_from_parts(meta)
         return net
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:

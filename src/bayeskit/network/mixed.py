@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,20 @@ from bayeskit.counts.memory import Memory
 from bayeskit.defaults import MAX_MEMORY
 from bayeskit.errors import NetworkError, TableError
 from bayeskit.network import dag
-from bayeskit.network.cpd.gaussian import GaussianCPD, RealForm, is_number
+from bayeskit.network.cpd.gaussian import GaussianCPD, LinearGaussian, RealForm, is_number
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.network.infer.exact import memory_in_bytes
-from bayeskit.network.infer.gaussian import MixedCase
+from bayeskit.network.infer.incomplete_rows import IncompleteRows
+from bayeskit.network.infer.mixed_queries import MixedQueries
 from bayeskit.network.infer.real_answers import MixedPosteriors, RealPosterior
 from bayeskit.network.infer.sample_output import check_random_state, check_request
+from bayeskit.network.learn.form_fitting import has_forms
 from bayeskit.network.learn.gaussian_fitting import fit_gaussian
+from bayeskit.network.learn.mixed_em import MixedEM, learn_mixed_by_em
+from bayeskit.network.learn.table_fitting import Learned
 from bayeskit.network.network import BayesianNetwork
 from bayeskit.network.states import schema_of
+from bayeskit.progress import Progress
 from bayeskit.table.encode import as_numbers
 from bayeskit.table.read import read_table
 from bayeskit.table.schema import Schema, Variable
@@ -29,7 +34,7 @@ from bayeskit.table.schema import Schema, Variable
 Floats = NDArray[np.float64]
 
 
-class MixedNetwork(BayesianNetwork):
+class MixedNetwork(MixedQueries, BayesianNetwork):  # type: ignore[misc]
     """A Bayesian network in which some variables are real; ``BayesianNetwork(…)`` makes it where a distribution is.
 
     A real variable has no states. Its parents may be discrete and real; a discrete variable has discrete parents only.
@@ -89,21 +94,43 @@ class MixedNetwork(BayesianNetwork):
             tuple(v if self.cards[i] else Variable(v.name, "gaussian", numeric=True) for i, v in enumerate(plain))
         )
 
-    def _split(self, given: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[int, float]]:
-        """Return the evidence on discrete variables, and the numbers of real ones."""
+    def _evidence(self, given: Mapping[str, Any] | None) -> tuple[MixedNetwork, dict[str, Any], dict[int, float]]:
+        """Return the network to ask, the evidence on its discrete variables, and the numbers of its real ones.
+
+        A reading with an error is one more variable, which was observed.
+        """
         states: dict[str, Any] = {}
         numbers: dict[int, float] = {}
+        readings: dict[int, LinearGaussian] = {}
         if given is not None and not isinstance(given, Mapping):
             raise NetworkError(f"given must map variables to what is known of them; got {given!r}.")
         for name, value in (given or {}).items():
             v = self.index(name)
             if v not in self._gaussian:
                 states[name] = value
-                continue
-            if not is_number(value):
-                raise NetworkError(f"{name!r} is real, so evidence on it is a number; got {value!r}.")
-            numbers[v] = float(value)
-        return states, numbers
+            elif isinstance(value, LinearGaussian) and not value.slopes:
+                readings[v] = value
+            elif is_number(value):
+                numbers[v] = float(value)
+            else:
+                raise NetworkError(
+                    f"{name!r} is real, so evidence on it is a number; got {value!r}. A reading with an error is "
+                    "LinearGaussian(mean=…, sd=…)."
+                )
+        return (self._with_readings(readings, numbers) if readings else self), states, numbers
+
+    def _with_readings(self, readings: Mapping[int, LinearGaussian], numbers: dict[int, float]) -> MixedNetwork:
+        names, states, parents, cpds = list(self.names), list(self.states), list(self.parents), list(self.cpds)
+        variables = list(self.schema)
+        for v, reading in readings.items():
+            numbers[len(names)] = reading.mean
+            names.append(f"(reading of {self.names[v]})")
+            states.append(())
+            parents.append((v,))
+            cpds.append(GaussianCPD((0,), np.zeros(1), np.ones((1, 1)), np.array([reading.sd])))
+            variables.append(Variable(names[-1], "gaussian", numeric=True))
+        schema = Schema(tuple(variables), self.schema.named)
+        return cast("MixedNetwork", self._like(names, states, parents, cpds, schema, self.target))
 
     def posterior(  # type: ignore[override]
         self,
@@ -120,14 +147,15 @@ class MixedNetwork(BayesianNetwork):
             One variable gives a `Posterior` or, where it is real, a `RealPosterior`; several, or none for all of them,
             give a mapping.
         given : mapping, optional
-            States of discrete variables (or sets, likelihoods, a `Marginal`), numbers of real ones.
+            States of discrete variables (or sets, likelihoods, a `Marginal`), numbers of real ones; a reading with an
+            error is a `LinearGaussian`: ``LinearGaussian(mean=170, sd=2)`` was read where the number itself is unknown.
         max_memory : number of bytes or str
             What tables and normals may take; more is an error, raised before any is made.
         """
         names = [variables] if isinstance(variables, str) else list(self.names if variables is None else variables)
-        places, (states, numbers) = [self.index(name) for name in names], self._split(given)
+        places = [self.index(name) for name in names]
         real = [v for v in places if v in self._gaussian]
-        case = MixedCase(self, states, numbers, real, memory_in_bytes(max_memory))
+        case = self._case(given, real, memory_in_bytes(max_memory))
         parts: dict[str, Posterior | RealPosterior] = dict(case.real(real))
         parts |= {name: case.discrete(name) for name, v in zip(names, places, strict=True) if v not in self._gaussian}
         return (
@@ -143,27 +171,52 @@ class MixedNetwork(BayesianNetwork):
         real = [name for name in event if self.index(name) in self._gaussian]
         if real:
             raise NetworkError(f"{real[0]!r} is real: ask posterior({real[0]!r}, …).cdf(x) for its probabilities.")
-        net, evidence, _ = MixedCase(self, *self._split(given), [], memory_in_bytes(max_memory))._joined
+        net, evidence, _ = self._case(given, [], memory_in_bytes(max_memory))._joined
         assert net is not None
         return net.probability(event, given=evidence, max_memory=max_memory)
 
     def log_evidence(self, given: Mapping[str, Any], *, max_memory: Memory = MAX_MEMORY) -> float:
         """Return the logarithm of the density of evidence; numbers of real variables, states of discrete ones."""
-        return MixedCase(self, *self._split(given), [], memory_in_bytes(max_memory)).log_evidence
+        return self._case(given, [], memory_in_bytes(max_memory)).log_evidence
 
     def sample(  # type: ignore[override]
-        self, n: int, *, random_state: int = 0, output: str = "dict"
+        self,
+        n: int,
+        *,
+        given: Mapping[str, Any] | None = None,
+        random_state: int = 0,
+        output: str = "dict",
+        max_memory: Memory = MAX_MEMORY,
     ) -> Any:
-        """Sample cases, parents before children; real columns are numbers.
+        """Sample cases; real columns are numbers.
 
-        ``output`` is "dict", "pandas" or "polars".
+        With evidence the cases are exact and independent samples of the distribution given it. ``output`` is "dict",
+        "pandas" or "polars".
         """
         rows, seed = check_request(n, output), check_random_state(random_state)
         if output == "codes":
             raise NetworkError("real variables have no codes: output must be 'dict', 'pandas' or 'polars'.")
+        codes, numbers = (
+            self._sampled_given(rows, seed, given, max_memory) if given else self._sampled_forward(rows, seed)
+        )
+        columns = {
+            name: numbers[v] if v in numbers else np.array(self.states[v], dtype=object)[codes[name]].astype(str)
+            for v, name in enumerate(self.names)
+        }
+        if output == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        if output == "polars":
+            import polars as pl
+
+            return pl.DataFrame(columns)
+        return columns
+
+    def _sampled_forward(self, rows: int, seed: int) -> tuple[dict[str, NDArray[Any]], dict[int, Floats]]:
+        """Return codes and numbers sampled parents before children."""
         net = self._discrete
         codes = [] if net is None else net.sample(rows, random_state=seed, output="codes")
-        states = {} if net is None else net.sample(rows, random_state=seed)
         by_name = {} if net is None else dict(zip(net.names, codes, strict=True))
         numbers: dict[int, Floats] = {}
         for v in dag.topological_order(self.parents):
@@ -175,16 +228,32 @@ class MixedNetwork(BayesianNetwork):
             # One stream per variable: more cases begin with the same ones.
             noise = np.random.default_rng([seed, v]).standard_normal(rows)
             numbers[v] = cpd.intercept[at] + (cpd.slope[at] * x).sum(axis=1) + cpd.sd[at] * noise
-        columns = {name: numbers[v] if v in numbers else states[name] for v, name in enumerate(self.names)}
-        if output == "pandas":
-            import pandas as pd
+        return by_name, numbers
 
-            return pd.DataFrame(columns)
-        if output == "polars":
-            import polars as pl
-
-            return pl.DataFrame(columns)
-        return columns
+    def _sampled_given(
+        self, rows: int, seed: int, given: Mapping[str, Any], max_memory: Memory
+    ) -> tuple[dict[str, NDArray[Any]], dict[int, Floats]]:
+        """Return codes sampled given the evidence, and numbers given these and the evidence."""
+        case = self._case(given, list(self._gaussian), memory_in_bytes(max_memory))
+        net, evidence, _ = case._joined
+        codes = [] if net is None else net.sample(
+            rows, given=evidence, random_state=seed, output="codes", max_memory=max_memory
+        )  # fmt: skip
+        by_name = {} if net is None else dict(zip(net.names, codes, strict=True))
+        numbers = {v: np.full(rows, case.known[v]) for v in self._gaussian if v in case.known}
+        for group in case.groups:
+            free = [v for v in group.members if v not in case.known]
+            if not free:
+                continue
+            cards = [self.cards[p] for p in group.parents]
+            at = np.zeros(rows, dtype=np.int64)
+            if cards:
+                at = np.ravel_multi_index([by_name[self.names[p]].astype(np.int64) for p in group.parents], cards)
+            means, roots = group.conditional(case.seen, free)
+            noise = np.stack([np.random.default_rng([seed, v]).standard_normal(rows) for v in free], axis=1)
+            drawn = means[at] + np.einsum("nij,ni->nj", roots[at], noise)
+            numbers |= {v: drawn[:, k] for k, v in enumerate(free)}
+        return by_name, numbers
 
     def _parents_of(
         self, v: int, codes: Mapping[str, NDArray[Any]], numbers: Mapping[int, Floats], n: int
@@ -221,22 +290,45 @@ class MixedNetwork(BayesianNetwork):
         }
         return codes, numbers, source.n_rows
 
-    def log_probability(self, table: Any) -> Floats:
-        """Return the log-density of each row of a table; every variable needs a column and no cell may be missing."""
+    def _incomplete(self, table: Any) -> IncompleteRows:
+        """Return the rows of a table with the marks of their missing cells."""
         codes, numbers, n = self._read_rows(table)
-        total = np.zeros(n) if self._discrete is None else self._discrete.log_probability(table).copy()
-        for v in self._gaussian:
-            missing = np.flatnonzero(np.isnan(numbers[v]))
-            if len(missing):
-                raise TableError(f"row {missing[0]} has no value for {self.names[v]!r}; leave such rows out.")
-        for v, cpd in self._gaussian.items():
-            total += cpd.log_density(numbers[v], *self._parents_of(v, codes, numbers, n))
-        return total
+        marked = {}
+        for name, column in codes.items():
+            v = self.index(name)
+            marked[v] = np.where(column < self.cards[v], column, 0).astype(np.int64)
+            marked[v][column >= self.cards[v]] = -1
+        return IncompleteRows(self, marked, numbers, n)
+
+    def log_probability(self, table: Any) -> Floats:
+        """Return the log-density of the known cells of each row of a table; missing cells are summed out, exactly.
+
+        Every variable needs a column. Of a variable without any evidence below it nothing is known, and its cells
+        may all be missing.
+
+        Examples
+        --------
+        >>> from bayeskit import BayesianNetwork
+        >>> from bayeskit.network import LinearGaussian
+        >>> net = BayesianNetwork("x->y", tables={"x": LinearGaussian(), "y": LinearGaussian(sd=2, x=1)})
+        >>> net.log_probability({"x": [0.0, None], "y": [1.0, 1.0]}).round(6)
+        array([-2.656024, -1.823657])
+        """
+        return self._incomplete(table).log_evidence(self.cpds)
 
     def fitted(  # type: ignore[override]
-        self, table: Any, sample_weight: Any = None, *, smoothing: float = 1.0
+        self,
+        table: Any,
+        sample_weight: Any = None,
+        *,
+        smoothing: float = 1.0,
+        missing: Literal["available-case", "em"] = "available-case",
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        progress: Progress | None = None,
+        record: bool = False,
     ) -> BayesianNetwork:
-        r"""Return this network with its numbers estimated from the rows in which each family is known.
+        r"""Return this network with its numbers estimated from rows.
 
         Tables as for any network. A real variable is regressed on its real parents for each configuration of its
         discrete ones, from moments that add: to those of each configuration the mean moments of all rows are added λ
@@ -249,7 +341,14 @@ class MixedNetwork(BayesianNetwork):
         sample_weight : array of shape (n_rows,), optional
         smoothing : float, default 1
             λ.
+        missing : {"available-case", "em"}
+            With missing cells: use the rows in which each family is known, or maximise the likelihood of all known
+            cells (times the prior) by EM, whose objective is in `history`.
+        tol, max_iter, progress, record
+            Of EM, as in `BayesianNetwork.fitted`.
         """
+        if missing not in ("available-case", "em"):
+            raise NetworkError(f"missing must be 'available-case' or 'em' in a mixed network; got {missing!r}.")
         codes, numbers, n = self._read_rows(table)
         if not n:
             raise TableError("the table has no rows, so there is nothing to learn from.")
@@ -264,7 +363,18 @@ class MixedNetwork(BayesianNetwork):
                 continue
             d, x = self._parents_of(v, codes, numbers, n)
             cpds.append(fit_gaussian(self._gaussian[v], name, d, x, numbers[v], weight, float(smoothing)))
-        return self._like(self.names, self.states, self.parents, cpds, self.schema, self.target)
+        first = self._like(self.names, self.states, self.parents, cpds, self.schema, self.target)
+        if missing == "available-case":
+            return first
+        if net is not None and has_forms(net):
+            raise NetworkError("EM of a mixed network learns tables and Gaussians; it has a noisy-OR or its like.")
+        em = MixedEM(self, self._incomplete(table), weight, float(smoothing))
+        learned, history = learn_mixed_by_em(
+            em, first.cpds, tol=tol, max_iter=max_iter, progress=progress, record=record
+        )
+        result = self._like(self.names, self.states, self.parents, learned, self.schema, self.target)
+        result._learned = Learned(None, smoothing, history)
+        return result
 
     def do(self, actions: Mapping[str, object] | None = None, /, **more: object) -> BayesianNetwork:
         """Return the network after an intervention: a real variable is set to a number, a discrete one as usual."""
@@ -282,9 +392,9 @@ class MixedNetwork(BayesianNetwork):
 
     # What knows tables only, refused by name.
     _REFUSED: ClassVar[Sequence[str]] = (
-        "joint", "most_probable", "posterior_rows", "predict_proba", "tree_size", "entropy", "mutual_information",
-        "divergence", "questions", "sensitivity", "conflict", "independent", "arc_influence", "updated", "merged",
-        "unlearned", "write", "to_networkx", "with_arc", "without_arc", "without_variable", "with_variable",
+        "posterior_rows", "predict_proba", "tree_size", "kl_divergence", "questions", "sensitivity",
+        "two_way_sensitivity", "conflict", "independent", "arc_influence", "updated", "merged", "unlearned",
+        "to_networkx", "with_arc", "without_arc", "without_variable", "with_variable",
     )  # fmt: skip
 
 

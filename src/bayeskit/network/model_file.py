@@ -33,12 +33,25 @@ def network_to_parts(net: BayesianNetwork) -> tuple[dict[str, Any], dict[str, ND
         "target": net.target,
         "cpds": entries,
     }
+    if net.properties:
+        meta["properties"] = {name: dict(said) for name, said in net.properties.items()}
     arrays = {"numbers": numbers}
     if net.counts is not None and net._learned is not None:
         counted, counts = net.counts.to_parts()
         meta["learned"] = {"counts": counted, **to_json({"smoothing": net._learned.smoothing})}
         arrays |= {f"counts_{name}": array for name, array in counts.items()}
     return meta, arrays
+
+
+def properties_from_parts(meta: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return what the network's file said of its variables; text only."""
+    held = expect_field(meta, "properties", dict) if "properties" in meta else {}
+    if not all(
+        isinstance(said, dict) and all(isinstance(text, str) for text in (name, *said, *said.values()))
+        for name, said in held.items()
+    ):
+        raise ModelFileError("properties must map names to mappings of text to text.")
+    return held
 
 
 def learned_from_parts(meta: dict[str, Any], arrays: dict[str, NDArray[Any]], net: BayesianNetwork) -> Learned | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,12 @@ from bayeskit.network.exchange import Exchange
 from bayeskit.network.independence import Independence, independence
 from bayeskit.network.infer.case_queries import CaseQueries
 from bayeskit.network.infer.conflict import ConflictQueries
+from bayeskit.network.infer.elimination import EliminationQueries
 from bayeskit.network.infer.explain import ExplainsAnswers
 from bayeskit.network.infer.next_question import NextQuestion
 from bayeskit.network.infer.sample_output import check_random_state
 from bayeskit.network.infer.sensitivity import SensitivityQueries
+from bayeskit.network.infer.two_way import TwoWayQueries
 from bayeskit.network.infer.uncertainty import UncertaintyMeasures
 from bayeskit.network.influence import influence_of_axis
 from bayeskit.network.learn.table_fitting import Learned, LearnsTables
@@ -46,8 +49,8 @@ LARGEST_SCORED = 1 << 16
 
 
 class BayesianNetwork(
-    NamedGraph, CaseQueries, ExplainsAnswers, ConflictQueries, NextQuestion, SensitivityQueries, UncertaintyMeasures,
-    Editing, LearnsTables, Exchange, Drawable, Reports,
+    NamedGraph, CaseQueries, ExplainsAnswers, ConflictQueries, EliminationQueries, NextQuestion, SensitivityQueries,
+    TwoWayQueries, UncertaintyMeasures, Editing, LearnsTables, Exchange, Drawable, Reports,
 ):  # fmt: skip
     r"""A Bayesian network over named variables with named states.
 
@@ -97,6 +100,9 @@ class BayesianNetwork(
         The columns of a table that the states stand for: categorical values, or the bins of a numeric column.
     target : str or None
         The variable that `predict_proba` predicts.
+    properties : mapping of name to mapping of str to str
+        What the file of a network says of a variable beside its numbers ("label", "comment", "position", …), and of
+        the network itself by ""; copies and files keep it, and nothing here depends on it.
 
     Examples
     --------
@@ -113,6 +119,7 @@ class BayesianNetwork(
     cards: tuple[int, ...]
     cpds: tuple[Distribution, ...]
     target: str | None
+    properties: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
     def __new__(cls, *args: Any, **options: Any) -> BayesianNetwork:
         """Return a network, of real variables too where a distribution is of one."""
@@ -225,6 +232,8 @@ class BayesianNetwork(
         net._fill_graph(names, states, parents)
         net.cpds, net.target = tuple(cpds), target
         net.schema = check_schema(schema, net.names, net.states)
+        if self.properties:
+            net.properties = {name: said for name, said in self.properties.items() if not name or name in net}
         return net
 
     @cached_property
@@ -265,7 +274,8 @@ class BayesianNetwork(
         # Only what the network is: compiled engines and other cached things are made again where they are needed.
         learned = self._learned
         cpds = [cpd.values if isinstance(cpd, TableCPD) else cpd for cpd in self.cpds]
-        return _restore, (self.names, self.states, self.parents, cpds, self.schema, self.target, learned)
+        kept = {name: dict(said) for name, said in self.properties.items()}
+        return _restore, (self.names, self.states, self.parents, cpds, self.schema, self.target, learned, kept)
 
     @cached_property
     def _state_places(self) -> tuple[dict[str, int], ...]:
@@ -410,8 +420,15 @@ class BayesianNetwork(
 
 
 def _restore(
-    names: Any, states: Any, parents: Any, tables: Any, schema: Any, target: Any, learned: Learned | None = None
+    names: Any,
+    states: Any,
+    parents: Any,
+    tables: Any,
+    schema: Any,
+    target: Any,
+    learned: Learned | None,
+    properties: Mapping[str, Mapping[str, str]],
 ) -> BayesianNetwork:
     net = BayesianNetwork.from_tables(names, states, parents, tables, schema=schema, target=target)
-    net._learned = learned
+    net._learned, net.properties = learned, properties
     return net

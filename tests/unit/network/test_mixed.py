@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, norm
 
 import bayeskit
 from bayeskit import BayesianNetwork
-from bayeskit.errors import NetworkError, TableError, TooLargeError
+from bayeskit.errors import NetworkError, TooLargeError
 from bayeskit.network import ConditionalGaussian, LinearGaussian, Marginal
 
 TIGHT = 1e-10
@@ -322,15 +322,11 @@ def test_what_is_no_mixed_network_is_refused(build, message):
 
 
 def test_what_is_for_tables_only_says_so():
-    for ask in (CLINIC.most_probable, CLINIC.entropy, CLINIC.tree_size, CLINIC.arc_influence):
+    for ask in (CLINIC.tree_size, CLINIC.arc_influence, CLINIC.conflict):
         with pytest.raises(NetworkError, match="is for networks of discrete variables; 'height' is real"):
             ask()
     with pytest.raises(NetworkError, match="'height' is real, so evidence on it is a number; got 'tall'"):
         CLINIC.posterior("sex", given={"height": "tall"})
-    cases = CLINIC.sample(3, output="pandas")
-    cases.loc[1, "height"] = np.nan
-    with pytest.raises(TableError, match="row 1 has no value for 'height'"):
-        CLINIC.log_probability(cases)
     with pytest.raises(TooLargeError, match="normal over"):
         CLINIC.posterior("pressure", max_memory=100)
 

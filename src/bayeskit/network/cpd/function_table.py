@@ -4,34 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from bayeskit.errors import NetworkError
 from bayeskit.network.cpd.distribution import Distribution, Family, probability
+from bayeskit.network.cpd.equation import values_of
 from bayeskit.network.cpd.table import TableCPD, check_size
 from bayeskit.network.cpd.written_form import WrittenForm
+from bayeskit.network.expression import Expression
 
 
 class Table(WrittenForm):
     """A table made by a function: `Table.of`."""
 
-    def __init__(self, function: Callable[..., Any], parents: Sequence[str] | None = None) -> None:
-        if not callable(function):
-            raise NetworkError(f"Table.of needs a function of the parents' states; got {function!r}.")
-        self.function = function
+    def __init__(self, function: Callable[..., Any] | str, parents: Sequence[str] | None = None) -> None:
+        if not callable(function) and not isinstance(function, str):
+            raise NetworkError(f"Table.of needs a function of the parents' states, or a formula; got {function!r}.")
+        self.function = Expression(function) if isinstance(function, str) else function
         self.parents = None if parents is None else tuple(map(str, [parents] if isinstance(parents, str) else parents))
 
     @classmethod
-    def of(cls, function: Callable[..., Any], parents: Sequence[str] | None = None) -> Table:
+    def of(cls, function: Callable[..., Any] | str, parents: Sequence[str] | None = None) -> Table:
         """Return a table whose rows a function gives.
 
         Parameters
         ----------
-        function : callable
+        function : callable or str
             Called with one state of each parent, as text; returns the variable's state (or True and False for the
-            states that say "yes" and "no"), or a distribution: one number per own state, or a mapping.
+            states that say "yes" and "no"), or a distribution: one number per own state, or a mapping. Or a formula of
+            the parents' names (see :class:`~bayeskit.network.expression.Expression`), in which states that are
+            numbers count as these, and "yes" and "no" as 1 and 0.
         parents : list of str, optional
             The order of the arguments; by default that of the arcs.
 
@@ -44,8 +49,14 @@ class Table(WrittenForm):
         ... )
         >>> net.posterior("both")["yes"]
         0.25
+        >>> net.with_table("both", Table.of("a + b >= 1")).posterior("both")["yes"]
+        0.75
         """
         return cls(function, parents)
+
+    def formula_rows(self, cards: tuple[int, ...]) -> int:
+        """Return how often the formula is computed."""
+        return prod(cards)
 
     def bound(self, family: Family) -> Distribution:
         """Return the table for a family; the function is called once for each row."""
@@ -56,6 +67,11 @@ class Table(WrittenForm):
             )
         check_size(family.name, family.shape)
         values = np.zeros(family.shape)
+        if isinstance(self.function, Expression):
+            for place, result in values_of(self.function, family).items():
+                given = [f"{n}={s[k]}" for n, s, k in zip(family.parents, family.parent_states, place, strict=True)]
+                _fill(values[place] if place else values, family, result, ", ".join(given))
+            return TableCPD(values)
         places = [family.parents.index(name) for name in order]
         for codes in product(*(range(card) for card in family.shape[:-1])):
             states = [family.parent_states[p][codes[p]] for p in places]

@@ -75,12 +75,14 @@ class GaussianCPD(Distribution):
 
     def log_density(self, y: Table, codes: Codes, x: Table) -> Table:
         """Return log p(y | parents) for each row: codes (n, discrete parents) and numbers (n, real parents)."""
-        d = self.configuration(codes)
-        mean = self.intercept[d] + (self.slope[d] * x).sum(axis=1)
+        # With one configuration its numbers serve all rows as they are.
+        d = self.configuration(codes) if len(self.sd) > 1 else 0
+        mean = self.intercept[d] + ((self.slope[d] * x).sum(axis=1) if x.shape[1] else 0.0)
+        sd = self.sd[d]
         with np.errstate(divide="ignore", invalid="ignore"):
-            z = (y - mean) / self.sd[d]
-            log = -0.5 * z * z - np.log(self.sd[d]) - 0.5 * np.log(2.0 * np.pi)
-        return np.where(self.sd[d] > 0, log, np.where(y == mean, 0.0, -np.inf))
+            z = (y - mean) / sd
+            log = -0.5 * z * z - (np.log(sd) + 0.5 * np.log(2.0 * np.pi))
+        return log if (sd > 0).all() else np.where(sd > 0, log, np.where(y == mean, 0.0, -np.inf))
 
     def configuration(self, codes: Codes) -> Codes:
         """Return the number of the configuration of the discrete parents in each row."""

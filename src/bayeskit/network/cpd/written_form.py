@@ -17,6 +17,10 @@ class WrittenForm(ABC):
     def bound(self, family: Family) -> Distribution:
         """Return the distribution for a family, its numbers in the order of parents and states."""
 
+    def formula_rows(self, cards: tuple[int, ...]) -> int:
+        """Return how often a formula is computed for parents with so many states; 0 for what is no formula."""
+        return 0
+
     def default_states(self) -> list[str]:
         """Return the states of a variable that was given none."""
         return ["no", "yes"]

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.formats.network_format import known_extensions
 from bayeskit.network.formats.network_parts import Parts, check_parents
 from bayeskit.network.formats.paths import format_of, is_network_file, load_text, save_text
 
@@ -26,6 +27,12 @@ def read(path: str | os.PathLike[str], normalize: bool = False) -> Parts:
 def write(net: BayesianNetwork, path: str | os.PathLike[str]) -> None:
     """Write a network in the format of the path's extension."""
     form, packed = format_of(path)
+    if net.real and not form.holds_real:
+        able = sorted(ext for ext, cls in known_extensions().items() if cls.holds_real)
+        raise NetworkError(
+            f"{net.real[0]!r} is a real variable, which {form.name} files cannot hold; write {', '.join(able)} or "
+            ".bayes."
+        )
     for name in chain(net.names, *net.states):
         if name != name.strip() or not name.isprintable():
             raise NetworkError(

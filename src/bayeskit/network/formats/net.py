@@ -1,14 +1,19 @@
-"""Hugin NET: discrete chance nodes and their potentials."""
+"""Hugin NET: discrete and continuous chance nodes and their potentials."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import NetworkError
+from bayeskit.network.cpd.function_table import Table
+from bayeskit.network.cpd.gaussian import GaussianCPD
+from bayeskit.network.formats.gaussian_text import hugin_text, read_normals
 from bayeskit.network.formats.lexer import Scanner, numbers
 from bayeskit.network.formats.network_format import NetworkFormat
-from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
+from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows, not_answered
+from bayeskit.network.formats.plain_names import PLAIN, plain_names
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -19,9 +24,9 @@ _TOKEN = re.compile(r'(?P<quoted>"[^"]*")|(?P<word>[^\s(){}|=;"%]+)|[(){}|=;]')
 _STATE = re.compile(r'(?P<quoted>"[^"]*")|(?P<word>[^\s(){}|;"%]+)|[(){}|;]')
 _VALUE = re.compile(r'(?:[^;%"]+|%[^\n]*|"[^"]*")*')
 _COMMENT = re.compile(r"%[^\n]*")
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Names that NET cannot hold as they are stand in an attribute of ours beside the plain name.
 _OURS = "bayeskit_name"
+_MODEL: tuple[str, ...] = ("model_nodes", "model_data")
 
 
 class _Reader(Scanner):
@@ -31,22 +36,27 @@ class _Reader(Scanner):
         self.places: dict[str, int] = {}
         self.names: list[str] = []
         self.taken: set[str] = set()
+        self.plain: list[str] = []
         self.states: list[tuple[str, ...]] = []
         self.node_at: list[int] = []
-        self.potentials: dict[int, tuple[int, list[int], str, int]] = {}
+        self.properties: dict[str, dict[str, str]] = {"": {}}
+        self.potentials: dict[int, tuple[int, list[int], dict[str, tuple[int, str]]]] = {}
 
     def read(self) -> None:
         while self.peek():
             start = self.at
             word = self.word("'net', 'node' or 'potential'")
             if word == "net":
-                self.attributes()
-            elif word in ("node", "discrete"):
-                if word == "discrete":
+                self.properties[""] |= _kept(self.attributes())
+            elif word in ("node", "discrete", "continuous"):
+                if word != "node":
                     self.need("node")
-                self.node()
+                self.node(real=word == "continuous")
             elif word == "potential":
                 self.potential(start)
+            elif word in ("decision", "utility", "function"):
+                kind = "function" if word == "function" else word
+                not_answered(self.source, start, self.word("the node's name"), kind)
             else:
                 self.fault(f"only 'net', 'node' and 'potential' can be read, found {word[:40]!r}.", start)
 
@@ -67,13 +77,13 @@ class _Reader(Scanner):
             attributes[name] = at, text
         return attributes
 
-    def node(self) -> None:
+    def node(self, real: bool) -> None:
         start = self.at
         plain = self.word("the node's name")
         if plain in self.places:
             self.fault(f"node {plain!r} appears twice.", start)
         attributes = self.attributes()
-        if "states" not in attributes:
+        if "states" not in attributes and not real:
             self.fault(f"node {plain!r} has no states.", start)
         self.places[plain] = len(self.names)
         self.node_at.append(start)
@@ -82,7 +92,12 @@ class _Reader(Scanner):
             self.fault(f"the name {name!r} is empty or appears twice.", start)
         self.taken.add(name)
         self.names.append(name)
-        self.states.append(self.state_names(plain, *attributes["states"]))
+        self.plain.append(plain)
+        self.states.append(() if real else self.state_names(plain, *attributes["states"]))
+        kept = _kept(attributes)
+        if kept.get("label") in (plain, name):
+            del kept["label"]
+        self.properties[name] = kept
 
     def state_names(self, node: str, at: int, text: str) -> tuple[str, ...]:
         inner = Scanner(self.source, _BLANK, _STATE, at, at + len(text))
@@ -120,28 +135,58 @@ class _Reader(Scanner):
         if child in self.potentials:
             self.fault(f"node {self.names[child]!r} has two potentials.", start)
         attributes = self.attributes()
-        if "data" not in attributes:
+        if not {"data", "model_data"} & attributes.keys():
             self.fault(f"the potential of {self.names[child]!r} has no data.", start)
-        at, text = attributes["data"]
-        self.potentials[child] = start, list(above), text, at
+        self.potentials[child] = start, list(above), attributes
 
     def parts(self) -> Parts:
         for i, name in enumerate(self.names):
             if i not in self.potentials:
                 self.fault(f"node {name!r} has no potential.", self.node_at[i])
-        tables = []
-        cards = [len(names) for names in self.states]
-        for i, name in enumerate(self.names):
-            _, above, text, at = self.potentials[i]
-            if text.count("(") != text.count(")"):
-                self.fault(f"the brackets of the data of {name!r} do not match.", at)
-            # Brackets group the numbers for the eye; blanks of the same length keep the places.
-            flat = _COMMENT.sub(lambda comment: " " * len(comment.group()), text).replace("(", " ").replace(")", " ")
-            values = numbers(self.source, flat, at)
-            shape = (*(cards[p] for p in above), cards[i])
-            tables.append(checked_rows(self.source, at, name, values, shape, self.normalize))
+        tables = [self.table(i, self.potentials[i][1], self.potentials[i][2]) for i in range(len(self.names))]
+        parents = [tuple(self.potentials[i][1]) for i in range(len(self.names))]
         starts = [self.potentials[i][0] for i in range(len(self.names))]
-        return Parts(self.names, self.states, [tuple(self.potentials[i][1]) for i in range(len(cards))], tables, starts)
+        return Parts(self.names, self.states, parents, tables, starts, self.properties)
+
+    def table(self, i: int, above: list[int], attributes: dict[str, tuple[int, str]]) -> Any:
+        name, cards = self.names[i], [len(self.states[p]) for p in above]
+        model: dict[str, str] = {key: attributes[key][1].strip() for key in _MODEL if key in attributes}
+        at, text = attributes.get("data", attributes.get("model_data", (0, "")))
+        if text.count("(") != text.count(")"):
+            self.fault(f"the brackets of the data of {name!r} do not match.", at)
+        # Blanks of the same length keep the places.
+        flat = _COMMENT.sub(lambda comment: " " * len(comment.group()), text)
+        if not self.states[i]:
+            aliases = {self.plain[p]: self.names[p] for p in above}
+            real = {self.plain[p] for p in above if not self.states[p]}
+            shape = [card for card in cards if card]
+            return read_normals(self.source, at, name, flat, cards, shape, aliases, real)
+        if 0 in cards:
+            real_parent = self.names[above[cards.index(0)]]
+            self.fault(f"{name!r} is discrete and has the real parent {real_parent!r}.", at)
+        if "data" not in attributes:
+            return self.formula(name, at, flat, model)
+        self.properties[name] |= model
+        # Brackets group the numbers for the eye.
+        values = numbers(self.source, flat.replace("(", " ").replace(")", " "), at)
+        return checked_rows(self.source, at, name, values, (*cards, len(self.states[i])), self.normalize)
+
+    def formula(self, name: str, at: int, text: str, model: dict[str, str]) -> Table:
+        """Read the formula of a node that has no numbers yet."""
+        if model.get("model_nodes", "()").strip("() \t\n"):
+            self.fault(f"{name!r} has a formula for each state of its model nodes and no data; compile it first.", at)
+        try:
+            return Table.of(text)
+        except NetworkError as error:
+            self.fault(f"{name!r}: {error}", at)
+
+
+def _kept(attributes: dict[str, tuple[int, str]]) -> dict[str, str]:
+    """Return what a block says beside states and our name; brackets of positions and quotes of text are dropped."""
+    kept = {name: _unquoted(text) for name, (_, text) in attributes.items() if name not in ("states", _OURS)}
+    if "position" in kept:
+        kept["position"] = " ".join(kept["position"].strip("() \n").split())
+    return kept
 
 
 def _unquoted(text: str) -> str:
@@ -153,50 +198,49 @@ class HuginNet(NetworkFormat):
 
     name = "net"
     extensions = (".net",)
+    holds_real = True
 
     def read(self, source: FileText, normalize: bool) -> Parts:
-        """Read NET; utilities, decisions, continuous nodes and classes are refused."""
+        """Read NET; utilities, decisions and classes are refused by name."""
         reader = _Reader(source, normalize)
         reader.read()
         return reader.parts()
 
     def write(self, net: BayesianNetwork) -> str:
         """Write NET; a name that is not a plain word is written as label and in an attribute of our own."""
-        plain = _plain_names(net.names)
-        lines = ["net", "{", "}"]
+        plain = plain_names(net.names)
+        lines = ["net", "{", *_written(net.properties.get("", {})), "}"]
         for name, short, names in zip(net.names, plain, net.states, strict=True):
             states = " ".join(_quoted(state) for state in names)
-            lines += [f"node {short}", "{", f"  states = ({states});", f"  label = {_quoted(name)};"]
+            said = net.properties.get(name, {})
+            lines += [f"node {short}", "{", f"  states = ({states});"] if names else [f"continuous node {short}", "{"]
+            lines.append(f"  label = {_quoted(said.get('label', name))};")
             if short != name:
                 lines.append(f"  {_OURS} = {_quoted(name)};")
-            lines.append("}")
-        for i, (above, table) in enumerate(zip(net.parents, net.tables, strict=True)):
-            given = " ".join(plain[p] for p in above)
-            lines += [f"potential ({plain[i]} | {given})" if above else f"potential ({plain[i]})", "{"]
-            lines += [f"  data = {_bracketed(table.tolist())};", "}"]
+            lines += [*_written({key: text for key, text in said.items() if key != "label"}), "}"]
+        for i, (above, cpd) in enumerate(zip(net.parents, net.cpds, strict=True)):
+            given = [plain[p] for p in above]
+            lines += [f"potential ({plain[i]} | {' '.join(given)})" if above else f"potential ({plain[i]})", "{"]
+            text = hugin_text(cpd, given) if isinstance(cpd, GaussianCPD) else _bracketed(cpd.values.tolist())
+            lines += [f"  data = {text};", "}"]
         return "\n".join(lines) + "\n"
+
+
+def _written(said: Mapping[str, str]) -> list[str]:
+    """Return properties as attributes; what NET cannot hold is left out."""
+    lines = []
+    for key, text in said.items():
+        if not PLAIN.fullmatch(key) or '"' in text or key in ("states", "data", "model_nodes", "model_data"):
+            continue
+        place = key == "position" and re.fullmatch(r"[-0-9. ]+", text)
+        lines.append(f"  {key} = ({text});" if place else f'  {key} = "{text}";')
+    return lines
 
 
 def _bracketed(table: list[object]) -> str:
     if table and isinstance(table[0], list):
         return "(" + "\n    ".join(_bracketed(row) for row in table if isinstance(row, list)) + ")"
     return "(" + " ".join(map(repr, table)) + ")"
-
-
-def _plain_names(names: tuple[str, ...]) -> list[str]:
-    taken = {name for name in names if _PLAIN.fullmatch(name)}
-    plain = []
-    for name in names:
-        short = name
-        if not _PLAIN.fullmatch(name):
-            stem = re.sub(r"[^A-Za-z0-9_]", "_", name)
-            stem = stem if _PLAIN.fullmatch(stem) else f"_{stem}"
-            k, short = 1, stem
-            while short in taken:
-                k, short = k + 1, f"{stem}_{k}"
-            taken.add(short)
-        plain.append(short)
-    return plain
 
 
 def _quoted(text: str) -> str:

@@ -25,6 +25,8 @@ class NetworkFormat(ABC):
     name: ClassVar[str]
     # The extensions of its files, each with its dot and in lower case; the first is the usual one.
     extensions: ClassVar[tuple[str, ...]]
+    # Whether its files can hold real variables.
+    holds_real: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

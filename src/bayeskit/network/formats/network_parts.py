@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.errors import NetworkFileError
+from bayeskit.errors import NetworkError, NetworkFileError
 from bayeskit.network import dag
+from bayeskit.network.cpd.distribution import Distribution, Family
 from bayeskit.network.cpd.table import MOST_AXES, TOLERANCE
+from bayeskit.network.cpd.written_form import WrittenForm
 
 # A file may ask for more numbers than it holds only where rows may be left out; this many more are granted.
 SPARE_NUMBERS = 1 << 22
 # No file holds as many; counting stops here.
 MOST_NUMBERS = 10**15
+# A formula is computed once for each configuration of its parents; the formulas of a file have this many together.
+FORMULA_ROWS = 1 << 17
 # Characters of an error message.
 MOST_MESSAGE = 1000
 
@@ -34,13 +39,18 @@ class FileText(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Names, states, parents and tables in the order of the file; ``places`` are where the tables stand in it."""
+    """Names, states, parents and tables in the order of the file; ``places`` are where the tables stand in it.
+
+    A table may also be a distribution, or one as a user writes it: a `NoisyMax`, an `Equation`. A real variable has no
+    states. ``properties`` are what else the file says of a variable, by its name, and of the network, by "".
+    """
 
     names: Sequence[str]
     states: Sequence[tuple[str, ...]]
     parents: Sequence[tuple[int, ...]]
-    tables: Sequence[NDArray[np.float64]]
+    tables: Sequence[NDArray[np.float64] | Distribution | WrittenForm]
     places: Sequence[int]
+    properties: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 def refuse(name: str, line: int, column: int, message: str) -> NoReturn:
@@ -48,6 +58,14 @@ def refuse(name: str, line: int, column: int, message: str) -> NoReturn:
     if len(message) > MOST_MESSAGE:
         message = f"{message[: MOST_MESSAGE // 2]}…{message[-MOST_MESSAGE // 2 :]}"
     raise NetworkFileError(f"{name}, line {line}, column {column}: {message}")
+
+
+def not_answered(source: FileText, at: int, name: str, kind: str) -> NoReturn:
+    """Refuse a node that belongs to a decision network, by its name and kind."""
+    source.fault(
+        at,
+        f"{name!r} is a {kind} node; decisions and utilities are not answered yet, only the network of chance nodes.",
+    )
 
 
 def checked_rows(
@@ -99,4 +117,29 @@ def check_parents(source: FileText, parts: Parts) -> Parts:
         cycle = dag.find_cycle(parts.parents)
         shown = " -> ".join(parts.names[i] for i in cycle)
         source.fault(parts.places[cycle[0]], f"the arcs form a cycle: {shown}.")
-    return parts
+    return _bound(source, parts)
+
+
+def _bound(source: FileText, parts: Parts) -> Parts:
+    """Return the parts with each written form made a distribution; what it cannot be is a fault at its place."""
+    if not any(isinstance(table, WrittenForm) for table in parts.tables):
+        return parts
+    tables, spare = [], FORMULA_ROWS
+    for i, (table, at) in enumerate(zip(parts.tables, parts.places, strict=True)):
+        real = [parts.names[p] for p in parts.parents[i] if not parts.states[p]]
+        if parts.states[i] and real:
+            source.fault(
+                at,
+                f"{parts.names[i]!r} is discrete and has the real parent {real[0]!r}; a discrete variable has discrete "
+                "parents only.",
+            )
+        if isinstance(table, WrittenForm):
+            spare -= table.formula_rows(tuple(len(parts.states[p]) for p in parts.parents[i]))
+            if spare < 0:
+                source.fault(at, f"the formula of {parts.names[i]!r} has too many configurations of its parents.")
+            try:
+                table = table.bound(Family.of(parts.names, parts.states, parts.parents, i))
+            except NetworkError as error:
+                source.fault(at, str(error))
+        tables.append(table)
+    return parts._replace(tables=tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from pathlib import Path
 from typing import IO
@@ -17,6 +18,24 @@ from bayeskit.network.variable_names import did_you_mean
 # A packed file can unpack to any size; the largest public network has 6 MB of text.
 MAX_BYTES = 1 << 28
 PIECE = 1 << 20
+_FROM_R = (
+    "a file of R can run code when it is read, so it is not; bnlearn's write.net('net.net', fitted) "
+    "or write.bif writes one that can be."
+)
+# What is not read, with the way round it.
+_REFUSED = {
+    ".rda": _FROM_R,
+    ".rdata": _FROM_R,
+    ".rds": _FROM_R,
+    ".neta": "the binary files of Netica are not read; save the network as .dne there.",
+    ".dsl": "the old files of GeNIe are not read; open it there and save it as .xdsl.",
+    ".oobn": "object-oriented networks are not read; Hugin can unfold them into a .net file.",
+    ".pkl": "a pickle can run code when it is read, so it is not; pyAgrum's saveBN writes .bifxml, which is read.",
+}
+# An XML file may say that it is not UTF-8.
+_LATIN = re.compile(
+    rb"<\?xml[^>]{0,200}encoding\s{0,9}=\s{0,9}[\"'](?:iso-8859-1|windows-1252|latin1)[\"']", re.IGNORECASE
+)
 
 
 def format_of(path: str | os.PathLike[str]) -> tuple[NetworkFormat, bool]:
@@ -30,6 +49,8 @@ def format_of(path: str | os.PathLike[str]) -> tuple[NetworkFormat, bool]:
     """
     suffix, packed = _suffix_of(path)
     known = known_extensions()
+    if suffix in _REFUSED:
+        raise NetworkError(f"{os.fspath(path)}: {_REFUSED[suffix]}")
     if suffix not in known:
         raise NetworkError(
             f"{os.fspath(path)}: the extension {suffix!r} is not a network format; "
@@ -54,6 +75,8 @@ def load_text(path: str | os.PathLike[str], packed: bool) -> FileText:
     """Read a file's text; it must be UTF-8."""
     name = os.fspath(path)
     data = _unpack(path, name) if packed else _whole(path, name)
+    if _LATIN.match(data):
+        return FileText(name, data.decode("cp1252", "replace").replace("\r\n", "\n"))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

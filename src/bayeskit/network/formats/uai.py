@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayeskit.network.cpd.table import TOLERANCE
+from bayeskit.errors import TooLargeError
+from bayeskit.network.cpd.table import MOST_AXES, TOLERANCE
 from bayeskit.network.formats.lexer import numbers
 from bayeskit.network.formats.network_format import NetworkFormat
-from bayeskit.network.formats.network_parts import FileText, Parts, checked_rows
+from bayeskit.network.formats.network_parts import SPARE_NUMBERS, FileText, Parts, checked_rows, table_size
+from bayeskit.network.markov import Factor, as_chain
 
 if TYPE_CHECKING:
     from bayeskit.network.network import BayesianNetwork
@@ -54,6 +57,11 @@ class _Pieces:
         self.at = match.end()
         return match.start(), match.group()
 
+    def done(self) -> None:
+        """Refuse what follows the last table."""
+        if left := _PIECE.search(self.text, self.at):
+            self.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
+
     def whole(self, what: str, low: int, high: int) -> int:
         """Return the next piece as a whole number in low … high."""
         at, piece = self.take(what)
@@ -79,16 +87,21 @@ class UAI(NetworkFormat):
     extensions = (".uai",)
 
     def read(self, source: FileText, normalize: bool) -> Parts:
-        """Read a Bayesian network in UAI, standard or as pyAgrum or pgmpy writes it.
+        """Read a network in UAI, standard or as pyAgrum or pgmpy writes it.
+
+        A Markov network is read as the Bayesian network of the same joint distribution; the logarithm of its partition
+        function is kept as a property.
 
         pgmpy writes tables in which the first variable of the scope changes fastest, where the format has the last. A
         file whose rows all sum to 1 is read as the format says; otherwise it is pgmpy's if they do so in that other
         order.
         """
         pieces = _Pieces(source)
-        at, word = pieces.take("BAYES")
+        at, word = pieces.take("BAYES or MARKOV")
+        if word == "MARKOV":
+            return _markov(source, pieces)
         if word != "BAYES":
-            pieces.fault(at, f"a Bayesian network in UAI starts with BAYES; found {word[:40]!r}.")
+            pieces.fault(at, f"a network in UAI starts with BAYES or MARKOV; found {word[:40]!r}.")
         cards, scopes = _head(pieces)
         n = len(cards)
         comments = [comment.group(1).strip() for comment in _PYAGRUM_SCOPE.finditer(source.text)]
@@ -102,8 +115,7 @@ class UAI(NetworkFormat):
             if child in families:
                 pieces.fault(each.at, f"variable {names[child]!r} has two tables: it comes last in two scopes.")
             families[child] = each
-        if left := _PIECE.search(pieces.text, pieces.at):
-            pieces.fault(left.start(), f"expected the end of the file, found {left.group()[:40]!r}.")
+        pieces.done()
         from_pgmpy = not from_pyagrum and _is_pgmpys(cards, read)
         ordered = [families[i] for i in range(n)]
         tables = [_table(source, names, cards, each, from_pgmpy, from_pyagrum, normalize) for each in ordered]
@@ -157,14 +169,44 @@ def _table(
     return np.ascontiguousarray(table.transpose([*reversed(range(len(above))), len(above)])) if turned else table
 
 
-def _head(pieces: _Pieces) -> tuple[list[int], list[list[int]]]:
+def _markov(source: FileText, pieces: _Pieces) -> Parts:
+    cards, scopes = _head(pieces, markov=True)
+    names, states = _names(source, cards, {})
+    factors = []
+    for scope in scopes:
+        at, values = pieces.at, pieces.table()
+        shape = tuple(cards[v] for v in scope)
+        if values.size != table_size(shape):
+            pieces.fault(
+                at, f"the table over {len(scope)} variables has {values.size} numbers and needs {prod(shape)}."
+            )
+        if len(shape) > MOST_AXES or not (np.isfinite(values) & (values >= 0)).all():
+            pieces.fault(at, f"a factor has numbers of 0 or more over at most {MOST_AXES} variables.")
+        factors.append(Factor(tuple(scope), values.reshape(shape)))
+    pieces.done()
+    try:
+        chain = as_chain(cards, factors, SPARE_NUMBERS)
+    except TooLargeError as error:
+        pieces.fault(
+            0, f"this Markov network cannot be answered exactly: {error}; at most {SPARE_NUMBERS:.1e} are made."
+        )
+    if not np.isfinite(chain.log_partition):
+        pieces.fault(0, "the factors of this Markov network rule out every state.")
+    said = {"": {"log_partition": repr(chain.log_partition)}}
+    return Parts(names, states, chain.parents, chain.tables, [0] * len(names), said)
+
+
+def _head(pieces: _Pieces, markov: bool = False) -> tuple[list[int], list[list[int]]]:
     """Return the number of states of each variable, and the scopes of the tables."""
     n = pieces.whole("the number of variables", 1, pieces.limit)
     cards = [pieces.whole("a number of states", 1, pieces.limit) for _ in range(n)]
     if sum(cards) > pieces.limit:  # each needs as many numbers in its table
         pieces.fault(pieces.at, f"the variables have {sum(cards)} states; the file is too short for their tables.")
-    pieces.whole("the number of tables, one per variable:", n, n)
-    return cards, [_scope(pieces, n) for _ in range(n)]
+    if markov:
+        many = pieces.whole("the number of factors", 0, pieces.limit)
+    else:
+        many = pieces.whole("the number of tables, one per variable:", n, n)
+    return cards, [_scope(pieces, n) for _ in range(many)]
 
 
 def _scope(pieces: _Pieces, n: int) -> list[int]:

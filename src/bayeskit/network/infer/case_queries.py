@@ -23,6 +23,7 @@ from bayeskit.network.infer.exact import memory_in_bytes
 from bayeskit.network.infer.factored import MOST_LINKS_COMPARED
 from bayeskit.network.infer.monte_carlo import SAMPLERS, sample_marginals
 from bayeskit.network.infer.row_queries import RowQueries
+from bayeskit.network.infer.row_sampling import needs_rows, sample_by_rows
 from bayeskit.network.infer.sample_output import Output, cases_as, check_random_state, check_request
 from bayeskit.network.infer.sampling_effort import SamplingEffort
 from bayeskit.network.infer.soft_evidence import apply_soft_evidence
@@ -319,6 +320,8 @@ class CaseQueries(RowQueries):
             evidence = apply_soft_evidence(self._engine, read_evidence(net, given, codes), limit)
             self._engine.log_evidence(evidence, limit)  # refuses impossible evidence
             return condition(net, evidence, limit).sample(rows, random_state=seed, output=output)
+        if needs_rows(net):
+            return cases_as(net, sample_by_rows(net, rows, seed), output)
         columns = self._sampler.forward(rows, seed, n_threads(rows * len(net.names)))
         return cases_as(net, columns[: len(net.names)], output)
 

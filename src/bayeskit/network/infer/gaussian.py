@@ -22,7 +22,7 @@ from bayeskit.network import dag
 from bayeskit.network.cpd.gaussian import GaussianCPD
 from bayeskit.network.infer.answers import Posterior
 from bayeskit.network.infer.evidence import read_evidence
-from bayeskit.network.infer.real_answers import RealPosterior
+from bayeskit.network.infer.real_answers import RealJoint, RealPosterior
 from bayeskit.network.infer.tree_size import LargeTablesError
 
 if TYPE_CHECKING:
@@ -91,8 +91,18 @@ class Group:
             raise NetworkError(f"the density of the real evidence {values.tolist()} is beyond what numbers can hold.")
         return np.asarray(log)
 
-    def given(self, seen: Mapping[int, float], wanted: list[int]) -> tuple[Floats, Floats]:
-        """Return means and deviations of members given the observed ones, (n_configurations, n_wanted) each."""
+    def log_peak(self, seen: Mapping[int, float]) -> Floats:
+        """Return the highest log-density of the members that were not observed, given those that were."""
+        places, _ = self.split(seen)
+        free = [k for k in range(len(self.members)) if k not in places]
+        if not free:
+            return np.zeros(len(self.mean))
+        root, n = self._root([*places, *free]), len(places)
+        left = abs(np.diagonal(root, axis1=1, axis2=2)[:, n:])
+        return np.asarray(-np.log(left).sum(axis=1) - 0.5 * len(free) * np.log(2.0 * np.pi))
+
+    def conditional(self, seen: Mapping[int, float], wanted: list[int]) -> tuple[Floats, Floats]:
+        """Return means of members given the observed ones, and R with RᵀR their covariance, per configuration."""
         places, values = self.split(seen)
         at = [self.members.index(v) for v in wanted]
         n, mean = len(places), self.mean[:, at]
@@ -101,7 +111,12 @@ class Group:
         if places:
             z = self._units(root, places, values)
             mean = mean + (root[:, :n, n:] * z[:, :, None]).sum(axis=1)
-        left = root[:, n:, n:]
+        return mean, root[:, n:, n:]
+
+    def given(self, seen: Mapping[int, float], wanted: list[int]) -> tuple[Floats, Floats]:
+        """Return means and deviations of members given the observed ones, (n_configurations, n_wanted) each."""
+        _, values = self.split(seen)
+        mean, left = self.conditional(seen, wanted)
         scale = abs(left).max(axis=1)
         sd = scale * np.sqrt(((left / np.where(scale > 0, scale, 1.0)[:, None, :]) ** 2).sum(axis=1))
         if not (np.isfinite(mean).all() and np.isfinite(sd).all()):
@@ -206,11 +221,20 @@ class MixedCase:
     @cached_property
     def _joined(self) -> tuple[BayesianNetwork | None, dict[str, Any], float]:
         """The discrete network with one observed variable per group, the evidence on it, and the scale of them all."""
+        return self.joined()
+
+    def joined(self, peaks: bool = False) -> tuple[BayesianNetwork | None, dict[str, Any], float]:
+        """Return the discrete network in which each group is one observed variable.
+
+        Its table is the density of what was seen of the group; with ``peaks`` the highest density of all its members.
+        """
         net, given, scale = self.net._discrete, dict(self.given), 0.0
         for k, group in enumerate(self.groups):
-            if not group.split(self.seen)[0]:
+            if not peaks and not group.split(self.seen)[0]:
                 continue
             log = group.log_density(self.seen)
+            if peaks:
+                log = log + group.log_peak(self.seen)
             top = float(log.max())
             scale += top
             if not group.parents or net is None:
@@ -243,6 +267,20 @@ class MixedCase:
         assert net is not None
         answer = net.posterior(name, given=given, max_memory=self.limit)
         return Posterior(answer.name, answer.states, answer.array, log_evidence=lambda: self.log_evidence)
+
+    def joint(self, wanted: list[int]) -> RealJoint:
+        """Return the joint distribution of real variables, which may lie in several groups."""
+        names, log = self.net.names, self.log_evidence
+        fixed = [v for v in wanted if v in self.known]
+        if fixed:
+            raise NetworkError(f"{names[fixed[0]]!r} is known, so it has no joint distribution with others.")
+        members = {v for group in self.groups if set(group.members) & set(wanted) for v in group.members}
+        group = self._group([v for v in dag.topological_order(self.net.parents) if v in members])
+        means, roots = group.conditional(self.seen, wanted)
+        weights, (net, given, _) = np.ones(1), self._joined
+        if group.parents and net is not None:
+            weights = net.joint([names[p] for p in group.parents], given=given, max_memory=self.limit).array.ravel()
+        return RealJoint(tuple(names[v] for v in wanted), weights, means, roots, log)
 
     def real(self, wanted: list[int]) -> dict[str, RealPosterior]:
         """Return the posteriors of real variables."""

@@ -147,7 +147,7 @@ def test_net_is_read_as_hugin_writes_it(tmp_path):
         ("potential (A)", "potential (B)", "node 'B' has two potentials."),
         ("node B", "node A", "node 'A' appears twice."),
         ("data = (0.25 0.75);", "", "the potential of 'A' has no data."),
-        ("discrete node", "decision", "only 'net', 'node' and 'potential' can be read, found 'decision'."),
+        ("discrete node", "decision", "is a decision node; decisions and utilities are not answered yet"),
         ("(low", '("low" "low"', "state 'low' of 'B' appears twice or is empty."),
     ],
 )
@@ -225,7 +225,11 @@ def test_xmlbif_is_read_with_references_comments_and_properties(tmp_path):
         ("0.125", "0.x25", "line 7, column 1: expected a number, found '0.x25'."),
         ("0.125", "0.225", "line 6, column 49: row 2 of the table of 'c' sums to 1.1"),
         ("<FOR>c</FOR>", "<FOR>d</FOR>", "line 6, column 13: variable 'd' is not in the file."),
-        ("<VARIABLE>", '<VARIABLE TYPE="utility">', "line 4, column 1: only variables of type 'nature' can be read"),
+        (
+            "<VARIABLE>",
+            '<VARIABLE TYPE="utility">',
+            "line 4, column 1: 'c' is a utility node",
+        ),
         ("</NETWORK>", "", "the XML is broken: mismatched tag."),
         ("<OUTCOME>1</OUTCOME>", "<OUTCOME>&lt;1</OUTCOME>", "variable 'c' needs outcomes that differ"),
         ("<NAME>c</NAME>", "", "line 4, column 1: expected one NAME here, found 0."),

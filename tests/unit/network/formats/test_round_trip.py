@@ -8,17 +8,22 @@ from bayeskit import BayesianNetwork
 from bayeskit.errors import NetworkError
 from networks import PUBLIC, networks, public
 
-FORMATS = ["bif", "xmlbif", "net", "uai", "dot"]
+FORMATS = ["bif", "xmlbif", "net", "uai", "dot", "dne", "dsc", "jgum", "xdsl"]
+# Read in Python, token by token: of the public networks only small ones, since the law is the same.
+SLOW = {"dne", "dsc"}
 
 
 def same(one, two):
-    return (one.names, one.states, one.parents) == (two.names, two.states, two.parents) and one.equals(two)
+    # GeNIe's files have parents before children, which may be another order.
+    return sorted(one.names) == sorted(two.names) and one == two
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_network_reads_back_as_the_same_numbers_in_every_format(name, tmp_path):
     net = public(name)
     for extension in FORMATS:
+        if extension in SLOW and sum(table.size for table in net.tables) > 20_000:
+            continue
         net.write(tmp_path / f"net.{extension}")
         assert same(net, BayesianNetwork.read(tmp_path / f"net.{extension}")), extension
 

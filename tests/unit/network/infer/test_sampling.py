@@ -271,3 +271,20 @@ def test_gibbs_does_not_call_a_rare_state_a_bad_chain():
         warnings.simplefilter("error")  # most states of theta have a posterior below 1e-8
         found = net.posterior("theta", given={f"x{i}": "ab"[i % 2] for i in range(40)}, method="gibbs", n_samples=2000)
     assert found.quality.effective_samples > 1000
+
+
+def test_a_logistic_variable_with_thirty_parents_is_sampled():
+    """Its full table would hold 2^31 numbers; the shares follow from the closed form for each row."""
+    from bayeskit.network import Logistic
+
+    parents = [f"p{i}" for i in range(30)]
+    tables = {name: [0.6, 0.4] for name in parents} | {"y": Logistic(dict.fromkeys(parents, 0.3), bias=-3.0)}
+    net = BayesianNetwork([(name, "y") for name in parents], tables=tables)
+    cases = net.sample(20_000, random_state=1)
+    count = sum((cases[name] == "yes").astype(int) for name in parents)
+    p = 1 / (1 + np.exp(3.0 - 0.3 * count))
+    n_yes = int((cases["y"] == "yes").sum())
+    assert abs(n_yes - p.sum()) < 4 * np.sqrt((p * (1 - p)).sum())
+    assert abs((cases["p7"] == "yes").mean() - 0.4) < 4 * np.sqrt(0.24 / 20_000)
+    again = net.sample(100, random_state=1)
+    assert all((again[name] == cases[name][:100]).all() for name in net.names)
