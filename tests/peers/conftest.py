@@ -27,6 +27,20 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    # Of a failure that is expected no source is shown: pytest would parse the whole file of the test for each of them.
+    try:
+        return (yield)
+    except pytest.xfail.Exception as expected:
+        expected.pytrace = False
+        raise
+    except Exception as error:
+        if pyfuncitem.get_closest_marker("xfail") is None:
+            raise
+        pytest.fail(repr(error), pytrace=False)
+
+
 def _is_about_another(item):
     """Whether a test of scikit-learn's is given an estimator of theirs to check, and none of ours, or never runs."""
     if not hasattr(getattr(item, "module", None), "DIFFERENT") or not hasattr(item, "callspec"):

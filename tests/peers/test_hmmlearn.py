@@ -93,7 +93,7 @@ def test_baum_welch_reaches_the_same_likelihood_from_the_same_start(seed):
 
 
 def test_a_fit_is_at_least_as_likely_as_hmmlearns():
-    X, _ = gaussian_rows(7, n=600)
+    X, _ = gaussian_rows(7, n=250)
     ours = HiddenMarkov(3, smoothing=0, variance="ml", n_init=5, tol=1e-8).fit(X)
     peer = max(
         (hmm.GaussianHMM(3, n_iter=200, tol=1e-4, random_state=s).fit(X) for s in range(5)), key=lambda m: m.score(X)

@@ -28,6 +28,7 @@ from bayeskit.sequence.interface import Actions, Interface
 from bayeskit.sequence.rows import Layout, Sequences, read_sequences
 from bayeskit.sequence.slice_counts import SliceCounts, count_slices, expected_slices
 from bayeskit.sequence.slices import Template, read_template
+from bayeskit.sequence.transition_structure import at, learn_transition, slice_windows
 from bayeskit.table.names import not_found
 
 Matrix = NDArray[np.float64]
@@ -260,6 +261,75 @@ class DynamicNetwork(Result):
         return np.array(logs)
 
     # -- learning ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def learned(
+        cls,
+        X: Any,
+        *,
+        order: int = 1,
+        within: bool = True,
+        group: Any = None,
+        time: Any = None,
+        lengths: Any = None,
+        kinds: Any = None,
+        method: Any = "best",
+        score: Any = None,
+        whitelist: Any = (),
+        blacklist: Any = (),
+        tiers: Any = None,
+        max_parents: int | None = None,
+        smoothing: Any = 1.0,
+        random_state: int = 0,
+        progress: Progress | None = None,
+    ) -> DynamicNetwork:
+        """Return a network whose arcs and tables are learned from long tables.
+
+        Each time with the slices before it is a row of a search over ``a[t-1]``, ``b[t-1]``, ``a[t]``, ``b[t]``, in
+        which no arc leads to an earlier slice; then :meth:`fitted` estimates the tables.
+
+        Parameters
+        ----------
+        X : table, or list of tables
+            Rows are times, columns are variables; cells may be missing.
+        order : int, default 1
+            How many slices back parents may be.
+        within : bool, default True
+            Whether there may be arcs within a slice. Without them, time gives every arc its direction.
+        group, time, lengths
+            As in :meth:`filter`.
+        kinds : dict, optional
+            As for `learn_structure`: {"ward": "categorical"} where numbers are names of states.
+        method, score, max_parents, random_state, progress
+            As for `learn_structure`.
+        whitelist, blacklist : lists of (parent, child)
+            Such as ``("rain[t-1]", "rain[t]")``.
+        tiers : list of lists of variables, optional
+            Within a slice no arc points from a later tier to an earlier one.
+        smoothing : float or prior, default 1.0
+            As in :meth:`fitted`.
+
+        Examples
+        --------
+        >>> from bayeskit import DynamicNetwork
+        >>> rain = [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1] * 10
+        >>> umbrella = [0, *rain[:-1]]
+        >>> table = {"rain": list(map(str, rain)), "umbrella": list(map(str, umbrella))}
+        >>> DynamicNetwork.learned(table, within=False).parents["umbrella"]
+        ('rain[t-1]',)
+        """
+        require_whole("order", order)
+        read = read_sequences(X, None, Layout(group, time, lengths), warn=True)
+        rows, windows = slice_windows(read, order, kinds)
+        result = learn_transition(
+            windows, rows.names, order, within=within, tiers=tiers, blacklist=blacklist, whitelist=whitelist,
+            method=method, score=score, max_parents=max_parents, random_state=random_state, progress=progress,
+        )  # fmt: skip
+        parents: dict[str, list[str]] = {at(name, 0): [] for name in rows.names}
+        for parent, child in result.arcs:
+            parents[child].append(parent)
+        net = cls(parents, states=dict(zip(rows.names, rows.states, strict=True)))
+        return net.fitted(X, group=group, time=time, lengths=lengths, smoothing=smoothing)
 
     def fitted(
         self,

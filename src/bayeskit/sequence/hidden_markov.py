@@ -27,9 +27,11 @@ from bayeskit.sequence.counts import SequenceCounts, count_steps, gaussian_colum
 from bayeskit.sequence.expected import HiddenRows
 from bayeskit.sequence.learning import Candidate, Climb, HiddenSequences, Record
 from bayeskit.sequence.rows import Layout, Sequences, matched, read_sequences
+from bayeskit.sequence.scanned import whole_sequences
 from bayeskit.sequence.state import ChainState
 from bayeskit.sequence.transitions import allowed_states, refuse_transitions
 from bayeskit.table.encode import encode
+from bayeskit.table.scan import Scan
 from bayeskit.table.schema import Schema
 
 
@@ -145,7 +147,8 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
         ----------
         X : table, list of tables, or 1-D array
             One table with all rows, or a list of sequences: arrays, frames or dicts of columns, with rows in order.
-            A 1-D array is one sequence of one column.
+            A 1-D array is one sequence of one column. Or a `bayeskit.scan` sorted by group, with the states in
+            ``target``: it is counted some sequences at a time, so that it may be larger than memory.
         y : array of shape (n_rows,), or a list of such, optional
             The states; None or NaN where a state is unknown. Without any, all states are hidden.
         group : str or array of shape (n_rows,), optional
@@ -167,9 +170,29 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
         with change_of(self):
             settings = self._checked_settings()
             layout = Layout(group, time, lengths, settings.step)
+            if isinstance(X, Scan):
+                state = ChainState(settings, settings._count_scan(X, y, layout, target, None), target, layout.named())
+                state.beliefs  # noqa: B018 - refused before the state is assigned
+                self._state = state
+                return self
             read = read_sequences(X, y, layout, target)
             self._state = settings._learned_from(read, layout.named(), progress)
         return self
+
+    def _count_scan(
+        self, scan: Scan, y: Any, layout: Layout, target: str | None, schema: Schema | None
+    ) -> SequenceCounts:
+        """Count the sequences of a scan that is sorted by group, some at a time."""
+        if y is not None or layout.lengths is not None or not isinstance(layout.time, str | None):
+            raise TableError("a scan names its columns: pass group=, time= and target= as names, and no y or lengths.")
+        counts: SequenceCounts | None = None
+        for table in whole_sequences(scan, layout.group, target):
+            known = schema if counts is None else counts.schema
+            read = self._labelled(read_sequences(table, None, layout, target), table, known)
+            part = self._counted(read, known)
+            counts = part if counts is None else counts + part
+        assert counts is not None
+        return counts
 
     def _learned_from(
         self,
@@ -294,8 +317,10 @@ class HiddenMarkov(ChainQuestions, ChainParameters):
         must be whole in one of them.
         """
         settings = self._checked_settings()
-        read = settings._labelled(read_sequences(X, y, Layout(group, time, lengths, settings.step), target), X, schema)
-        return settings._counted(read, schema)
+        layout = Layout(group, time, lengths, settings.step)
+        if isinstance(X, Scan):
+            return settings._count_scan(X, y, layout, target, schema)
+        return settings._counted(settings._labelled(read_sequences(X, y, layout, target), X, schema), schema)
 
     @classmethod
     def from_counts(cls, counts: SequenceCounts, *, target: str | None = None, **parameters: Any) -> Self:
