@@ -1,7 +1,8 @@
 """Text beside scikit-learn: speed and memory, and the accuracy of every event model on every corpus. Writes TEXT.md.
 
 `python -m benchmarks text` does all of it; `python -m benchmarks.text speed`, `… memory`, `… stream`, `… automatic`,
-`… advice` and `… accuracy` do one part and keep the others of TEXT.md as they are.
+`… calibrated`, `… tables`, `… chinese`, `… advice` and `… accuracy` do one part and keep the others of TEXT.md as they
+are.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ from sklearn.pipeline import make_pipeline
 
 import bayeskit
 from bayeskit import AutoText, MultinomialNB, TextClassifier, read_texts
+from benchmarks.text_calibration import calibration_table
+from benchmarks.text_chinese import chinese_table
+from benchmarks.text_tables import text_tables
 from benchmarks.timing import Row, cpu_seconds
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "text"
 PAGE = Path(__file__).with_name("TEXT.md")
-PARTS = ("speed", "memory", "stream", "automatic", "advice", "accuracy")
+PARTS = ("speed", "memory", "stream", "automatic", "calibrated", "tables", "chinese", "advice", "accuracy")
 HEAD = """# Text
 
 Written by `python -m benchmarks text`; every ratio is of one run on one machine, by CPU time and with one thread.
@@ -318,6 +322,21 @@ def automatic() -> str:
     return "\n".join([*lines, ""])
 
 
+def calibrated() -> str:
+    """Return the table of how sure TextClassifier is, on every corpus."""
+    return calibration_table({**CORPORA, **MORE_CORPORA}, parts)
+
+
+def tables() -> str:
+    """Return the table of tables with columns of text."""
+    return text_tables()
+
+
+def chinese() -> str:
+    """Return the table of how Chinese is cut."""
+    return chinese_table(parts)
+
+
 def _shown(row: list[float]) -> str:
     errors, rest, cpu = row[:3], row[3:7], row[7:]
     return (
@@ -504,6 +523,9 @@ TITLES = {
     "memory": "## Memory",
     "stream": "## A file larger",
     "automatic": "## AutoText",
+    "calibrated": "## How sure",
+    "tables": "## Texts beside",
+    "chinese": "## How Chinese",
     "advice": "## Which model",
     "accuracy": "## Accuracy",
 }

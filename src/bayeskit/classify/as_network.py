@@ -84,6 +84,10 @@ def naive_network(model: NaiveClassifier, class_name: str) -> BayesianNetwork:
                 f"column '{variable.name}' is {variable.kind}, and a network has discrete variables only: fit with "
                 f"bins (kinds={{'{variable.name}': 'equal-frequency'}}), or without the column."
             )
+        if variable.is_text:
+            raise NetworkError(
+                f"column '{variable.name}' is text, and a network has discrete variables only: fit without the column."
+            )
         if variable.name == class_name:
             raise NetworkError(f"the class and a column are both called '{class_name}'; rename the column.")
     parents: dict[str, tuple[str, ...]] = {class_name: ()}

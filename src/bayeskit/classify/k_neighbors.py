@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.heom import HeomRows, Voters, heom_rows, nearest_rows
 from bayeskit.classify.leave_one_out import LeaveOneOut, losses
 from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
-from bayeskit.counts.table import read_classes
+from bayeskit.counts.class_labels import read_classes
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary, listed
 from bayeskit.io.expect import expect_array

@@ -68,6 +68,8 @@ class LeavesOneOut(Learner):
         for rows, labels, weight, n_rows in model._parts_left_out(X, y, sample_weight, target):
             lefts.append(LeftOut(codes_under(model.classes_, labels, weight, n_rows), weight))
             posteriors.append(model._log_posterior_left_out(rows, lefts[-1]))
+        if len(lefts) == 1:  # a table in memory is not copied
+            return losses(posteriors[0], lefts[0].y, lefts[0].weight)
         weight = None if lefts[0].weight is None else np.concatenate([left.weight for left in lefts])
         return losses(np.concatenate(posteriors), np.concatenate([left.y for left in lefts]), weight)
 
@@ -138,13 +140,17 @@ def possible(log_joint: NDArray[np.float64], log_prior: NDArray[np.float64]) -> 
 
 def losses(posterior: NDArray[np.float64], y: NDArray[Any], weight: NDArray[np.float64] | None = None) -> LeaveOneOut:
     """Sum up log posteriors against the true classes."""
-    rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)  # 0 times an infinite loss is no number
-    log_true = posterior[rows, y[rows]]
-    tied = posterior[rows] >= posterior[rows].max(axis=1, keepdims=True) - TIED_CLASSES
-    wrong = tied.argmax(axis=1) != y[rows]
+    counted = posterior
+    if weight is not None:
+        rows = np.flatnonzero(weight)  # 0 times an infinite loss is no number
+        counted, y, weight = posterior[rows], y[rows], weight[rows]
+    # One row per class: the largest of a few numbers next to each other takes NumPy twenty times as long.
+    by_class = np.ascontiguousarray(counted.T)
+    wrong = (by_class >= by_class.max(axis=0) - TIED_CLASSES).argmax(axis=0) != y
+    log_true = counted[np.arange(len(y)), y]
     miss = (1.0 - np.exp(log_true)) ** 2
 
     def mean(values: NDArray[Any]) -> float:
-        return float(np.average(values, weights=None if weight is None else weight[rows]))
+        return float(np.average(values, weights=weight))
 
     return LeaveOneOut(mean(wrong), mean(-log_true) + 0.0, float(np.sqrt(mean(miss))), posterior)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from bayeskit.classify.table_classifier import ClassifierState, TableClassifier, classes_to_parts
-from bayeskit.counts.table import read_classes
+from bayeskit.counts.class_labels import read_classes
 from bayeskit.learn.design_matrix import Matrix
 from bayeskit.learn.linear_units import LinearState, LinearUnits
 from bayeskit.learn.parameters import at_least

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeskit.classify.naive_classifier import NaiveClassifier
-from bayeskit.counts.memory import Memory, read_memory
+from bayeskit.counts.memory import Memory, read_memory, refuse_too_many_words
 from bayeskit.counts.table import TableCounts
 from bayeskit.defaults import BINS, MAX_MEMORY, PRIOR, SMOOTHING, UNSEEN
 from bayeskit.errors import BayeskitError
@@ -108,6 +108,7 @@ class NaiveBayes(NaiveClassifier):
     array([[0.79541735, 0.20458265]])
     """
 
+    _reads_text = True
     _rules: ClassVar[dict[str, tuple[str, Any]]] = {
         "smoothing": a_smoothing,
         "prior": a_prior,
@@ -155,7 +156,7 @@ class NaiveBayes(NaiveClassifier):
     def _count(self, rows: Labelled, schema: Schema | None, before: TableCounts | None = None) -> TableCounts:
         limit = read_memory(self.max_memory)
         table = (rows.source, rows.y, rows.classes, rows.weight)
-        counts = learn_counts(*table, self.kinds, self.numeric, self.bins, schema, limit)
+        counts = learn_counts(*table, self.kinds, self.numeric, self.bins, schema, limit, texts=True)
         if schema is None:
             warn_of_empty_columns(counts.schema)
         warn_of_cut_numbers(counts, () if before is None else (before,))
@@ -173,6 +174,9 @@ class NaiveBayes(NaiveClassifier):
 
     def _check(self, counts: TableCounts) -> None:
         super()._check(counts)
+        for j, words in zip(counts.schema.texts, counts.texts, strict=True):
+            limit = read_memory(self.max_memory)
+            refuse_too_many_words(words.n_words, counts.n_classes, limit, counts.schema[j].name)
         strange = [name for name in self.variance_target or () if name not in _columns_with_variance(counts)]
         if strange:
             raise BayeskitError(

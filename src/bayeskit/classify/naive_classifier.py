@@ -18,6 +18,7 @@ from bayeskit.decide.protocol import Domain, JointTerms
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.named_table import NamedTable
 from bayeskit.estimate.prior import class_prior
+from bayeskit.explain.explanation import Word
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import Estimation, Kind
 from bayeskit.learn.checks import warn_of_cut_numbers
@@ -28,6 +29,9 @@ from bayeskit.table.schema import Variable
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
+
+# The words of a column of text that a summary lists.
+MOST_WORDS = 20
 
 
 class NaiveClassifier(LeavesOneOut, SamplesRows):
@@ -61,6 +65,8 @@ class NaiveClassifier(LeavesOneOut, SamplesRows):
                 if model.unseen != "smooth":
                     left_out |= columns[j] == unseen_code(columns[j].dtype)
                 used[:, j] = ~left_out
+            elif variable.is_text:
+                used[:, j] = [cell is not None for cell in columns[j]]
             terms[:, j] = kind.log_density(variable, parameters, columns[j])
         return JointTerms(log_prior, terms, used)
 
@@ -116,7 +122,14 @@ class NaiveClassifier(LeavesOneOut, SamplesRows):
         missing = 1.0 - counts.n_known().sum(axis=1) / counts.n_rows
         # Given the class the columns are independent, so that the tables are those of the columns alone.
         values = {v.name: tables[v.name].values for v in self.schema_ if v.is_discrete and v.name in tables}
-        return summarise(self, np.asarray(counts.n_class), missing, densities, values)
+        telling = {v.name: _first_rows(tables[v.name]) for v in self.schema_ if v.is_text}
+        return summarise(self, np.asarray(counts.n_class), missing, densities, values, words=telling)
+
+    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
+        """Return the words of a cell of text, each with its term in the log-odds of two classes, by their numbers."""
+        beliefs: NaiveBeliefs = self._now()._beliefs
+        table = beliefs.parameters[beliefs.schema.names.index(column)]
+        return [Word(*found) for found in table.word_terms(text, *classes)]
 
     @property
     def class_count_(self) -> NDArray[Any]:
@@ -151,7 +164,7 @@ class NaiveClassifier(LeavesOneOut, SamplesRows):
         classes, target = tuple(model.classes_.tolist()), model.target_ or "class"
         tables = {}
         for variable, kind, parameters in model._columns():
-            if variable.is_discrete or variable.is_numeric:
+            if variable.kind != "unknown":
                 rows, values = kind.table(variable, parameters)
                 tables[variable.name] = NamedTable(kind.title(variable, target), rows, classes, values)
         return tables
@@ -171,3 +184,8 @@ class NaiveClassifier(LeavesOneOut, SamplesRows):
         """
         model = self._now()
         return naive_network(model, model.target_ or "class")
+
+
+def _first_rows(table: NamedTable) -> tuple[tuple[Any, ...], NDArray[np.float64]]:
+    """Return the words that tell most about the class, with P(w | c)."""
+    return table.rows[:MOST_WORDS], table.values[:MOST_WORDS]

@@ -134,7 +134,10 @@ class SemiSupervised(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._refuse_estimator()
         X, y = rows_and_labels(X, y, target, type(self).__name__, split_target)
         rows = _Rows.read(self.estimator, X, y, sample_weight)
-        labelled = clone(self.estimator).fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
+        learner = clone(self.estimator)
+        if "calibrate" in learner.get_params(deep=False):
+            learner.set_params(calibrate=False)  # classes that a model gave itself cannot tell how sure it may be
+        labelled = learner.fit(rows.take(rows.known), rows.labels(rows.known), rows.weights(rows.known))
         history = History("em", (0.0,), "every row has a label", True)
         if len(rows.hidden) and self.weight > 0:
             labelled, history = self._climb(labelled, rows, progress, record)

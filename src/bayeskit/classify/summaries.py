@@ -37,6 +37,7 @@ def summarise(
     parameters: dict[str, dict[str, NDArray[np.float64]]],
     tables: Mapping[str, NDArray[np.float64]] | None = None,
     notes: tuple[str, ...] = (),
+    words: Mapping[str, tuple[tuple[Any, ...], NDArray[np.float64]]] | None = None,
 ) -> Summary:
     """Return the summary of a model.
 
@@ -55,19 +56,23 @@ def summarise(
         missing.
     notes : tuple of str
         Further remarks.
+    words : dict of column name to words and P(w | c), optional
+        Of columns of text, the words that tell most.
     """
     log_prior = model.log_joint([as_column([None]) for _ in model.schema_])[0]
     if tables is None:
         tables = dict(_marginals(model, log_prior))
     features = []
     for j, variable in enumerate(model.schema_):
-        table = tables.get(variable.name) if variable.is_discrete and variable.values else None
+        values, table = (words or {}).get(variable.name, ((), None))
+        if variable.is_discrete:
+            values, table = variable.values, tables.get(variable.name) if variable.values else None
         features.append(
             FeatureSummary(
                 variable.name,
                 variable.kind,
                 float(missing[j]),
-                variable.values if variable.is_discrete else (),
+                values,
                 table,
                 variable.edges,
                 parameters.get(variable.name, {}),

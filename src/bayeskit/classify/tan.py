@@ -15,17 +15,30 @@ from bayeskit.counts.table import TableCounts
 from bayeskit.estimate.information import (
     class_order,
     edge_cost,
-    maximum_spanning_tree,
     pair_gain,
     pair_information,
     pair_rows,
+    tree_growth,
 )
 from bayeskit.learn.labelled import Labelled
 from bayeskit.learn.parameters import a_table_smoothing, one_of
+from bayeskit.result import Result
 
 # A parent must be known in this share of the rows in which its child is. The table of the child is counted in the rows
 # that know both: of a parent that is known in a few rows, the child would be forgotten in all others.
 LEAST_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class TreeStep(Result):
+    """A step of growing the tree: the feature that joined it, by the heaviest edge that led out of it."""
+
+    feature: str
+    parent: str | None
+    information: float
+
+    def __repr__(self) -> str:
+        return f"{self.parent} → {self.feature}  {self.information:.6f}" if self.parent else f"root {self.feature}"
 
 
 @dataclass(eq=False, repr=False)
@@ -79,6 +92,8 @@ class TAN(SemiNaive):
     ----------
     information_ : array of shape (n_features, n_features)
         I(x_i; x_j | c) in nats.
+    steps_ : list of TreeStep
+        The tree edge by edge, in the order in which it grew.
     structure_, counts_, schema_, classes_
         As in :class:`ODE`.
 
@@ -128,21 +143,39 @@ class TAN(SemiNaive):
     def _root(self, names: tuple[str, ...]) -> int | None:
         return None if self.root is None else find_feature(self.root, names, "root")
 
-    def _structure(self, counts: FamilyCounts) -> Structure:
+    def _growth(self, counts: FamilyCounts) -> list[tuple[int, int]]:
+        """Return each feature with its parent, in the order in which the tree takes them; −1 is no parent."""
         names, rows = counts.schema.names, pair_rows(counts)
-        parents: list[tuple[int, ...]] = [()] * len(names)
         known = np.flatnonzero(np.diag(rows))
-        if len(known):
-            together, root = rows[np.ix_(known, known)], self._root(names)
-            if root not in known:  # by default the most informative of the columns that are known in most rows
-                widest = known[np.diag(together) == np.diag(together).max()]
-                root = next(j for j in class_order(counts) if j in widest)
-            start = int(np.flatnonzero(known == root)[0])
-            gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "penalized" else 0.0)
-            gain = np.where(together >= LEAST_SHARE * np.diag(together), gain[np.ix_(known, known)], 0.0)
-            for j, parent in zip(known.tolist(), maximum_spanning_tree(gain, start).tolist(), strict=True):
-                parents[j] = () if parent < 0 else (int(known[parent]),)
+        if not len(known):
+            return []
+        together, root = rows[np.ix_(known, known)], self._root(names)
+        if root not in known:  # by default the most informative of the columns that are known in most rows
+            widest = known[np.diag(together) == np.diag(together).max()]
+            root = next(j for j in class_order(counts) if j in widest)
+        start = int(np.flatnonzero(known == root)[0])
+        gain = pair_gain(counts) - (edge_cost(counts) if self.edges == "penalized" else 0.0)
+        gain = np.where(together >= LEAST_SHARE * np.diag(together), gain[np.ix_(known, known)], 0.0)
+        places = [*known.tolist(), -1]
+        return [(places[j], places[parent]) for j, parent in tree_growth(gain, start)]
+
+    def _structure(self, counts: FamilyCounts) -> Structure:
+        names = counts.schema.names
+        parents: list[tuple[int, ...]] = [()] * len(names)
+        for j, parent in self._growth(counts):
+            parents[j] = () if parent < 0 else (parent,)
         return Structure(names, tuple(parents))
+
+    @property
+    def steps_(self) -> list[TreeStep]:
+        """The tree edge by edge: each feature as it joined, its parent, and I(x_i; x_j | c) of the edge."""
+        self._refuse_unfitted()
+        model = self._now()  # by the settings that it was fitted with
+        information, names = model.information_, model.counts_.schema.names
+        return [
+            TreeStep(names[j], None, 0.0) if parent < 0 else TreeStep(names[j], names[parent], information[j, parent])
+            for j, parent in model._growth(model.counts_)
+        ]
 
     @property
     def information_(self) -> NDArray[np.float64]:

@@ -10,19 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayeskit._kernels import Score
-from bayeskit.classify.leave_one_out import LeavesOneOut
+from bayeskit.classify.leave_one_out import LeavesOneOut, possible
 from bayeskit.classify.posteriors import Posteriors
 from bayeskit.classify.text_beliefs import TextBeliefs
 from bayeskit.classify.text_questions import TextQuestions
 from bayeskit.counts.left_out import LeftOut
+from bayeskit.counts.memory import read_memory, refuse_too_many_words
 from bayeskit.counts.tokens import FrozenIdf, TokenCounts, Transform
-from bayeskit.defaults import FREQUENCY_PRIOR, SMOOTHING
+from bayeskit.decide.posterior import log_posterior as normalized
+from bayeskit.defaults import FREQUENCY_PRIOR, MAX_MEMORY, SMOOTHING
 from bayeskit.errors import BayeskitError, TableError
 from bayeskit.estimate import tokens as estimate
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.event_models import Bernoulli, Complement, EventModel, FeatureRows, FeatureSums, Multinomial
-from bayeskit.estimate.prior import class_prior
+from bayeskit.estimate.prior import class_prior, log_prior_left_out
 from bayeskit.estimate.smoothing import SymmetricSmoothing, as_smoothing
+from bayeskit.estimate.text_temperature import FEWEST_DOCUMENTS, fit_powers, powers
+from bayeskit.estimate.word_table import word_sums
 from bayeskit.learn.labelled_texts import LabelledTexts, TextBatches
 from bayeskit.learn.model import accuracy
 from bayeskit.learn.naive_beliefs import log_penalty_of_classes
@@ -30,6 +34,9 @@ from bayeskit.learn.parameters import LARGEST_PSEUDO_COUNT, a_class_weight, at_l
 from bayeskit.learn.plan import Part, Pass, Plan, counting
 from bayeskit.table.corpus_files import TextSource
 from bayeskit.table.tokenizer import FORMS, IDEOGRAPHS, UNITS, Tokenizer, read_documents
+
+# Classes times words (or documents) of which tables are made to leave documents out.
+MOST_LEFT_OUT = 1 << 25
 
 
 @dataclass(eq=False, repr=False)
@@ -78,6 +85,11 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         of the vector. ``idf`` together with ``length`` needs all documents: the first ``partial_fit`` freezes it.
     norm : bool, default False
         Divide the weights of each class by the sum of their absolute values (weight-normalised complement naive Bayes).
+    calibrate : bool, default True
+        Whether P(c | d) is as sure as documents left out allow: :math:`P(d, c)^{g(L)}`, normalised, where g falls with
+        the length of the document. It is fitted to at most 500 documents, which the counts keep as bags of words;
+        classes stay those of the textbook, whose P is that of False. With ``idf``, with fewer than 50 documents, or
+        where classes × words are more than 33 million, nothing is fitted and g is 1.
 
     Attributes
     ----------
@@ -161,6 +173,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     idf: bool = False
     length: bool = False
     norm: bool = False
+    calibrate: bool = True
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -197,7 +210,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
             # The lengths of vectors depend on the idf, which depends on all documents: they are gone through twice.
             frozen = before.transform.frozen if before is not None else None
             transform = Transform(transform.tf, True, frozen or _frozen(rows, tokenizer))
-        counts = TokenCounts.of_batches(rows, tokenizer, transform, weighted=rows.weighted)
+        sampled = bool(self.calibrate)
+        counts = TokenCounts.of_batches(rows, tokenizer, transform, weighted=rows.weighted, sampled=sampled)
         if not counts.n_words and before is None:
             raise _no_token(counts)
         return counts
@@ -221,7 +235,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         plain = bool(self.idf and self.length) and frozen is None
         transform = None if plain else Transform(bool(self.tf), bool(self.length), frozen)
         texts = TextBatches(readers, plan.schema.names[0], plan.target, plan.weight)
-        counts = TokenCounts.of_batches(texts, self._tokenizer(), transform, weighted=plan.weight is not None)
+        how = {"weighted": plan.weight is not None, "sampled": bool(self.calibrate)}
+        counts = TokenCounts.of_batches(texts, self._tokenizer(), transform, **how)
         return Part(counts if texts.n_rows else None)
 
     def _refuse_odd_choices(self) -> None:
@@ -245,7 +260,8 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         )
 
     def _check(self, counts: TokenCounts) -> None:
-        estimate.kept_words(counts, self.drop_frequent, self.min_count, None)
+        n_words = len(estimate.kept_words(counts, self.drop_frequent, self.min_count, None))
+        refuse_too_many_words(min(n_words, self.k_best or n_words), len(counts.classes), read_memory(MAX_MEMORY))
         factor = class_factors(counts.n_class, counts.classes, self.class_weight)
         class_prior(counts.n_class * factor, self.prior, self.smoothing, counts.classes)
 
@@ -307,14 +323,58 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     def _score(self, X: Any, wanted: Score) -> NDArray[Any]:
         beliefs: TextBeliefs = self._beliefs
         if isinstance(X, TextSource):
-            return np.concatenate([beliefs.score(texts, wanted) for texts, _ in X])
+            return np.concatenate([self._scored(beliefs, texts, wanted) for texts, _ in X])
         texts = read_documents(X)
         if not texts:
             raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there is no document.")
-        return beliefs.score(texts, wanted)
+        return self._scored(beliefs, texts, wanted)
+
+    def _scored(self, beliefs: TextBeliefs, texts: list[str], wanted: Score) -> NDArray[Any]:
+        scores = beliefs.score(texts, wanted)
+        if wanted not in (Score.POSTERIOR, Score.LOG_POSTERIOR) or self._power_weights is None:
+            return scores
+        log_posterior = scores if wanted == Score.LOG_POSTERIOR else beliefs.score(texts, Score.LOG_POSTERIOR)
+        softer = normalized(self._powers(texts)[:, None] * log_posterior)
+        return softer if wanted == Score.LOG_POSTERIOR else np.exp(softer)
+
+    def _powers(self, texts: list[str]) -> NDArray[np.float64]:
+        weight = self._power_weights
+        return np.ones(len(texts)) if weight is None else powers(weight, self._beliefs.lengths(texts))
+
+    @property
+    def _power_weights(self) -> NDArray[np.float64] | None:
+        """What g(L) was fitted to, when it is first asked for; None where nothing is."""
+        settings: Any = self._state.settings
+        if not settings.calibrate:
+            return None
+        made: dict[str, NDArray[np.float64] | None] = self._beliefs.made
+        if "powers" not in made:
+            made["powers"] = settings._fit_powers(self._state.counts, self._beliefs)
+        return made["powers"]
+
+    def _fit_powers(self, counts: TokenCounts, beliefs: TextBeliefs) -> NDArray[np.float64] | None:
+        sample, words = counts.sample, beliefs.table.words
+        if sample is None or self.idf or (self.hashing is not None and (self.tf or self.length)):
+            return None
+        if len(sample.y) < FEWEST_DOCUMENTS or len(counts.classes) * max(len(words), len(sample.y)) > MOST_LEFT_OUT:
+            return None
+        left = LeftOut(sample.y, sample.weight)
+        sums = word_sums(self._cells(counts, words), counts.n_class, self._pseudo_count(counts, words))
+        log_prior = log_prior_left_out(counts, self.prior, self.smoothing, left)
+        bags = [dict(bag) for bag in sample.bags]
+        rows = self._rows_of(beliefs, bags, counts.transform, left, log_prior)
+        log_joint = possible(self._event.log_joint_left_out(sums, rows), log_prior)
+        length = np.bincount(rows.row, rows.value, len(left)).astype(np.float64)
+        if rows.others is not None:
+            length += rows.others
+        return fit_powers(log_joint, sample.y, length, sample.weight)
 
     def _class_scores(self, texts: Any) -> NDArray[np.float64]:
-        return self.predict_joint_log_proba(texts)
+        model = self._now()
+        return model._powers(read_documents(texts))[:, None] * model.predict_joint_log_proba(texts)
+
+    def _sureness(self, text: str) -> float:
+        return float(self._powers([text])[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy; a `TextSource` has its own labels."""
@@ -357,11 +417,7 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
     def _parts_left_out(self, X: Any, y: Any, sample_weight: Any, target: str | None) -> Iterator[tuple[Any, ...]]:
         settings: Any = self._state.settings
         counts, words = self.counts_, self._beliefs.table.words
-        cells = settings._cells(counts, words)
-        n = np.zeros((cells.n_classes, len(words)))
-        n[cells.codes, cells.word_of] = cells.n
-        pseudo = np.full(len(words), settings._pseudo_count(counts, words))
-        sums = FeatureSums(n, counts.n_class.astype(np.float64), pseudo, cells.size - len(words))
+        sums = word_sums(settings._cells(counts, words), counts.n_class, settings._pseudo_count(counts, words))
         for texts, codes, classes, weight in LabelledTexts(X, y, sample_weight, target, type(self).__name__):
             yield (texts, sums), classes[codes], weight, len(texts)
 
@@ -369,17 +425,23 @@ class TextClassifier(LeavesOneOut, Posteriors, TextQuestions):
         self, rows: tuple[list[str], FeatureSums], left: LeftOut, log_prior: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         settings: Any = self._state.settings
-        binary, (texts, sums) = settings.model == "bernoulli", rows
-        documents = self._beliefs.known_words(texts, Transform() if binary else self.counts_.transform)
-        place, value, added, unknown = (list(part) for part in zip(*documents, strict=True))
-        sizes, feature = np.array([len(part) for part in place]), np.concatenate(place)
-        values, counted = (np.ones(len(feature)) if binary else np.concatenate(part) for part in (value, added))
-        counted = counted * np.repeat(left.taken_out, sizes)
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        others = np.array(unknown) if settings.hashing is not None and not binary else None
-        cells = FeatureRows(indptr, feature, values, counted, left, log_prior, others)
+        beliefs, (texts, sums) = self._beliefs, rows
+        cells = settings._rows_of(beliefs, beliefs.bags(texts), self.counts_.transform, left, log_prior)
         log_joint: NDArray[np.float64] = settings._event.log_joint_left_out(sums, cells)
         return log_joint
+
+    def _log_posterior_left_out(self, rows: tuple[list[str], FeatureSums], left: LeftOut) -> NDArray[np.float64]:
+        log_posterior = super()._log_posterior_left_out(rows, left)
+        return normalized(self._powers(rows[0])[:, None] * log_posterior)
+
+    def _rows_of(
+        self, beliefs: TextBeliefs, bags: Any, transform: Transform, left: LeftOut, log_prior: NDArray[np.float64]
+    ) -> FeatureRows:
+        """Return documents, as words with their counts, as rows that the event model leaves out."""
+        binary = self.model == "bernoulli"
+        others = self.hashing is not None and not binary
+        how = Transform() if binary else transform
+        return beliefs.rows_left_out(bags, how, left, log_prior, binary=binary, others=others)
 
     # -- what was learned -------------------------------------------------------------------------------------------
 

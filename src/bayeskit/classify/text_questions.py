@@ -53,12 +53,18 @@ class TextQuestions(Learner):
         self._refuse_unfitted()
         beliefs: TextBeliefs = self._beliefs
         text = beliefs.counts.tokenizer.normal(text)
+        sure = self._sureness(text)
         log_joint = beliefs.score([text], Score.LOG_JOINT)[0]
         a, b = self._pair(log_joint, classes)
-        shifted = np.exp(log_joint - log_joint.max())
+        shifted = np.exp(sure * (log_joint - log_joint.max()))
         pair = (_plain(self.classes_[a]), _plain(self.classes_[b]))
-        prior = float(beliefs.table.bias[a] - beliefs.table.bias[b])
-        return TextExplanation(text, pair, prior, beliefs.words_of(text, a, b), float(shifted[a] / shifted.sum()))
+        prior = sure * float(beliefs.table.bias[a] - beliefs.table.bias[b])
+        words = tuple(word._replace(weight=sure * word.weight) for word in beliefs.words_of(text, a, b))
+        return TextExplanation(text, pair, prior, words, float(shifted[a] / shifted.sum()))
+
+    def _sureness(self, text: str) -> float:
+        """Return what log P(d, c) of a text is multiplied by."""
+        return 1.0
 
     def _pair(self, log_joint: NDArray[np.float64], classes: Any) -> tuple[int, int]:
         names = self.classes_.tolist()

@@ -19,6 +19,7 @@ from bayeskit.learn.state import learned
 from bayeskit.mixture.base import DEAD, EMRecord, MixtureModel, MixtureState, warn_of_spikes
 from bayeskit.mixture.cluster_summary import Column
 from bayeskit.mixture.covariance_shapes import SHAPES, Components, Expected, MStep, Shape
+from bayeskit.mixture.em_steps import ShowsSteps
 from bayeskit.mixture.gaussian_rows import MixtureRows, reinitialised
 from bayeskit.mixture.given_start import given_components, given_means
 from bayeskit.mixture.setup import counted_rows, refuse_equal_rows
@@ -83,7 +84,7 @@ class GaussianMixtureState(MixtureState):
 
 
 @dataclass(eq=False, repr=False)
-class GaussianMixture(MixtureModel):
+class GaussianMixture(ShowsSteps, MixtureModel):
     r"""A mixture of Gaussians, fitted by EM; with ``hard=True`` each row counts for one component, as in k-means.
 
     .. math:: p(x) = \sum_c π_c \, N(x \mid μ_c, Σ_c)

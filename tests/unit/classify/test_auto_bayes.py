@@ -190,7 +190,7 @@ def test_batches_are_exact_under_a_frozen_plan_and_said_once():
     model.partial_fit(part(X, rest), y[rest])
     assert model.counts_.plan is plan
     assert model.counts_.n_class.sum() == 200
-    one, other = copy.deepcopy(model), copy.deepcopy(model)
+    other = copy.deepcopy(model)
     before = model.predict_proba(X)
     with pytest.warns(BayeskitWarning, match="the plan was chosen on 120 rows, and there are 320 now"):
         other.partial_fit(part(X, first), y[first])
@@ -198,9 +198,7 @@ def test_batches_are_exact_under_a_frozen_plan_and_said_once():
     assert_array_equal(other.counts_.networks, model.counts_.networks)
     assert_array_equal(other.counts_.n_level, model.counts_.n_level)
     assert_allclose(other.predict_proba(X), before, rtol=1e-9)
-    both = one.merge(model)
-    assert_array_equal(both.counts_.networks, 2 * model.counts_.networks)
-    with pytest.raises(MergeError, match=r"fitted separately.*in every copy: unlearn them from all copies but one"):
+    with pytest.raises(MergeError, match=r"fitted separately.*copies of one model.*count once"):
         AutoBayes(**FAST).fit(part(X, first), y[first]).merge(AutoBayes(**FAST).fit(part(X, rest), y[rest]))
     with pytest.raises(MergeError, match="never counted"):
         model.unlearn({"height": [0.0] * 300, "width": [0.0] * 300, "colour": ["red"] * 300}, ["in"] * 300)

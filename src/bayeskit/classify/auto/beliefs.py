@@ -15,7 +15,9 @@ from bayeskit.classify.auto.gaussian_columns import columns_beside
 from bayeskit.classify.auto.gaussians import MemberGaussians
 from bayeskit.classify.auto.levels import HIDDEN, MISSING_LEVEL, OTHER_LEVEL, Columns, n_rows_of
 from bayeskit.classify.auto.pool import LEAST_LOG, pool_of_members
+from bayeskit.classify.auto.texts import TextScores
 from bayeskit.classify.auto.training_rows import class_shares, log_prior, log_softmax
+from bayeskit.table.encode import missing_column
 
 # Rows of the prior that the last posterior is mixed with, so that no class is ever ruled out.
 FLOOR = 1.0
@@ -73,6 +75,9 @@ class AutoBeliefs:
             )
             for each in plan.linear
         ]
+        self.texts = [
+            TextScores(text, words, self._shares) for text, words in zip(plan.texts, counts.texts, strict=True)
+        ]
         self._steps = [np.where(seen, each.steps[:, place], np.float32(0.0)) for each in plan.boosting]
         self._matrix = self._class_matrix.copy()
         self._matrix[:, -1] += self._other_prior
@@ -124,7 +129,7 @@ class AutoBeliefs:
     ) -> tuple[NDArray[Any], int, int]:
         """Return the scores, −1 since no row is impossible, and a row from which on a number is infinite (or −1)."""
         columns, place = table, None
-        if _often_repeated(columns):
+        if not self.plan.schema.texts and _often_repeated(columns):
             columns = list(columns.T) if isinstance(columns, np.ndarray) else columns
             rows, place = _distinct_rows(columns)
             columns = [column[rows] for column in columns]
@@ -189,9 +194,9 @@ class AutoBeliefs:
     def known(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the weight t of the pool for full rows, of shape (n_rows,): the square of the share of known cells.
 
-        Columns with one level say nothing, hidden or not, and do not count.
+        Columns with one level say nothing, hidden or not, and do not count, but for those of text that have a member.
         """
-        there = codes[self._varies] != HIDDEN
+        there = codes[self._told] != HIDDEN
         return np.asarray(there.mean(axis=0) ** 2 if len(there) else np.ones(codes.shape[1]))
 
     def told(
@@ -219,9 +224,15 @@ class AutoBeliefs:
         return np.asarray(np.add.reduceat(self._level_seen.astype(np.int64), self.plan.levels.level_at[:-1]) > 1)
 
     @cached_property
+    def _told(self) -> NDArray[np.bool_]:
+        told = self._varies.copy()
+        told[[text.column for text in self.plan.texts]] = True
+        return told
+
+    @cached_property
     def _nothing_known(self) -> list[NDArray[np.float64]]:
         """Log P(c) by each member, of shape (1, n_classes)."""
-        columns = [np.full(1, np.nan) if ordered else np.zeros(1, np.uint8) for ordered in self.plan.levels.ordered]
+        columns = [missing_column(variable, 1) for variable in self.plan.schema]
         return self.members(np.full((len(columns), 1), HIDDEN, dtype=np.uint8), columns)
 
     def log_odds(self, scores: NDArray[np.float64], a: int, b: int) -> NDArray[np.float64]:
@@ -255,6 +266,7 @@ class AutoBeliefs:
             posterior = trees.kernel.score(leaves, node_weight, codes, threads)
             scores.append(np.log(np.maximum(posterior, 1e-300)))
         scores += [linear.score(columns, codes, threads) for linear in self._linear]
+        scores += [text.score(columns, codes) for text in self.texts]
         return [log_softmax(each, LEAST_LOG) for each in scores]
 
     @cached_property

@@ -16,6 +16,7 @@ from bayeskit.classify.auto.counts import AutoCounts, PoolPlan
 from bayeskit.classify.auto.evidence_networks import NetworkPlan
 from bayeskit.classify.auto.levels import Levels
 from bayeskit.classify.auto.rare_values import RareValues
+from bayeskit.classify.auto.text_columns import as_keys, as_levels
 from bayeskit.classify.auto.trees import PlannedTests
 from bayeskit.table.schema import Schema
 
@@ -50,14 +51,15 @@ def canonical_order(
     """
     threads = n_threads(len(y) * len(columns))
     codes = np.ascontiguousarray(y, dtype=np.uint32)
-    rows, weights, _ = group_rows(columns, codes, weight, False, threads)
-    n_values = np.array([-1 if variable.is_numeric else variable.n_values for variable in schema])
+    keys = as_keys(columns)
+    rows, weights, _ = group_rows(keys, codes, weight, False, threads)
+    n_values = np.array([-1 if v.is_numeric else 1 if v.is_text else v.n_values for v in schema])
     of_rows, of_columns, of_values, of_classes = content_hashes(
-        columns, rows, codes, weights, n_values, n_classes, N_ROUNDS, threads
+        as_levels(columns), rows, codes, weights, n_values, n_classes, N_ROUNDS, threads
     )
     del codes
     order = np.argsort(of_columns, kind="stable")
-    by_hash = _sorted_rows(of_rows, rows, [columns[j] for j in order])
+    by_hash = _sorted_rows(of_rows, rows, [keys[j] for j in order])
     del of_rows
     rows = rows[by_hash]
     ends = np.cumsum(np.maximum(n_values, 0))[:-1]
@@ -155,6 +157,7 @@ def in_schema_order(counts: AutoCounts, order: CanonicalOrder, schema: Schema, c
         counts.rare[np.ix_(_runs(plan.rare.value_at, by_feature), class_place)],
         tuple(cells[:, class_place] for cells in counts.trees),
         tuple(sums[class_place] for sums in counts.sums),
+        counts.texts,  # which were counted in the order of the classes
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayeskit.classify.auto.beliefs import AutoBeliefs
 from bayeskit.classify.auto.levels import OTHER_LEVEL
 from bayeskit.decide.protocol import Domain
+from bayeskit.estimate.tokens import telling_words
 from bayeskit.explain.summary import FeatureSummary, Summary
 
 # A numeric column is shown, and asked about, by so many values at the most.
@@ -79,6 +80,9 @@ def auto_domains(beliefs: AutoBeliefs) -> list[Domain]:
     domains = []
     for j, variable in enumerate(beliefs.plan.schema):
         counts = n_level[levels.level_at[j] : levels.level_at[j + 1]]
+        if variable.is_text:  # texts cannot be listed
+            domains.append(Domain(variable.name, (), np.ones(0), False))
+            continue
         if not levels.ordered[j]:
             seen = [v for v, place in enumerate(levels.places[j]) if place > OTHER_LEVEL and counts[place] > 0]
             domains.append(Domain(variable.name, tuple(variable.values[v] for v in seen), np.ones(len(seen)), True))
@@ -145,6 +149,24 @@ class AutoSummary(Summary):
         ]
 
 
+def _telling_words(beliefs: AutoBeliefs, column: int) -> tuple[tuple[str, ...], NDArray[np.float64] | None]:
+    """Return the words that tell most about the class, and the share of texts of each class that have them."""
+    for text in beliefs.texts:
+        if text.member.column == column:
+            words, n = telling_words(text.counts, MOST_VALUES_SHOWN)
+            return words, (n + 0.5) / (text.counts.n_class + 1.0)  # half a text with the word, and half without
+    return (), None
+
+
+def _importance_of_texts(beliefs: AutoBeliefs) -> list[tuple[str, float]]:
+    """Return by how much each member that reads text lowers the log-loss of rows left out below that of the shares."""
+    plan, shares = beliefs.plan, beliefs.counts.n_class / beliefs.counts.n_class.sum()
+    entropy = -float(shares @ np.log(np.maximum(shares, 1e-300)))
+    losses = plan.left_out_loss[len(plan.member_weight) - len(plan.texts) : -1].tolist()
+    named = zip(plan.texts, losses, strict=True)
+    return [(plan.schema[text.column].name, max(entropy - loss, 0.0)) for text, loss in named]
+
+
 def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
     """Return the summary of a model."""
     plan, counts = beliefs.plan, beliefs.counts
@@ -160,6 +182,8 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
             places = plan.levels.places[j]
             logs = beliefs._plain[at[j] : at[j + 1]].astype(np.float64)[places]
             table = np.where(of_level.sum(axis=1)[places][:, None] > 0, np.exp(logs), 0.0)
+        if variable.is_text:
+            values, table = _telling_words(beliefs, j)
         missing = float(of_level[0].sum() / total)
         features.append(FeatureSummary(variable.name, variable.kind, missing, values, table))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -169,6 +193,7 @@ def auto_summary(beliefs: AutoBeliefs) -> AutoSummary:
         freedom = ((of_level.sum(axis=1) > 0).sum() - 1) * ((n_class > 0).sum() - 1)
         information -= freedom / (2.0 * total)
         importance.append((variable.name, max(information, 0.0) * float(plan.column_weight[j])))
+    importance = [*_importance_of_texts(beliefs), *(each for each in importance if not plan.schema[each[0]].is_text)]
     importance.sort(key=lambda item: -item[1])
     names = zip(plan.members, plan.member_weight.tolist(), plan.left_out_loss.tolist(), strict=False)
     nodes = len(counts.n_level) + len(counts.networks) + sum(len(leaves) for leaves in counts.trees)

@@ -29,6 +29,8 @@ from bayeskit.classify.auto.linear import LinearPlan, learn_linear, wide_columns
 from bayeskit.classify.auto.member_weights import MemberWeights, weigh_members
 from bayeskit.classify.auto.pool import LEAST_LOG, pool_of_members, pooled, weigh_columns
 from bayeskit.classify.auto.rare_values import learn_rare_values
+from bayeskit.classify.auto.texts import MOST_ROWS as MOST_ROWS_OF_TEXTS
+from bayeskit.classify.auto.texts import TextMember, learn_texts
 from bayeskit.classify.auto.training_rows import (
     TrainingRows,
     coded_rows,
@@ -36,6 +38,7 @@ from bayeskit.classify.auto.training_rows import (
     log_softmax,
 )
 from bayeskit.classify.auto.trees import MOST_STRUCTURE_ROWS, MOST_TESTS, TreePlan, learn_trees
+from bayeskit.counts.tokens import TokenCounts
 from bayeskit.progress import Progress, report_step
 from bayeskit.table.schema import Schema
 
@@ -93,6 +96,7 @@ class _Members:
     trees: list[TreePlan]
     leaves: list[NDArray[np.float64]]
     linear: list[LinearPlan]
+    texts: list[tuple[TextMember, TokenCounts]]
     log_posteriors: list[NDArray[np.float64]]
     by_half: list[NDArray[np.float64]]  # the same by half of the trees
     left_out: list[LeftOut]
@@ -128,13 +132,14 @@ def learn_plan(
     )
     clock.report("networks")
     n = len(levels.ordered)
-    members = _Members([], [], [], [], [], [by_networks], [by_networks], [left_out])
+    members = _Members([], [], [], [], [], [], [by_networks], [by_networks], [left_out])
     if k > 1:
         _learn_gaussians(members, rows, sample, levels, plain, n_level, n_class, clock)
         clock.report("Gaussians")
         _learn_trees(members, rows, sample, levels, effort, most_nodes, int(rng.integers(1 << 62)), clock)
         clock.report("trees")
         _learn_linear(members, rows, sample, levels, n_level, clock)
+        _learn_texts(members, schema, columns, rows, sample, order, classes, clock)
     weighed = weigh_members(members.log_posteriors, members.by_half, sample, n_class)
     clock.report("pool")
     boosting, weighed = _learn_boosting(members, weighed, rows, sample, levels, most_boosted, seed, clock)
@@ -146,6 +151,7 @@ def learn_plan(
         tuple(members.gaussians),
         tuple(members.trees),
         tuple(members.linear),
+        tuple(member for member, _ in members.texts),
         tuple(boosting),
         classes,
         np.append(column_weight[:n], column_weight[-1]),
@@ -157,8 +163,11 @@ def learn_plan(
         weighed.believed,
         float(order.weight.sum()),
     )
-    counts = AutoCounts(plan, classes, n_class, n_level, cells, n_rare, tuple(members.leaves), tuple(members.sums))
-    return in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
+    texts = tuple(words for _, words in members.texts)
+    leaves, sums = tuple(members.leaves), tuple(members.sums)
+    counts = AutoCounts(plan, classes, n_class, n_level, cells, n_rare, leaves, sums, texts)
+    counts = in_schema_order(counts if weight is not None else counts.as_integers(), order, schema, classes)
+    return replace(counts, holds_first=True)
 
 
 def _shares_of_nodes(most: int, effort: Effort) -> tuple[int, int]:
@@ -334,7 +343,37 @@ def _learn_linear(
     members.linear.append(plan)
     members.log_posteriors.append(log_posterior[: sample.n_rows])
     members.by_half.append(members.log_posteriors[-1])
-    members.left_out.append(lambda some, first: log_posterior[first : first + some.n_rows])
+    members.left_out.append(_looked_up(log_posterior))
+
+
+def _learn_texts(
+    members: _Members,
+    schema: Schema,
+    columns: list[NDArray[Any]],
+    rows: TrainingRows,
+    sample: TrainingRows,
+    order: CanonicalOrder,
+    classes: NDArray[Any],
+    clock: Clock,
+) -> None:
+    if not schema.texts:
+        return
+    if clock.is_over():
+        clock.left_out.append("words of texts")
+        return
+    # Words are counted under the classes as they are given, whose numbers the rows have lost in the canonical order.
+    given = replace(rows, columns=columns, y=order.classes[rows.y].astype(np.uint32))
+    for member, words, log_posterior in learn_texts(schema, given, sample.n_rows, classes):
+        by_place = np.ascontiguousarray(log_posterior[:, order.classes])
+        members.texts.append((member, words))
+        members.log_posteriors.append(by_place[: sample.n_rows])
+        members.by_half.append(members.log_posteriors[-1])
+        members.left_out.append(_looked_up(by_place))
+
+
+def _looked_up(log_posterior: NDArray[np.float64]) -> LeftOut:
+    """Return what gives log P(c | x) of rows left out, where it is known of all of them."""
+    return lambda some, first: log_posterior[first : first + some.n_rows]
 
 
 def _learn_boosting(
@@ -348,7 +387,7 @@ def _learn_boosting(
     clock: Clock,
 ) -> tuple[list[BoostPlan], MemberWeights]:
     """Return the boosted trees where rows left out gain by them, and the weights with the loss of the pool then."""
-    some = rows.first(MOST_ROWS_TO_BOOST)
+    some = rows.first(min(MOST_ROWS_TO_BOOST, MOST_ROWS_OF_TEXTS) if members.texts else MOST_ROWS_TO_BOOST)
     if (
         not most_leaves
         or rows.n_classes == 1

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeskit._kernels import LevelEncoder, cut_numbers, n_threads
+from bayeskit.classify.auto.text_columns import as_levels
 from bayeskit.table.schema import Variable
 
 # A list of columns, or an array (n_rows, n_features) where all of them are numbers.
@@ -66,6 +67,7 @@ class Levels:
         Its columns were read by the schema. With ``order`` the rows are those at its places.
         """
         n_rows = len(order) if order is not None else n_rows_of(columns)
+        columns = columns if isinstance(columns, np.ndarray) else as_levels(columns)
         # A number is looked for among others, not only read.
         return self.kernel.encode(columns, order, n_threads(len(self.ordered) * n_rows * 16))
 
@@ -86,6 +88,7 @@ def learn_levels(
 
     ``value_ranks`` has the rank of each value of a categorical column, in which their levels are numbered.
     """
+    columns = as_levels(list(columns))
     few, numeric = order[:MOST_ROWS_TO_CUT], [variable.is_numeric for variable in variables]
     numbers = [column for column, is_number in zip(columns, numeric, strict=True) if is_number]
     threads = n_threads(len(numbers) * len(few) * 16)  # they are sorted

@@ -27,6 +27,7 @@ from bayeskit.defaults import FREQUENCY_PRIOR
 from bayeskit.errors import BayeskitError, warn_caller
 from bayeskit.estimate.class_weight import class_factors
 from bayeskit.estimate.prior import class_prior
+from bayeskit.explain.explanation import Word
 from bayeskit.explain.row_cells import read_row
 from bayeskit.explain.summary import Summary
 from bayeskit.kinds import words
@@ -62,7 +63,8 @@ class AutoBayes(BayesClassifier):
 
     The members are *evidence networks* (each feature given the class and up to three others, with back-off smoothing),
     *Gaussians* of the numeric columns beside indicators of the categorical ones, and of normal scores, *context
-    trees*, and where there are more columns than rows a *linear* member over all of them. Each is scored on rows left
+    trees*, where there are more columns than rows a *linear* member over all of them, and for each column of text by
+    which rows left out gain the words and pairs of words of :class:`AutoText`. Each is scored on rows left
     out of its counts, and the weights minimise the log-loss there. Where there are enough rows, the matrix A says
     which classes the pool takes for each other; elsewhere it is the identity. The last step mixes in one row of the
     class shares π, so that no class is ruled out.
@@ -90,7 +92,7 @@ class AutoBayes(BayesClassifier):
     max_nodes : int, default 1000000
         The largest total number of contexts, values and leaves; each holds one count per class.
     kinds : dict or str, optional
-        Overrides the dtype: "numeric" or "categorical", for all columns or by name.
+        Overrides the dtype: "numeric", "categorical" or "text", for all columns or by name.
     prior : "data", "uniform", array or dict, default "data"
         P(c): the shares of the classes in the fit, or another one: :math:`P'(c | x) \propto P(c | x) P'(c) / P(c)`.
         Where it is not "data", ``class_weight`` has no effect.
@@ -118,8 +120,8 @@ class AutoBayes(BayesClassifier):
     ``partial_fit``, ``merge`` and ``unlearn`` change counts only, exactly; bins, structures, weights, the
     coefficients of the linear member and the boosted trees stay those of the first call, and a warning says when there
     are more than twice the rows of then. Only models with the same plan can be merged: copies of one fitted model.
-    The rows of the first call are in every copy; ``unlearn`` them from all copies but one before merging, or they count
-    more than once.
+    The rows of the first call, which every copy has, count once; a model that has learned later rows remembers their
+    counts for this.
 
     Of a scan (:func:`bayeskit.scan`) with more than 65,536 rows, the plan comes from a random sample of that many
     rows, and a second pass counts all rows.
@@ -155,6 +157,7 @@ class AutoBayes(BayesClassifier):
         "random_state": ("None or a whole number of at least 0", _is_seed),
     }
     _statistic = AutoCounts
+    _reads_text = True
     _compared_as: ClassVar[dict[str, dict[str, Any]]] = {"AutoBayes": {}}
 
     def __init__(
@@ -179,7 +182,7 @@ class AutoBayes(BayesClassifier):
     @classmethod
     def _takes_kind(cls, kind: str) -> bool:
         """Return whether ``kinds`` may give a column this kind."""
-        return kind == "numeric" or (kind in words() and words()[kind].plain)
+        return kind in ("numeric", "text") or (kind in words() and words()[kind].plain)
 
     def _counted_as(self) -> tuple[Any, ...] | None:
         """Return None: the counts depend on the rows."""
@@ -222,7 +225,7 @@ class AutoBayes(BayesClassifier):
     def _first_counts(self, rows: Labelled, schema: Schema | None, progress: Progress | None = None) -> AutoCounts:
         """Choose the plan on these rows, and count them."""
         source, y, classes, weight = rows.source, rows.y, rows.classes, rows.weight
-        schema = learn_schema(source, self.kinds) if schema is None else schema
+        schema = learn_schema(source, self.kinds, texts=True) if schema is None else schema
         clock = Clock(self.max_seconds, progress)
         fresh = int(np.random.default_rng().integers(1 << 62))
         seed = fresh if self.random_state is None else int(self.random_state)
@@ -385,6 +388,20 @@ class AutoBayes(BayesClassifier):
         table = {name: [value] for name, value in zip(read.names, read.values, strict=True)}
         columns = encode(model._source_of(list(table.values())), model.schema_)
         return explain_members(model._beliefs, columns, read.absent[None, :], classes)
+
+    def words_of(self, column: str, text: str, classes: tuple[int, int]) -> list[Word]:
+        """Return the words of a cell of text, each with its part in the log-odds of two classes, by their numbers.
+
+        Parts are those of the member that reads the column, times its weight in the pool.
+        """
+        model = self._now()
+        beliefs = model._beliefs
+        first = len(beliefs.plan.member_weight) - len(beliefs.texts)
+        for weight, scores in zip(beliefs.plan.member_weight[first:].tolist(), beliefs.texts, strict=True):
+            if model.schema_[scores.member.column].name == column:
+                found = scores.beliefs.words_of(text, *classes)
+                return [word._replace(weight=weight * word.weight) for word in found]
+        return []  # its words tell nothing of the class
 
     def domains(self) -> list[Domain]:
         """Return the values that each column can take: for a numeric one up to 25 quantiles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from bayeskit.classify.auto.gaussians import GaussianPlan
 from bayeskit.classify.auto.levels import OTHER_LEVEL, Levels
 from bayeskit.classify.auto.linear import LinearPlan
 from bayeskit.classify.auto.rare_values import RareValues
+from bayeskit.classify.auto.texts import TOKENS, TextMember
 from bayeskit.classify.auto.trees import TreePlan
-from bayeskit.counts.table import read_classes
+from bayeskit.counts.class_labels import read_classes
+from bayeskit.counts.tokens import TokenCounts
 from bayeskit.errors import ModelFileError
 from bayeskit.io.expect import expect_array, expect_field
 from bayeskit.table.schema import Schema
@@ -56,17 +59,43 @@ def counts_to_parts(counts: AutoCounts) -> tuple[dict[str, Any], Arrays]:
     arrays |= {"edges": np.concatenate(plan.levels.edges), "places": np.concatenate(plan.levels.places)}
     arrays["n_edges"] = np.array([len(edges) for edges in plan.levels.edges])
     arrays |= _fields(plan, "", _OF_POOL) | _fields(plan.networks, "networks_", _OF_NETWORKS)
-    arrays |= _fields(plan.rare, "rare_", _OF_RARE) | _folded("rare", counts.rare)
+    arrays |= _fields(plan.rare, "rare_", _OF_RARE)
     for k, gaussian in enumerate(plan.gaussians):
-        arrays |= _fields(gaussian, f"gaussian{k}_", _OF_SCALES) | {f"gaussian{k}_sums": counts.sums[k]}
+        arrays |= _fields(gaussian, f"gaussian{k}_", _OF_SCALES)
     for k, trees in enumerate(plan.trees):
-        arrays |= _fields(trees, f"trees{k}_", _OF_TREES) | _folded(f"trees{k}_counts", counts.trees[k])
+        arrays |= _fields(trees, f"trees{k}_", _OF_TREES)
     for k, linear in enumerate(plan.linear):
         arrays |= _fields(linear, f"linear{k}_", _OF_LINEAR) | _fields(linear.scales, f"linear{k}_scales_", _OF_SCALES)
+    meta["texts"] = []
+    for k, (member, words) in enumerate(zip(plan.texts, counts.texts, strict=True)):
+        fields, parts = member.with_counts(words).to_parts()
+        meta["texts"].append([member.column, fields])
+        arrays |= {f"text{k}_{name}": part for name, part in parts.items()}
     for k, boosting in enumerate(plan.boosting):
         arrays |= _fields(boosting, f"boosting{k}_", _OF_BOOSTING)
-    arrays["n_class"] = counts.n_class
-    return meta, arrays | _folded("n_level", counts.n_level) | _folded("networks", counts.networks)
+    meta["holds_first"], meta["has_first"] = counts.holds_first, counts.first is not None
+    arrays |= _cells_to_parts("", counts)
+    if counts.first is not None:
+        meta["first_texts"] = []
+        for k, first_words in enumerate(counts.first.texts):
+            fields, parts = first_words.to_parts()
+            meta["first_texts"].append(fields)
+            arrays |= {f"first_text{k}_{name}": part for name, part in parts.items()}
+        arrays |= _cells_to_parts("first_", counts.first)
+    return meta, arrays
+
+
+def _cells_to_parts(prefix: str, counts: AutoCounts) -> Arrays:
+    """Return the counts themselves, without what the plan says of them."""
+    arrays: Arrays = {f"{prefix}n_class": counts.n_class}
+    for k, sums in enumerate(counts.sums):
+        arrays[f"{prefix}gaussian{k}_sums"] = sums
+    for k, cells in enumerate(counts.trees):
+        arrays |= _folded(f"{prefix}trees{k}_counts", cells)
+    tables = {"rare": counts.rare, "n_level": counts.n_level, "networks": counts.networks}
+    for name, cells in tables.items():
+        arrays |= _folded(prefix + name, cells)
+    return arrays
 
 
 def _fields(part: Any, prefix: str, names: tuple[str, ...]) -> Arrays:
@@ -93,7 +122,7 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
     plan_meta = {"classes": meta["plan_classes"], "text_dtype": meta["plan_text_dtype"]}
     plan_classes = read_classes(plan_meta, plan_arrays)
     levels = _read_levels(schema, arrays)
-    n, n_levels, n_labels = len(schema), int(levels.level_at[-1]), len(plan_classes)
+    n, n_labels = len(schema), len(plan_classes)
     networks = _read_networks(arrays, levels, n)
     gaussians = tuple(
         _read_scales(arrays, f"gaussian{k}_", levels, _above_zero(shrinkage))
@@ -107,39 +136,71 @@ def counts_from_parts(meta: dict[str, Any], arrays: Arrays) -> AutoCounts:
         _read_boosting(arrays, k, levels, n_labels, _above_zero(gain))
         for k, gain in enumerate(expect_field(meta, "boosting_gains", list))
     )
-    n_members = 1 + len(gaussians) + len(trees) + len(linear)
+    texts = [
+        _read_words(arrays, k, column, fields, schema, classes)
+        for k, (column, fields) in enumerate(meta.get("texts", []))
+    ]
+    n_members = 1 + len(gaussians) + len(trees) + len(linear) + len(texts)
     shapes = (n + 1,), (n_labels,), (n_members,), (n_labels,), (n_labels, n_labels + 1), (n_members + 1,)
     pool = [_read_numbers(arrays, name, *shape) for name, shape in zip(_OF_POOL, shapes, strict=True)]
     rare = _read_rare(arrays, levels)
-    k = len(classes)
-    return AutoCounts(
-        PoolPlan(
-            schema,
-            levels,
-            networks,
-            rare,
-            gaussians,
-            trees,
-            linear,
-            boosting,
-            plan_classes,
-            pool[0],
-            pool[1],
-            pool[2],
-            pool[3],
-            pool[4],
-            pool[5],
-            _share(meta["believed"]),
-            _above_zero(meta["plan_rows"], 1e15),
-        ),
-        classes,
-        _read_counts(arrays, "n_class", (k,)),
-        _read_counts(arrays, "n_level", (n_levels, k)),
-        _read_counts(arrays, "networks", (networks.kernel.n_values, k)),
-        _read_counts(arrays, "rare", (int(rare.value_at[-1]), k)),
-        tuple(_read_counts(arrays, f"trees{t}_counts", (each.kernel.n_leaves, k)) for t, each in enumerate(trees)),
-        tuple(_read_sums(arrays, f"gaussian{g}_sums", k, len(each.features)) for g, each in enumerate(gaussians)),
+    plan = PoolPlan(
+        schema,
+        levels,
+        networks,
+        rare,
+        gaussians,
+        trees,
+        linear,
+        tuple(member for member, _ in texts),
+        boosting,
+        plan_classes,
+        pool[0],
+        pool[1],
+        pool[2],
+        pool[3],
+        pool[4],
+        pool[5],
+        _share(meta["believed"]),
+        _above_zero(meta["plan_rows"], 1e15),
     )
+    counts = _read_cells("", arrays, plan, classes, tuple(words for _, words in texts))
+    # Files of an older form do not say whose rows copies have in common.
+    if not meta.get("has_first", False):
+        return replace(counts, holds_first=bool(meta.get("holds_first", False)))
+    words = tuple(_first_words(arrays, k, fields, classes) for k, fields in enumerate(meta["first_texts"]))
+    if len(words) != len(texts):
+        raise ModelFileError("the words of the first fit are not those of the columns of text.")
+    return replace(counts, holds_first=True, first=_read_cells("first_", arrays, plan, classes, words))
+
+
+def _read_cells(
+    prefix: str, arrays: Arrays, plan: PoolPlan, classes: NDArray[Any], words: tuple[TokenCounts, ...]
+) -> AutoCounts:
+    """Read the counts themselves, under a plan that was read."""
+    k = len(classes)
+    leaves = [(f"{prefix}trees{t}_counts", (each.kernel.n_leaves, k)) for t, each in enumerate(plan.trees)]
+    sums = [(f"{prefix}gaussian{g}_sums", k, len(each.features)) for g, each in enumerate(plan.gaussians)]
+    return AutoCounts(
+        plan,
+        classes,
+        _read_counts(arrays, f"{prefix}n_class", (k,)),
+        _read_counts(arrays, f"{prefix}n_level", (int(plan.levels.level_at[-1]), k)),
+        _read_counts(arrays, f"{prefix}networks", (plan.networks.kernel.n_values, k)),
+        _read_counts(arrays, f"{prefix}rare", (int(plan.rare.value_at[-1]), k)),
+        tuple(_read_counts(arrays, *each) for each in leaves),
+        tuple(_read_sums(arrays, *each) for each in sums),
+        words,
+    )
+
+
+def _first_words(arrays: Arrays, k: int, fields: dict[str, Any], classes: NDArray[Any]) -> TokenCounts:
+    start = f"first_text{k}_"
+    parts = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
+    words = TokenCounts.from_parts(fields, parts)
+    if words.tokenizer != TOKENS or not np.array_equal(words.classes, classes):
+        raise ModelFileError("the words of the first fit are of other classes than the table, or cut otherwise.")
+    return words
 
 
 def _read_numbers(arrays: Arrays, name: str, *shape: int | None) -> NDArray[np.float64]:
@@ -174,7 +235,7 @@ def _read_levels(schema: Schema, arrays: Arrays) -> Levels:
     if (n_edges < 0).any() or (n_edges > 253).any() or n_edges[~ordered].any():
         raise ModelFileError("the bins of a column do not fit its kind.")
     edges = expect_array(arrays, "edges", np.float64, (int(n_edges.sum()),))
-    sizes = np.array([0 if variable.is_numeric else variable.n_values for variable in schema])
+    sizes = np.array([0 if v.is_numeric else 1 if v.is_text else v.n_values for v in schema])
     places = expect_array(arrays, "places", np.uint8, (int(sizes.sum()),))
     if (places < OTHER_LEVEL).any() or (places > 254).any() or not np.isfinite(edges).all():
         raise ModelFileError("a level of the file is out of range.")
@@ -281,6 +342,21 @@ def _read_linear(arrays: Arrays, k: int, levels: Levels, n_classes: int) -> Line
     shapes = (p,), (p, n_classes), (n_classes,)
     named = zip(_OF_LINEAR, shapes, strict=True)
     return LinearPlan(scales, *(_read_numbers(arrays, f"linear{k}_{name}", *shape) for name, shape in named))
+
+
+def _read_words(
+    arrays: Arrays, k: int, column: int, fields: dict[str, Any], schema: Schema, classes: NDArray[Any]
+) -> tuple[TextMember, TokenCounts]:
+    from bayeskit.classify.auto_text.counts import AutoTextCounts  # which needs scipy.sparse
+
+    start = f"text{k}_"
+    parts = {name.removeprefix(start): part for name, part in arrays.items() if name.startswith(start)}
+    counts = AutoTextCounts.from_parts(fields, parts)
+    if column not in schema.texts or counts.tokens.tokenizer != TOKENS:
+        raise ModelFileError("a column of text is out of range, or its words were cut in another way.")
+    if not np.array_equal(counts.tokens.classes, classes):
+        raise ModelFileError("the words of a column of text are of other classes than the table.")
+    return TextMember(column, counts.plan), counts.tokens
 
 
 def _read_counts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[Any]:

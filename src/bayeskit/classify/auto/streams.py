@@ -99,4 +99,5 @@ def passes(model: Any, plan: Plan) -> Generator[Pass, Any, AutoCounts]:
     # What was counted on the sample says how all rows are counted; the plan is one for all of them.
     total = counts.n_rows * seen.n_rows / len(rows)
     frozen: Any = replace(counts, plan=replace(counts.plan, n_rows=total))
-    return (yield counting(replace(plan, families=frozen, schema=counts.schema))).counts  # type: ignore[no-any-return]
+    counted: AutoCounts = (yield counting(replace(plan, families=frozen, schema=counts.schema))).counts
+    return replace(counted, holds_first=True, first=None)  # the rows that copies of the model will have in common

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayeskit._kernels import group_rows, n_threads
 from bayeskit._kernels import log_softmax as normalize
 from bayeskit.classify.auto.levels import Levels
+from bayeskit.classify.auto.text_columns import as_keys
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def different_rows(
     """Return the position of each distinct row, its class, and the sum of the weights of its copies."""
     codes = np.ascontiguousarray(y, dtype=np.uint32)
     given = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
-    rows, weights, _ = group_rows(columns, codes, given, False, n_threads(len(codes) * len(columns)))
+    rows, weights, _ = group_rows(as_keys(columns), codes, given, False, n_threads(len(codes) * len(columns)))
     return rows, codes[rows], weights
 
 

@@ -15,7 +15,7 @@ from bayeskit.classify.auto_text.counts import AutoTextCounts
 from bayeskit.classify.auto_text.members import POWERS, Floats, Matrix, Members, some_at_once
 from bayeskit.classify.auto_text.plan import features_of, members_of
 from bayeskit.classify.auto_text.pool import corrected, doubted
-from bayeskit.explain.text_explanation import Word
+from bayeskit.explain.explanation import Word
 from bayeskit.table.tokenizer import Tokenizer
 
 

@@ -19,7 +19,7 @@ POWERS = (0.5, 1.0)
 # Two scores of words and two of pairs, each over both lengths.
 N_MEMBERS = 4 * len(POWERS)
 # Documents whose scores are computed at once: with 1,000 classes and 8 scores each this is 130 MB.
-_AT_ONCE = 2048
+AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Members:
 
 def some_at_once(n: int) -> Iterator[slice]:
     """Yield slices of the documents, of a bounded size each."""
-    return (slice(begin, min(begin + _AT_ONCE, n)) for begin in range(0, n, _AT_ONCE))
+    return (slice(begin, min(begin + AT_ONCE, n)) for begin in range(0, n, AT_ONCE))
 
 
 def _only(documents: Matrix, keep: NDArray[np.bool_]) -> Matrix:

@@ -10,10 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayeskit.classify.auto_text.beliefs import AutoTextBeliefs, Vocabulary
 from bayeskit.classify.auto_text.counts import AutoTextCounts
+from bayeskit.classify.auto_text.members import AT_ONCE, N_MEMBERS
 from bayeskit.classify.auto_text.plan import learn_plan
 from bayeskit.classify.text_questions import TextQuestions
+from bayeskit.counts.memory import read_memory, readable
 from bayeskit.counts.tokens import TokenCounts
-from bayeskit.errors import BayeskitError, TableError, warn_caller
+from bayeskit.defaults import MAX_MEMORY
+from bayeskit.errors import BayeskitError, TableError, TooLargeError, warn_caller
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.explain.text_explanation import TextExplanation
 from bayeskit.learn.labelled_texts import LabelledTexts
@@ -136,6 +139,12 @@ class AutoText(TextQuestions):
             raise TableError(
                 f"none of the {int(tokens.n_class.sum())} documents has a token; nothing but the prior can be "
                 "learned. Look at the tokens with Tokenizer().split(text)."
+            )
+        need = 8.0 * N_MEMBERS * min(float(tokens.n_class.sum()), AT_ONCE) * len(tokens.classes)
+        if need > read_memory(MAX_MEMORY):
+            raise TooLargeError(
+                f"{len(tokens.classes):,} classes: the scores of {AT_ONCE:,} documents alone need {readable(need)}. "
+                "Group the labels, or use TextClassifier()."
             )
         texts, y, weight = _first(rows, tokens.classes)
         if len(texts) < tokens.n_class.sum() and not rows.weighted:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayeskit.classify.auto.text_columns import digests
 from bayeskit.classify.auto_text.members import Floats, Matrix, Members, Presence, some_at_once
-from bayeskit.classify.auto_text.pool import corrected, fit_correction, fit_doubt, fit_pool, log_loss
+from bayeskit.classify.auto_text.pool import corrected, doubted, fit_correction, fit_doubt, fit_pool, log_loss
 from bayeskit.counts.tokens import TokenCounts
 
 # The variances of the correction that are tried, from the smallest on, while the log-loss falls by this share.
 _VARIANCES, _LEAST_GAIN = (0.25, 1.0, 6.0, 36.0), 0.005
 # Steps while a variance is judged, and of the last fit.
 _STEPS_JUDGED, _STEPS = 12, 30
+# Parts of the documents that are left out of a correction in turn.
+_FOLDS = 4
 # Numbers that the scores of the documents to which the pool is fitted may hold: 160 MB.
 _POOLED = 20_000_000
 # Numbers of a correction; of more words the most frequent take part.
@@ -82,12 +85,6 @@ def features_of(documents: Matrix, idf: Floats) -> Matrix:
     return sparse.csr_array((values, documents.indices, documents.indptr), shape=documents.shape)
 
 
-def digests(texts: list[str]) -> NDArray[np.uint64]:
-    """Return a hash of each document: what is chosen by it does not depend on the order of the documents."""
-    written = (text.encode("utf-8", "surrogatepass") for text in texts)
-    return np.array([int.from_bytes(blake2b(each, digest_size=8).digest()) for each in written], dtype=np.uint64)
-
-
 def halves(digest: NDArray[np.uint64], y: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a half of the documents of each class; equal documents stay together."""
     half = np.zeros(len(y), dtype=bool)
@@ -123,8 +120,7 @@ def learn_plan(
         [members.scores_left_out(documents[s], y[s], weight[s]) @ member_weight + bias for s in some_at_once(len(y))]
     )
     words = _corrected_words(counts, documents, k) if correct else np.empty(0, np.int64)
-    present = np.add.reduceat(counts.n_document, counts.indptr[:-1]).astype(np.float64)[words]
-    idf = np.sqrt(np.log((1.0 + counts.n_class.sum()) / (1.0 + present)) + 1.0)
+    idf = _root_idf(counts, words)
     features = features_of(documents[:, words], idf)
     judged = _judge(members, documents, features, y, weight, member_weight, bias, halves(digest, y), correct)
     total = weight.sum()
@@ -146,6 +142,43 @@ def learn_plan(
         judged.variance,
         np.array(losses),
     )
+
+
+def log_posterior_left_out(
+    counts: TokenCounts, plan: TextPlan, documents: Matrix, texts: list[str], y: NDArray[Any], weight: Floats
+) -> Floats:
+    """Return log P(c | d) of documents that were counted and that the plan was chosen on, each left out.
+
+    The counts are those of all other documents, exactly; the correction that a document gets is learned from those of
+    other folds. Equal documents are in one fold. ``weight`` is what each document counts.
+    """
+    k, members = len(counts.classes), members_of(counts)
+    scores = np.concatenate(
+        [
+            members.scores_left_out(documents[s], y[s], weight[s]) @ plan.member_weight + plan.bias
+            for s in some_at_once(len(y))
+        ]
+    )
+    if plan.variance:
+        words = _corrected_words(counts, documents, k)
+        features = features_of(documents[:, words], _root_idf(counts, words))
+        fold = np.unique(digests(texts), return_inverse=True)[1] % _FOLDS
+        steps = np.zeros_like(scores)
+        for part in range(_FOLDS):
+            here, there = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+            if len(here) and len(there):
+                start = np.zeros((features.shape[1], 1 if k == 2 else k))
+                how = (scores[here], plan.variance, start, _STEPS_JUDGED)
+                steps[there] = corrected(features[there], fit_correction(features[here], y[here], weight[here], *how))
+        scores += steps
+    shares = counts.n_class / counts.n_class.sum()
+    return np.asarray(np.log(np.maximum(doubted(scores, plan.temperature, plan.doubt, shares), 1e-300)))
+
+
+def _root_idf(counts: TokenCounts, words: NDArray[np.int64]) -> Floats:
+    """Return √idf of some words."""
+    present = np.add.reduceat(counts.n_document, counts.indptr[:-1]).astype(np.float64)[words]
+    return np.asarray(np.sqrt(np.log((1.0 + counts.n_class.sum()) / (1.0 + present)) + 1.0))
 
 
 def _corrected_words(counts: TokenCounts, documents: Matrix, k: int) -> NDArray[np.int64]:
