@@ -10,7 +10,7 @@ from bayeskit import BruteForceMAP, CandidateElimination, FindS
 from bayeskit.errors import ImpossibleEvidenceError, InconsistentExamplesError
 from laws.concepts import as_table, samples, spaces
 
-quick = settings(max_examples=80)
+quick = settings(max_examples=40)  # each lists all hypotheses
 
 
 def consistent(space, rows, labels):

@@ -13,14 +13,17 @@ from bayeskit.kinds import words
 
 
 def rows_for(kind, seed):
-    """Two columns of whole numbers that the kind allows, of two classes, half of the labels hidden."""
+    """Two columns that the kind allows, of whole numbers or of texts, of two classes, half of the labels hidden."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 40)
     y[:2] = 0, 1  # both classes have a row with a label
     numbers = rng.poisson(np.where(y == 0, 0.7, 3.0)[:, None], (40, 2)).astype(float)
-    allowed = np.unique(numbers[~kind.unfit(numbers)])
-    X = np.where(kind.unfit(numbers), allowed[-1], numbers)
-    X[rng.random(X.shape) < 0.1] = np.nan
+    if kind.name == "text":
+        X = np.array([[" ".join(["more"] * int(n) + ["less"]) for n in row] for row in numbers], dtype=object)
+    else:
+        allowed = np.unique(numbers[~kind.unfit(numbers)])
+        X = np.where(kind.unfit(numbers), allowed[-1], numbers)
+    X[rng.random(X.shape) < 0.1] = None if kind.name == "text" else np.nan
     labels = np.array(["b" if c else "a" for c in y], dtype=object)
     labels[20:] = None
     return X, labels

@@ -14,13 +14,14 @@ from bayeskit.concept.beam import ScoredHypotheses, beam_search
 from bayeskit.concept.conjunctions import Attributes, Conjunction, ConjunctionSpace
 from bayeskit.concept.coverage import Coverage
 from bayeskit.concept.coverage_explanation import CoverageExplanation, explain_coverage
-from bayeskit.concept.examples import ConceptLearner, ConceptState
+from bayeskit.concept.examples import ConceptLearner, ConceptState, Examples
 from bayeskit.concept.find_s import one_row
 from bayeskit.concept.priors import NAMED, Prior, is_prior, log_prior, log_weights
 from bayeskit.errors import BayeskitError, ImpossibleEvidenceError, TooLargeError, warn_caller
 from bayeskit.learn.parameters import at_least, refuse_parameters
 from bayeskit.learn.state import learned
 from bayeskit.plot.hypotheses import posterior_bars
+from bayeskit.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,35 @@ _BLOCK_CELLS = 1 << 22
 # What all hypotheses below this share of the best one's posterior could change is lost in rounding.
 _LEAST_SHARE = 1e-20
 _TIE = 1e-9
+# Probabilities that record=True may keep: 800 MB.
+_MOST_RECORDED = 100_000_000
+
+
+@dataclass(frozen=True)
+class Belief(Result):
+    """The posterior after an example.
+
+    Attributes
+    ----------
+    row : int or None
+        The example; None for the prior.
+    posterior : array of shape (n_hypotheses,)
+        P(h | D) of each hypothesis after it, in the order of ``space_``.
+    n_left : int
+        How many hypotheses have a posterior above zero.
+    """
+
+    row: int | None
+    posterior: NDArray[np.float64]
+
+    @property
+    def n_left(self) -> int:
+        """How many hypotheses have a posterior above zero."""
+        return int((self.posterior > 0).sum())
+
+    def __repr__(self) -> str:
+        after = "prior" if self.row is None else f"row {self.row}"
+        return f"{after}: {self.n_left} hypotheses are possible, the best has P = {self.posterior.max():.6g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +74,7 @@ class PosteriorState(ConceptState):
     log_evidence: float
     map: Conjunction
     ml: Conjunction
+    steps: list[Belief]  # where they were asked for
 
     @property
     def exact(self) -> bool:
@@ -89,6 +120,8 @@ class BruteForceMAP(ConceptLearner):
         How many hypotheses were scored: all of the space where ``exact_``.
     exact_ : bool
         False when a beam was searched.
+    steps_ : list of Belief
+        The prior and the posterior after each example, where ``fit(record=True)`` asked for them.
 
     References
     ----------
@@ -117,6 +150,7 @@ class BruteForceMAP(ConceptLearner):
     log_posterior_ = learned("log_posterior", "log P(h | D) of each hypothesis, in the order of ``space_``.")
     errors_ = learned("errors", "How many examples each hypothesis gets wrong.")
     n_examples_ = learned("n_examples", "The number of examples.")
+    steps_ = learned("steps", "The prior and the posterior after each example, of ``fit(record=True)``.")
     exact_ = learned("exact", "Whether all hypotheses were scored; False when a beam was searched.")
 
     def __init__(
@@ -136,8 +170,8 @@ class BruteForceMAP(ConceptLearner):
         self.max_hypotheses = max_hypotheses
         self.beam_width = beam_width
 
-    def fit(self, X: Any, y: Any = None, *, target: str | None = None) -> Self:
-        """Learn from a table and its labels.
+    def fit(self, X: Any, y: Any = None, *, target: str | None = None, record: bool = False) -> Self:
+        """Learn from a table and its labels; ``record`` keeps the posterior after each example as ``steps_``.
 
         Raises
         ------
@@ -160,6 +194,7 @@ class BruteForceMAP(ConceptLearner):
             best = int(np.argmin(np.where(np.isneginf(log_p), np.iinfo(np.int64).max, errors)))
             raise _nothing_left(errors, _hypothesis(space, constraints, best), int(errors[best]), n_examples)
         log_evidence = float(logsumexp(log_joint))
+        steps = self._beliefs(space, examples, log_p) if record and constraints is None else []
         self._state = PosteriorState(
             **vars(concept),
             n_examples=n_examples,
@@ -170,8 +205,25 @@ class BruteForceMAP(ConceptLearner):
             log_evidence=log_evidence,
             map=_hypothesis(space, constraints, int(np.argmax(log_joint))),
             ml=_hypothesis(space, constraints, int(np.argmax(log_likelihood))),
+            steps=steps,
         )
         return self
+
+    def _beliefs(self, space: ConjunctionSpace, examples: Examples, log_p: NDArray[np.float64]) -> list[Belief]:
+        """Return the prior and the posterior after each example."""
+        if space.size * (len(examples.cells) + 1) > _MOST_RECORDED:
+            raise TooLargeError(
+                f"record=True would keep {space.size} probabilities after each of {len(examples.cells)} examples, more "
+                f"than {_MOST_RECORDED} in all; fit fewer examples."
+            )
+        errors = np.zeros(space.size, dtype=np.int64)
+        beliefs = [Belief(None, np.exp(log_p - logsumexp(log_p)))]
+        for row in range(len(examples.cells)):
+            one = slice(row, row + 1)
+            errors += Coverage(space, examples.cells[one], examples.is_positive[one]).all_errors()
+            log_joint = log_p + self._log_likelihood(errors, row + 1)
+            beliefs.append(Belief(row, np.exp(log_joint - logsumexp(log_joint))))
+        return beliefs
 
     def _search(self, space: ConjunctionSpace, coverage: Coverage) -> ScoredHypotheses:
         size = space.size

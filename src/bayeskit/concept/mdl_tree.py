@@ -16,7 +16,7 @@ from bayeskit.concept.mdl.prune import Cut, Pruned, prune
 from bayeskit.concept.mdl.reading import render, steps_to
 from bayeskit.concept.mdl.storage import tree_from_arrays, tree_to_arrays
 from bayeskit.concept.mdl.tree import SPLITS, CodedTable, Test, Tree
-from bayeskit.counts.table import read_classes
+from bayeskit.counts.class_labels import read_classes
 from bayeskit.defaults import SMOOTHING
 from bayeskit.errors import BayeskitError
 from bayeskit.explain.model_summary import ModelSummary

@@ -15,8 +15,8 @@ from bayeskit.concept.folds import without_column
 from bayeskit.concept.hypotheses import Hypotheses
 from bayeskit.concept.hypothesis_sets import ClassifierSet, ConjunctionSet, FunctionSet, HypothesisSet, Votes
 from bayeskit.concept.probabilities import log_of
+from bayeskit.counts.class_labels import read_classes
 from bayeskit.counts.features import FeatureNames
-from bayeskit.counts.table import read_classes
 from bayeskit.errors import ModelFileError
 from bayeskit.explain.explanation import Explanation, Explanations
 from bayeskit.explain.log_odds import explain, explain_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -64,6 +64,9 @@ class SigmoidUnit(LinearClassifier):
         gradient steps would be many. With many rows its first step goes to the optimum of a part of them.
     learning_rate : float or "auto", default "auto"
         η; "auto" is 1 over the largest curvature that the objective can have, so that no step lowers it.
+    standardize : bool, default True
+        Gradient steps on inputs of mean 0 and deviation 1, with η per row; False is the literal rule above on the
+        inputs as they are, which sums over the rows and needs a much smaller η.
     max_iter : int, default 1000
         The largest number of steps.
     tol : float, default 1e-4
@@ -80,7 +83,8 @@ class SigmoidUnit(LinearClassifier):
     input_names_ : tuple of str
         What each weight belongs to: a column, or "column = value".
     histories_ : list of History
-        The objective of each unit, per row, before each step and at the end, and why it stopped.
+        The objective of each unit, per row, before each step and at the end, and why it stopped; with
+        ``fit(record=True)`` its ``parameters`` are w₁ … w_n, w₀ there.
     n_iter_ : int
         The largest number of steps over the units.
 
@@ -98,6 +102,7 @@ class SigmoidUnit(LinearClassifier):
     _rules: ClassVar[dict[str, tuple[str, Any]]] = LinearClassifier._rules | {
         "rule": one_of("cross-entropy", "squared-error"),
         "solver": one_of("gradient", "lbfgs"),
+        "standardize": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     }
 
     _state: SigmoidState = field(init=False)
@@ -109,17 +114,23 @@ class SigmoidUnit(LinearClassifier):
     rule: str = "cross-entropy"
     solver: str = "gradient"
     learning_rate: float | str = "auto"
+    standardize: bool = True
     max_iter: int = 1000
     tol: float = 1e-4
     kinds: Any = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None) -> Self:
-        """Learn from a table and its labels, or from a table whose column ``target`` holds them."""
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None, record: bool = False
+    ) -> Self:
+        """Learn from a table and its labels, or from a table whose column ``target`` holds them.
+
+        ``record`` keeps the weights before the first step and after each, as ``histories_[0].parameters``.
+        """
         settings = self._checked_settings()
         rows = read_labelled(X, y, sample_weight, target, None, type(self).__name__, self.kinds)
         units = range(len(rows.classes))[-n_units(len(rows.classes)) :] if len(rows.classes) > 1 else ()
         wanted = [(rows.y == c).astype(np.float64) for c in units]
-        self._state = settings._fit(rows.source, wanted, rows.weight, rows.classes, rows.target)
+        self._state = settings._fit(rows.source, wanted, rows.weight, rows.classes, rows.target, record)
         return self
 
     def fit_frequencies(self, X: Any, frequency: Any, sample_weight: Any = None) -> Self:
@@ -144,20 +155,41 @@ class SigmoidUnit(LinearClassifier):
         return self
 
     def _fit(
-        self, source: Source, wanted: list[Vector], weight: Vector | None, classes: NDArray[Any], target: str | None
+        self,
+        source: Source,
+        wanted: list[Vector],
+        weight: Vector | None,
+        classes: NDArray[Any],
+        target: str | None,
+        record: bool = False,
     ) -> SigmoidState:
         schema = learn_schema(source, self.kinds, weight=weight)
         inputs = DesignMatrix.learn(source, schema, weight)
-        optima = [self._solve(inputs, d) for d in wanted]
+        optima = [self._solve(inputs, d, record) for d in wanted]
         coef = np.concatenate([np.empty((0, len(inputs.scale) + 1)), *(optimum.coef for optimum in optima)])
         units, histories = LinearUnits.around_mean(inputs.design, coef), [optimum.history for optimum in optima]
         return SigmoidState(self, schema, target, classes, units, histories)
 
-    def _solve(self, inputs: TrainingInputs, d: Vector) -> Optimum:
+    def _solve(self, inputs: TrainingInputs, d: Vector, record: bool) -> Optimum:
         """Return the coefficients of one unit around the mean row, and the way to them."""
         problem_of = LogisticProblem.of_frequencies if self.rule == "cross-entropy" else SquaredErrorProblem
-        problem: LinearProblem = problem_of(*inputs.with_targets(d))
-        optimum = solve(problem, self.solver, self.tol, self.max_iter, self.learning_rate)
+        table, means = inputs.table, inputs.design.means
+        if self.standardize:
+            problem: LinearProblem = problem_of(*inputs.with_targets(d))
+            rate = self.learning_rate
+        else:
+            full = np.where(np.isnan(table), means, table)
+            problem = problem_of(full, d, inputs.weight, np.zeros(len(means)), np.ones(len(means)))
+            # The objective is per row; the literal rule sums over the rows.
+            rate = self.learning_rate if isinstance(self.learning_rate, str) else self.learning_rate * problem.total
+        optimum = solve(problem, self.solver, self.tol, self.max_iter, rate, record=record)
+        shift = means if self.standardize else np.zeros(len(means))
+        kept = tuple(_for_inputs(coef[0], -shift) for coef in optimum.history.parameters)
+        optimum = Optimum(
+            _for_inputs(optimum.coef[0], np.zeros(len(means)) if self.standardize else means)[None],
+            optimum.gradient,
+            replace(optimum.history, parameters=kept),
+        )
         if not optimum.history.converged and optimum.history.n_steps >= self.max_iter:
             self._warn()
         return optimum
@@ -207,3 +239,8 @@ class SigmoidUnit(LinearClassifier):
         if len(histories) != len(units.coef):
             raise BayeskitError("the file does not hold one history per unit.")
         return SigmoidState(self, schema, target, classes, units, histories)
+
+
+def _for_inputs(coef: Vector, shift: Vector) -> Vector:
+    """Return w₁ … w_n, w₀ for inputs from which a shift is taken, of those for inputs as they are."""
+    return np.append(coef[:-1], coef[-1] + coef[:-1] @ shift)
