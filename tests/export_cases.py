@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayeskit import AODE, AutoBayes, GaussianBayes, LogisticRegression, MDLTree
-from sql_cases import hostile_table, mixed_table, wide_table, with_unseen
+from sql_cases import FittedWhenAsked, hostile_table, mixed_table, wide_table, with_unseen
 
 
 def mixed_rows(n=700, seed=3, missing=True):
@@ -75,7 +75,7 @@ def many_values(n=1200, seed=9):
 
 @cache
 def export_cases():
-    """Return fitted model and rows to score, by the name of the case."""
+    """Return fitted model and rows to score, by the name of the case. More nodes only take databases longer to plan."""
     mixed, label = mixed_rows()
     full, full_label = mixed_rows(300, 4, missing=False)
     text, text_label = hostile_table()
@@ -97,16 +97,16 @@ def export_cases():
         "aode, few rows": (AODE(min_rows=30, smoothing=0), wide, wide_label),
         "aode, unseen smoothed": (AODE(unseen="smooth", min_rows=2), mixed, label),
         "aode with back-off": (AODE(smoothing="back-off", prior="uniform"), wide, wide_label),
-        "auto": (AutoBayes(), mixed, label),
-        "auto, nothing missing in fit": (AutoBayes(), full, full_label),
-        "auto of text": (AutoBayes(), text, text_label),
+        "auto": (AutoBayes(max_nodes=3000), mixed, label),
+        "auto, nothing missing in fit": (AutoBayes(max_nodes=3000), full, full_label),
+        "auto of text": (AutoBayes(max_nodes=3000), text, text_label),
         "auto of two classes, fast": (AutoBayes(effort="fast", prior={"yes": 0.1, "no": 0.9}), mixed, two),
-        "auto of codes": (AutoBayes(class_weight="balanced"), codes, code_label),
+        "auto of codes": (AutoBayes(class_weight="balanced", max_nodes=3000), codes, code_label),
         "auto, boosted": (AutoBayes(effort="thorough", max_nodes=6000), *crossing_rows()),
-        "auto, more columns than rows": (AutoBayes(), *more_columns_than_rows()),
+        "auto, more columns than rows": (AutoBayes(max_nodes=3000), *more_columns_than_rows()),
         "auto, many values, fast": (AutoBayes(kinds={"shop": "categorical"}, effort="fast"), *many_values()),
     }
-    return {name: (model.fit(rows, y), _asked(rows)) for name, (model, rows, y) in cases.items()}
+    return FittedWhenAsked({name: (model, rows, y, _asked(rows)) for name, (model, rows, y) in cases.items()})
 
 
 def _asked(rows):

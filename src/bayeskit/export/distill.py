@@ -103,6 +103,11 @@ def _check(model: Any, to: str, max_nodes: int | None, random_state: int) -> Non
         model._refuse_unfitted()
     if not hasattr(model, "schema_") or not hasattr(model, "predict_proba"):
         raise BayeskitError(f"{type(model).__name__} cannot be distilled: it has no table of columns, or no P(c | x).")
+    free = [variable.name for variable in model.schema_ if variable.is_text]
+    if free:
+        raise BayeskitError(
+            f"column '{free[0]}' is text, which trees and networks cannot read; train without it (ignore={free})."
+        )
     if to not in ("tree", "tan"):
         raise BayeskitError(f"a model is distilled to 'tree' or 'tan'; got {to!r}.")
     words, holds = at_least(0, whole=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,6 @@ from bayeskit.export.scorer import (
 from bayeskit.kinds import kind_of
 from bayeskit.kinds.closed_form import ClosedForm
 from bayeskit.learn.model import plain_class
-from bayeskit.table.conversions import Conversions
 from bayeskit.table.schema import Schema, Variable
 
 
@@ -61,35 +60,17 @@ def scorer_of(model: Any, engine: str) -> Scorer:
         raise BayeskitError(
             f"{type(model).__name__} cannot be written as {engine}; {', '.join(names[:-1])} and {names[-1]} can."
         )
-    refuse_conversions(getattr(model.schema_, "conversions", None), engine, model.schema_.names)
+    refuse_texts(model.schema_, engine)
     return make(model._now(), engine)
 
 
-def refuse_conversions(conversions: Conversions | None, engine: str, names: Collection[str]) -> None:
-    """Raise an error for columns that the reader converted: a program would need the same conversion.
-
-    ``names`` are the columns of the model.
-    """
-    for name, convention in () if conversions is None else conversions.columns:
-        if convention.outputs(name) != (name,):
-            made = ", ".join(map(repr, convention.outputs(name)))
-            raise BayeskitError(
-                f"column {name!r} holds {convention.described}, of which the model reads {made}; {engine} cannot make "
-                f"these columns. Train without it (ignore={[name]}), or on a table that holds them."
-            )
-        if not convention.is_plain:
-            raise BayeskitError(
-                f"column {name!r} was converted ({convention.described}); {engine} cannot do that. Train on a table "
-                "that holds numbers, such as a Parquet file."
-            )
-    for name, pairs in () if conversions is None else conversions.spellings:
-        if name not in names:  # the target, whose cells no program reads
-            continue
-        written, meant = pairs[0]
-        how = "a missing cell" if meant is None else repr(meant)
+def refuse_texts(schema: Schema, engine: str) -> None:
+    """Raise an error for a column of free text, whose words another program would have to cut out in the same way."""
+    free = [variable.name for variable in schema if variable.is_text]
+    if free:
         raise BayeskitError(
-            f"column {name!r}: the model reads {written!r} as {how}; {engine} cannot do that. Train on a table in "
-            "which it is written so."
+            f"column '{free[0]}' is text, and {engine} cannot cut it into words as bayeskit does; train without it "
+            f"(ignore={free}), or predict with bayeskit."
         )
 
 

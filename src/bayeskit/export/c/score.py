@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from bayeskit.errors import TooLargeError
+from bayeskit.export.c.converted import raw_table, word_tables
 from bayeskit.export.c.source import Source, number, text
 from bayeskit.export.elimination import plan_elimination
 from bayeskit.export.models import scorer_of
+from bayeskit.export.raw import RawColumn, raw_columns
 from bayeskit.export.scorer import (
     Average,
     Column,
@@ -42,7 +45,7 @@ _FILES = {
 }
 
 
-def to_c(model: Any) -> str:
+def to_c(model: Any, *, converted: bool = False) -> str:
     r"""Write a fitted classifier as one C99 file, which needs only the standard library and its mathematics.
 
     The file says at its top how it is called. ``bayeskit_predict`` takes the cells of a row and gives P(c | x), within
@@ -55,6 +58,9 @@ def to_c(model: Any) -> str:
     ----------
     model : AutoBayes, NaiveBayes, GaussianNB, TAN, KDB, ODE, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
         A fitted model.
+    converted : bool, default False
+        What the reader of files converted (dates, decimal commas, units, words for missing cells) the program converts
+        too: its columns are the raw ones. True makes them those of the model, such as "sold (month)".
 
     Examples
     --------
@@ -63,11 +69,12 @@ def to_c(model: Any) -> str:
     >>> print(program.splitlines()[-1])
     }
     """
-    return _to_c(model, 1.0)
+    return _to_c(model, 1.0, converted)
 
 
-def _to_c(model: Any, temperature: float) -> str:
+def _to_c(model: Any, temperature: float, converted: bool = False) -> str:
     scorer = scorer_of(model, "C")
+    raw = raw_columns(model.schema_, converted=converted)
     source, part = Source(), scorer.part
     columns = source.items("struct column", [_column(source, column) for column in scorer.columns])
     root = _part(source, part, scorer)
@@ -85,26 +92,39 @@ def _to_c(model: Any, temperature: float) -> str:
         defined.append(f"#define LINE {'double' if isinstance(part, Forest) else 'float'}")
     functions = [(Path(__file__).parent / f"{name}.c").read_text() for name in ("row", *_FILES[type(part)])]
     model_text = [*source.lines, f"static const struct {kind} model = {root};"]
-    return "\n".join([_head(scorer), *defined, "", *functions, *model_text, "", _call(kind, columns, temperature)])
+    if raw is not None:
+        cells = Source("r")
+        functions = [*word_tables(Source("w")), (Path(__file__).parent / "convert.c").read_text(), *functions]
+        table = raw_table(cells, raw)
+        model_text = [*cells.lines, *model_text]
+        defined.append(f"#define N_RAW {len(raw)}")
+    else:
+        table = None
+    body = [*defined, "", *functions, *model_text, "", _call(kind, columns, temperature, table)]
+    return "\n".join([_head(scorer, raw), *body])
 
 
 class C(Target):
     """The target of :func:`to_c`."""
 
     name = "c"
-    options = ("temperature",)
+    options = ("temperature", "converted")
 
-    def write(self, model: Any, *, temperature: float = 1.0) -> bytes:  # type: ignore[override]
+    def write(self, model: Any, *, temperature: float = 1.0, converted: bool = False) -> bytes:  # type: ignore[override]
         """Return the C file; log-posteriors are divided by ``temperature``."""
-        return _to_c(model, temperature).encode()
+        return _to_c(model, temperature, converted).encode()
 
 
-def _head(scorer: Scorer) -> str:
+def _head(scorer: Scorer, raw: Sequence[RawColumn] | None) -> str:
     columns = [
         f"   {j}: {'text' if column.is_text else 'number'} {_comment(column.variable.name)}"
         f"{'' if column.is_read else ' (not read)'}"
         for j, column in enumerate(scorer.columns)
     ]
+    names, locale = [column.variable.name for column in scorer.columns], []
+    if raw is not None:
+        names, locale = [column.name for column in raw], ["#include <locale.h>"]
+        columns = [f"   {i}: {_raw_in_words(column, scorer)}" for i, column in enumerate(raw)]
     classes = [f"   {c}: {_comment(str(label))}" for c, label in enumerate(scorer.classes)]
     return "\n".join(
         [
@@ -121,6 +141,7 @@ def _head(scorer: Scorer) -> str:
             "   Classes:",
             *classes,
             "*/",
+            *locale,
             "#include <math.h>",
             "#include <stdlib.h>",
             "#include <string.h>",
@@ -130,7 +151,7 @@ def _head(scorer: Scorer) -> str:
             "    double number;",
             "} bayeskit_cell;",
             "",
-            f"const char *const bayeskit_columns[] = {{{', '.join(text(c.variable.name) for c in scorer.columns)}}};",
+            f"const char *const bayeskit_columns[] = {{{', '.join(map(text, names))}}};",
             f"const char *const bayeskit_classes[] = {{{', '.join(text(str(c)) for c in scorer.classes)}}};",
         ]
     )
@@ -141,14 +162,32 @@ def _comment(name: str) -> str:
     return name.encode("unicode_escape").decode().replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
 
 
-def _call(kind: str, columns: str, temperature: float) -> str:
+def _raw_in_words(column: RawColumn, scorer: Scorer) -> str:
+    name = _comment(column.name)
+    if column.convention is None:
+        return f"{'text' if scorer.columns[column.made[0][0]].is_text else 'number'} {name}"
+    said = _comment(column.described)
+    return f"text {name}: {said}" if column.convention.what == "date" else f"text or number {name}: {said}"
+
+
+def _call(kind: str, columns: str, temperature: float, raw: str | None) -> str:
     tempered = "" if temperature == 1.0 else f"    temper(probabilities, {number(1.0 / temperature)});\n"
     function = (Path(__file__).parent / "temper.c").read_text() + "\n" if tempered else ""
+    given, convert = "cells", ""
+    if raw is not None:
+        given, convert = (
+            "made",
+            (
+                "    bayeskit_cell made[N_COLUMNS];\n    int i, known = 1;\n"
+                f"    for (i = 0; i < N_RAW; ++i) known &= convert_cell({raw} + i, cells[i], made);\n"
+            ),
+        )
+    test = "!known || " if raw is not None else ""
     return f"""{function}int bayeskit_predict(const bayeskit_cell *cells, double *probabilities)
 {{
     struct row row;
     int c, best = 0;
-    if (!read_row({columns}, cells, &row) || !score_{kind}(&model, &row, probabilities)) {{
+{convert}    if ({test}!read_row({columns}, {given}, &row) || !score_{kind}(&model, &row, probabilities)) {{
         for (c = 0; c < N_CLASSES; ++c) probabilities[c] = NAN;
         return -1;
     }}

@@ -34,9 +34,9 @@ def number(value: float) -> str:
 class Source:
     """Definitions, one after the other; what is defined is referred to by its name."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "a") -> None:
         self.lines: list[str] = []
-        self._n = 0
+        self._n, self._prefix = 0, prefix
 
     def array(self, values: NDArray[Any], ctype: str | None = None) -> str:
         """Define a constant array and return its name; doubles, floats and integers keep every bit."""
@@ -51,19 +51,22 @@ class Source:
             ctype, items = ctype or "int", [str(int(value)) for value in flat.tolist()]
         return self.items(ctype, items)
 
-    def items(self, ctype: str, items: Sequence[str]) -> str:
-        """Define a constant array of expressions and return its name; C has no empty arrays, so those have a 0."""
+    def items(self, ctype: str, items: Sequence[str], shape: str = "") -> str:
+        """Define a constant array of expressions and return its name; C has no empty arrays, so those have a 0.
+
+        ``shape`` is that of one item, such as ``[3]``.
+        """
         self._n += 1
-        name = f"a{self._n}"
+        name = f"{self._prefix}{self._n}"
         items = items or ["0"]
         body = ",\n    ".join(", ".join(items[i : i + _PER_LINE]) for i in range(0, len(items), _PER_LINE))
-        self.lines.append(f"static const {ctype} {name}[] = {{\n    {body}\n}};")
+        self.lines.append(f"static const {ctype} {name}[]{shape} = {{\n    {body}\n}};")
         return name
 
     def texts(self, values: Sequence[str]) -> str:
         """Define an array of strings, one per line, and return its name."""
         self._n += 1
-        name = f"a{self._n}"
+        name = f"{self._prefix}{self._n}"
         body = ",\n    ".join(map(text, values)) or "0"
         self.lines.append(f"static const char *const {name}[] = {{\n    {body}\n}};")
         return name

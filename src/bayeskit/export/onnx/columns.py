@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.onnx.graph import Graph
+from bayeskit.export.raw import RawColumn
 from bayeskit.export.scorer import Column
 from bayeskit.export.sql.cells import LARGEST, refuse_inexact
 
@@ -15,12 +16,13 @@ from bayeskit.export.sql.cells import LARGEST, refuse_inexact
 class Inputs:
     """The columns of a row: level (rows,) of whole numbers, -1 where it is hidden, and number (rows, 1)."""
 
-    def __init__(self, graph: Graph, columns: Sequence[Column]) -> None:
-        self.graph, self.columns = graph, columns
+    def __init__(self, graph: Graph, columns: Sequence[Column], raw: Mapping[int, RawColumn]) -> None:
+        """``raw`` has the words and numbers of each column that are other spellings or missing cells."""
+        self.graph, self.columns, self.raw = graph, columns, raw
         self.refused: list[str] = []  # names of truth values of shape (rows, 1)
         self._codes: dict[int, str] = {}
         self._levels: dict[int, str] = {}
-        self._checked: set[int] = set()
+        self._numbers: dict[int, str] = {}
 
     def name(self, j: int) -> str:
         """Return the input of a column."""
@@ -28,11 +30,15 @@ class Inputs:
 
     def number(self, j: int) -> str:
         """Return the numbers of a column, NaN where they are missing."""
-        if j not in self._checked:
-            self._checked.add(j)
-            too_large = self.graph.add("Greater", self.graph.add("Abs", self.name(j)), self.graph.constant(LARGEST))
+        if j not in self._numbers:
+            number = self.name(j)
+            for missing in self.raw[j].missing_numbers if j in self.raw else ():
+                is_missing = self.graph.add("Equal", number, self.graph.constant(float(missing)))
+                number = self.graph.add("Where", is_missing, self.graph.constant(np.nan), number)
+            self._numbers[j] = number
+            too_large = self.graph.add("Greater", self.graph.add("Abs", number), self.graph.constant(LARGEST))
             self.refused.append(too_large)
-        return self.name(j)
+        return self._numbers[j]
 
     def is_missing(self, j: int) -> str:
         """Return where a number is missing, (rows, 1)."""
@@ -66,6 +72,12 @@ class Inputs:
                 f"column '{column.variable.name}' has the empty text among its values, and a text of ONNX has no null: "
                 "a missing cell could not be told from an unseen value, which this model treats in another way."
             )
+        if j in self.raw:
+            code_of = dict(zip(values, codes, strict=True))
+            words = {word: 0 for word in self.raw[j].missing if word not in code_of}
+            words |= {word: code_of[meant] for word, meant in self.raw[j].respelled if meant in code_of}
+            code_of |= words
+            values, codes = list(code_of), list(code_of.values())
         code = self.graph.add(
             "LabelEncoder",
             self.name(j),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.models import scorer_of
+from bayeskit.export.raw import inputs_in_words, raw_columns, refuse_converted
 from bayeskit.export.scorer import Average, Gaussians, Pool, Scorer, Sum
 from bayeskit.export.sql.tables import IMPOSSIBLE, log_numbers
 from bayeskit.export.target import Target
@@ -17,7 +18,7 @@ from bayeskit.export.target import Target
 _TYPES = {"O": "STRING", "U": "STRING", "i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}
 
 
-def to_onnx(model: Any) -> Any:
+def to_onnx(model: Any, *, converted: bool = False) -> Any:
     r"""Write a fitted classifier as an ONNX model, which ONNX Runtime and others compute.
 
     Each column that the model knows is an input of shape (rows, 1): texts as ``tensor(string)``, all others, truth
@@ -35,6 +36,10 @@ def to_onnx(model: Any) -> Any:
     model : AutoBayes, NaiveBayes, GaussianNB, TAN, KDB, ODE, SPODE, AODE, GaussianBayes, LogisticRegression or MDLTree
         A fitted model. Columns of a kind without a closed form, ``unseen="error"``, and sums over missing parents of
         more than 50,000 numbers per row are refused.
+    converted : bool, default False
+        What the reader of files converted, a graph cannot: dates, decimal commas, units and forms of yes and no are
+        refused by name; other spellings and words for missing cells are read. True makes the inputs the columns of the
+        model, such as "sold (month)"; each input's ``doc_string`` says what it must hold.
 
     Returns
     -------
@@ -47,10 +52,10 @@ def to_onnx(model: Any) -> Any:
     >>> [column.name for column in graph.input], [result.name for result in graph.output]
     (['outlook', 'temperature', 'humidity', 'wind'], ['label', 'probabilities'])
     """
-    return _to_onnx(model, 1.0)
+    return _to_onnx(model, 1.0, converted)
 
 
-def _to_onnx(model: Any, temperature: float) -> Any:
+def _to_onnx(model: Any, temperature: float, converted: bool = False) -> Any:
     try:
         from onnx import TensorProto, helper
 
@@ -59,6 +64,9 @@ def _to_onnx(model: Any, temperature: float) -> Any:
     except ModuleNotFoundError as error:
         raise BayeskitError("writing ONNX needs the package onnx: pip install 'bayeskit[onnx]'.") from error
     scorer = scorer_of(model, "ONNX")
+    raw = raw_columns(model.schema_, converted=converted)
+    if raw is not None:
+        refuse_converted(model.schema_, "ONNX")
     if scorer.unseen == "error":
         raise BayeskitError("a graph cannot refuse an unseen value; use unseen='ignore' or 'smooth' to write ONNX.")
     read = [column for column in scorer.columns if column.is_read]
@@ -66,15 +74,19 @@ def _to_onnx(model: Any, temperature: float) -> Any:
         raise BayeskitError("the model has no column with a value, so that its graph would have no input.")
     names = tuple(column.variable.name for column in scorer.columns)
     graph = Graph(names)
-    inputs = Inputs(graph, scorer.columns)
+    inputs = Inputs(graph, scorer.columns, {} if raw is None else {column.made[0][0]: column for column in raw})
     joint = _scores(graph, inputs, scorer.part)
     joint = _with_rows(graph, joint, read[0].variable.name)
     labels, shares = _result_names(names)
     classes = np.asarray(model.classes_)
     _answers(graph, joint, inputs.refused, scorer, temperature, classes, (labels, shares))
+    said = inputs_in_words(model.schema_) if converted else {}
     taken = [
         helper.make_tensor_value_info(
-            column.variable.name, TensorProto.STRING if column.is_text else TensorProto.DOUBLE, ["rows", 1]
+            column.variable.name,
+            TensorProto.STRING if column.is_text else TensorProto.DOUBLE,
+            ["rows", 1],
+            doc_string=said.get(column.variable.name, ""),
         )
         for column in read
     ]
@@ -153,9 +165,9 @@ class ONNX(Target):
 
     name = "onnx"
     file = "play.onnx"
-    options = ("temperature",)
+    options = ("temperature", "converted")
 
-    def write(self, model: Any, *, temperature: float = 1.0) -> bytes:  # type: ignore[override]
+    def write(self, model: Any, *, temperature: float = 1.0, converted: bool = False) -> bytes:  # type: ignore[override]
         """Return the graph as bytes; log-posteriors are divided by ``temperature``."""
-        written: bytes = _to_onnx(model, temperature).SerializeToString()
+        written: bytes = _to_onnx(model, temperature, converted).SerializeToString()
         return written

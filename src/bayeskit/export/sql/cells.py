@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.scorer import Column
+from bayeskit.export.sql.converted import ConvertedCells
 from bayeskit.export.sql.dialect import Dialect
 from bayeskit.table.encode import contiguous_low
 from bayeskit.table.schema import Value, Variable
@@ -33,21 +34,31 @@ class Cells:
     codes: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     wrong_type: list[str] = field(default_factory=list)
+    # The stages before these, where the columns of the table are converted first.
+    converted: ConvertedCells | None = None
 
     def read(self, j: int, column: Column) -> None:
         """Add column j: its cell, and its code where it is counted value by value."""
         variable, name = column.variable, f"source.{self.dialect.identifier(column.variable.name)}"
+        typed: str | None = name  # the column whose type may be wrong
+        missing: tuple[float, ...] = ()
+        if self.converted is not None:
+            name, typed = self.converted.origin[j], self.converted.typed.get(j)
+            missing = self.converted.missing_numbers.get(j, ())
         wrong_type = None
         if column.is_text:
             self.cells[f"x{j}"] = self.dialect.as_text(name)
-            wrong_type = None if self.is_written else self.dialect.not_a_text(name)
+            wrong_type = None if self.is_written or typed is None else self.dialect.not_a_text(typed)
         else:
             # A column of truth values is a number to the model, whether it said 0 and 1 or False and True.
             truth = not variable.is_binned and bool(variable.values) and set(variable.values) <= {0, 1}
-            written = self.is_written
-            self.cells[f"x{j}"] = self.dialect.as_number(name, truth=truth, written=written)
+            truth, written = truth and typed is not None, self.is_written and typed is not None
+            cell = self.dialect.as_number(name, truth=truth, written=written)
+            for number in missing:
+                cell = f"nullif({cell}, {self.dialect.number(number)})"
+            self.cells[f"x{j}"] = cell
             self.refused.append(f"abs(x{j}) > {self.dialect.number(LARGEST)}")
-            wrong_type = self.dialect.not_a_number(name, truth=truth, written=written)
+            wrong_type = None if typed is None else self.dialect.not_a_number(typed, truth=truth, written=written)
         if wrong_type is not None:
             self.wrong_type.append(wrong_type)
         if variable.is_discrete:

@@ -76,6 +76,10 @@ class Dialect(ABC):
         ``truth`` says that they may be truth values, ``written`` that they are texts as in a CSV file.
         """
 
+    def trimmed(self, text: str, characters: str) -> str:
+        """Return a text without these characters at its ends."""
+        return f"trim({text}, {self.text(characters)})"
+
     def not_a_number(self, column: str, *, truth: bool = False, written: bool = False) -> str | None:
         """Return the condition for cells that are not numbers; None where the cast fails on them."""
         return None

@@ -165,6 +165,10 @@ class Postgres(Dialect):
         """Under the collation "C", which tells all texts apart."""
         return f'CAST({column} AS text) COLLATE "C"'
 
+    def trimmed(self, text: str, characters: str) -> str:
+        """By a function of another name."""
+        return f"btrim({text}, {self.text(characters)})"
+
     def not_a_text(self, column: str) -> str:
         """By the type of the column."""
         return f"({column} IS NOT NULL AND CAST(pg_typeof({column}) AS text) ~ '^({_POSTGRES_NO_TEXTS})')"
@@ -235,6 +239,10 @@ class Spark(Dialect, PairLists):
     def as_text(self, column: str) -> str:
         """Compared byte by byte."""
         return f"CAST({column} AS STRING) COLLATE UTF8_BINARY"
+
+    def trimmed(self, text: str, characters: str) -> str:
+        """In the words of the standard."""
+        return f"trim(BOTH {self.text(characters)} FROM {text})"
 
     def not_a_text(self, column: str) -> str:
         """By the type of the column, which is known when the query is planned."""

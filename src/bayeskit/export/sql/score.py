@@ -9,9 +9,11 @@ import numpy as np
 
 from bayeskit.errors import BayeskitError
 from bayeskit.export.models import scorer_of
+from bayeskit.export.raw import raw_columns
 from bayeskit.export.scorer import Average, Forest, Gaussians, Pool, Scorer, Sum
 from bayeskit.export.sql.averages import AverageTerms
 from bayeskit.export.sql.cells import Cells, fold, refuse_names
+from bayeskit.export.sql.converted import ConvertedCells
 from bayeskit.export.sql.dialect import DIALECTS, Dialect
 from bayeskit.export.sql.forests import ForestTerms
 from bayeskit.export.sql.gaussians import GaussianTerms
@@ -30,6 +32,7 @@ def to_sql(
     table: str | Sequence[str] = "data",
     keep: Sequence[str] | None = None,
     missing_parents: Literal["sum", "null"] = "sum",
+    converted: bool = False,
 ) -> str:
     r"""Write a fitted classifier as one SELECT, which scores the rows of a table inside the database.
 
@@ -54,6 +57,10 @@ def to_sql(
     missing_parents : {"sum", "null"}, default "sum"
         What to do with a row in which a feature is missing that others depend on (TAN, KDB, ODE, SPODE): sum over its
         values, which is exact, or answer NULL, which makes the query much shorter.
+    converted : bool, default False
+        What the reader of files converted (dates, decimal commas, units, words for missing cells) the query converts
+        too: it reads the raw columns. True says that the table has the columns of the model already, such as
+        "sold (month)".
 
     Examples
     --------
@@ -63,7 +70,8 @@ def to_sql(
     >>> query.splitlines()[-1]
     'FROM stage6'
     """
-    return _to_sql(model, dialect, (table,) if isinstance(table, str) else tuple(table), keep, missing_parents)
+    place = (table,) if isinstance(table, str) else tuple(table)
+    return _to_sql(model, dialect, place, keep, missing_parents, converted=converted)
 
 
 def _to_sql(
@@ -74,23 +82,32 @@ def _to_sql(
     missing_parents: str,
     missing: Sequence[str] = (),
     temperature: float = 1.0,
+    converted: bool = False,
 ) -> str:
     written = _dialect(dialect)
     if missing_parents not in ("sum", "null"):
         raise BayeskitError(f"missing_parents must be 'sum' or 'null'; got {missing_parents!r}.")
     scorer = scorer_of(model, "SQL")
-    columns = [column.variable.name for column in scorer.columns]
+    raw = raw_columns(model.schema_, converted=converted)
+    columns = [column.variable.name for column in scorer.columns] if raw is None else [column.name for column in raw]
     refuse_names(columns, written)
     terms = _terms(scorer, written, missing_parents)
     source, is_written = written.source(table, (*MISSING_WORDS, *missing))
     cells = Cells(written, "smooth" if isinstance(scorer.part, Forest | Pool) else scorer.unseen, is_written)
+    query = Query(written, source)
+    kept = tuple(columns) if keep is None else tuple(keep)
+    keys = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
+    if raw is not None:
+        texts = {j for j, column in enumerate(scorer.columns) if column.is_text}
+        read = tuple(column for column in raw if any(j in terms.columns for j, _ in column.made))
+        cells.converted = ConvertedCells(written, read, texts)
+        cells.converted.add_stages(query, keys)
+        cells.refused += cells.converted.refused
+        keys = {}
     for j in terms.columns:
         cells.read(j, scorer.columns[j])
-    kept = tuple(columns) if keep is None else tuple(keep)
     names = _result_names(scorer.classes, kept, written)
-    query = Query(written, source)
-    keys = {f"k{i}": f"source.{written.identifier(name)}" for i, name in enumerate(kept)}
-    query.add({**keys, **cells.stage()} or {"k0": "1"})
+    query.add({**keys, **cells.stage()} or ({"k0": "1"} if raw is None else {}))
     query.add(cells.codes)
     query.add({f"t{c}": total for c, total in enumerate(terms.add_stages(query, cells))})
     result = _answers(query, scorer, cells.refused, temperature)
@@ -114,7 +131,7 @@ class SQL(Target):
     """The target of :func:`to_sql`."""
 
     name = "sql"
-    options = ("dialect", "table", "schema", "keep", "missing_parents", "missing", "temperature")
+    options = ("dialect", "table", "schema", "keep", "missing_parents", "missing", "temperature", "converted")
 
     def write(  # type: ignore[override]
         self,
@@ -127,13 +144,14 @@ class SQL(Target):
         missing_parents: Literal["sum", "null"] = "sum",
         missing: Sequence[str] = (),
         temperature: float = 1.0,
+        converted: bool = False,
     ) -> bytes:
         """Return the query; ``schema`` is the database schema that the table is in.
 
         ``missing`` are more words for a missing cell in a CSV file, and log-posteriors are divided by ``temperature``.
         """
         place = (table,) if schema is None else (schema, table)
-        return _to_sql(model, dialect, place, keep, missing_parents, missing, temperature).encode()
+        return _to_sql(model, dialect, place, keep, missing_parents, missing, temperature, converted).encode()
 
 
 def _answers(query: Query, scorer: Scorer, refused: Sequence[str], temperature: float) -> list[str]:
