@@ -20,6 +20,9 @@ from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
 
 T = TypeVar("T")
 
+# Parts that are added in one task.
+_FAN = 8
+
 
 def open_scan(source: Any) -> Scan | None:
     """Describe a Dask frame; its partitions are the pieces, and its own scheduler's workers count them."""
@@ -114,20 +117,27 @@ class DaskEngine:
     client: Any = None
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Send groups of pieces to the workers, and merge their parts here, in order."""
+        """Send groups of pieces to the workers, which also add up their parts; one sum comes back."""
         groups = groups_of(readers, self._n_cores())
-        # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
-        parts = self.compute(_run, task, groups)
-        for group in groups:
-            on_rows(sum(reader.piece.n_rows or 0 for reader in group))
-        merged: T | None = merge_tree(iter(parts), merge)
-        if merged is None:
+        if not groups:
             raise TableError("the table has no pieces, so there is nothing to learn from.")
-        return merged
-
-    def compute(self, function: Any, shared: Any, items: Sequence[Any]) -> Sequence[Any]:
-        """Call ``function(shared, item)`` for each item on the client, or on the current scheduler."""
-        return list(self.stream(function, shared, items, ahead=len(items)))
+        client, local = self.client or _current_client(), compute  # type: Any, Any
+        try:
+            # Dask looks into the pieces: where one holds a partition, a worker gets it computed.
+            if client is None:
+                (total,) = local(_tree([delayed(_run)(task, group) for group in groups], merge))
+            else:
+                everywhere = client.scatter(task, broadcast=True, hash=False)
+                parts = client.compute([delayed(_run)(everywhere, group) for group in groups])
+                result = client.compute(_tree(parts, merge))
+                _report(parts, groups, on_rows)
+                total = client.gather(result)
+        except Exception as error:  # Dask wraps some errors of workers into plain ones
+            refuse_in_words(error, "Dask")
+            raise
+        if client is None:
+            on_rows(sum(reader.piece.n_rows or 0 for reader in readers))
+        return total  # type: ignore[no-any-return]
 
     def stream(self, function: Any, shared: Any, items: Sequence[Any], ahead: int = 0) -> Iterator[Any]:
         """Return the results in order as they are asked for; the workers are so many items ahead, 2 per core if 0."""
@@ -190,6 +200,27 @@ def _readers(source: Scan) -> list[PieceReader]:
 
 def _run(task: Any, readers: Any) -> Any:
     return task(readers)
+
+
+def _tree(parts: Sequence[Any], merge: Any) -> Any:
+    """Return the sum of parts, by tasks that add a few neighbours each."""
+    parts = list(parts)
+    while len(parts) > 1:
+        parts = [delayed(_added)(merge, parts[first : first + _FAN]) for first in range(0, len(parts), _FAN)]
+    return parts[0]
+
+
+def _added(merge: Any, parts: Sequence[Any]) -> Any:
+    return merge_tree(iter(parts), merge)
+
+
+def _report(parts: list[Any], groups: Sequence[Sequence[PieceReader]], on_rows: Callable[[int], None]) -> None:
+    """Report the rows of each group once its part is there; its sum may go then."""
+    from dask.distributed import wait
+
+    for group in groups:
+        wait(parts.pop(0))  # type: ignore[no-untyped-call]
+        on_rows(sum(reader.piece.n_rows or 0 for reader in group))
 
 
 def _answered(scorer: Any, reader: PieceReader) -> pa.Table:

@@ -94,6 +94,8 @@ class Scorer:
 def columns_of(model: Any, names: Sequence[str]) -> list[str]:
     """Return the columns that the model reads; others, such as an id, are carried and not read."""
     known = set(model.schema_.names)
+    if (conversions := model.schema_.conversions) is not None:
+        known |= {conversions.source_of.get(name, name) for name in known}
     return [name for name in names if name in known]
 
 

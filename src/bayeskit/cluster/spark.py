@@ -13,11 +13,14 @@ import pyarrow as pa
 from bayeskit.cluster.groups import Scorer, groups_of, hits, mean_of, refuse_in_words
 from bayeskit.errors import TableError
 from bayeskit.table.scan import Scan
+from bayeskit.table.scan.arrow import ROWS_AT_ONCE
 from bayeskit.table.scan.pieces import Merge, PieceReader, Task, merge_tree
 
 T = TypeVar("T")
 
 _PART = "place bigint, part binary"
+# Parts that are added in one task.
+_FAN = 16
 
 
 def open_scan(source: Any) -> Scan | None:
@@ -70,8 +73,7 @@ def predict(model: Any, frame: Any, *, probabilities: bool = False) -> Any:
 def score(model: Any, frame: Any, *, target: str) -> float:
     """Return the accuracy on a Spark frame, counted by the executors."""
     _refuse_scan(frame)
-    counted = _collect(frame, _Each(hits(model, target)))
-    return mean_of([pair for part in counted for pair in part])
+    return mean_of(_summed(frame, _Each(hits(model, target)), _plus_pairs, _n_partitions(frame)))
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,18 @@ class SparkEngine:
     session: Any
 
     def run(self, task: Task[T], readers: Sequence[PieceReader], merge: Merge[T], on_rows: Callable[[int], None]) -> T:
-        """Send groups of pieces, or the partitions of a frame, to the executors; merge their parts here, in order."""
+        """Send groups of pieces, or the partitions of a frame, to the executors, which also add up their parts."""
         parts: list[Any] = []
         files = [reader for reader in readers if not isinstance(reader.piece, FramePiece)]
         for reader in readers:
             if isinstance(reader.piece, FramePiece):
                 quoted = [f"`{name.replace('`', '``')}`" for name in reader.columns]
-                parts += _collect(reader.piece.frame.select(*quoted), _OnPartition(task, reader.columns))
+                frame = reader.piece.frame.select(*quoted)
+                parts += _summed(frame, _OnPartition(task, reader.columns), merge, _n_partitions(frame))
         if files:
             groups = groups_of([_absolute(reader) for reader in files], self._n_cores())
-            parts += _collect(self.session.range(0, len(groups), 1, len(groups)), _OnGroups(task, groups))
+            frame = self.session.range(0, len(groups), 1, len(groups))
+            parts += _summed(frame, _OnGroups(task, groups), merge, len(groups))
             on_rows(sum(reader.piece.n_rows or 0 for reader in files))
         merged: T | None = merge_tree(iter(parts), merge)
         if merged is None:
@@ -138,7 +142,17 @@ class _Stream:
     stream: Iterator[pa.RecordBatch]
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return iter(self.stream)
+        """Join the batches, which Spark makes small: what is done for each batch weighs less then."""
+        waiting: list[pa.RecordBatch] = []
+        n_rows = 0
+        for batch in self.stream:
+            waiting.append(batch)
+            n_rows += batch.num_rows
+            if n_rows >= ROWS_AT_ONCE:
+                yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+                waiting, n_rows = [], 0
+        if waiting:
+            yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,16 @@ class _Each:
     function: Any
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Any]]:
-        yield 0, [self.function(batch) for batch in batches]
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        pairs = [self.function(batch) for batch in batches]
+        yield context.partitionId(), _plus_pairs((0, 0), *pairs)
+
+
+def _plus_pairs(*pairs: tuple[int, int]) -> tuple[int, int]:
+    return sum(right for right, _ in pairs), sum(n for _, n in pairs)
 
 
 @dataclass(frozen=True)
@@ -169,14 +192,43 @@ class _Pickled:
             yield pa.record_batch([pa.array([place], pa.int64()), pa.array([pickle.dumps(part)])], ["place", "part"])
 
 
-def _collect(frame: Any, function: Any) -> list[Any]:
-    """Run a function on each partition and return its parts in the order of the partitions."""
+def _adder(merge: Any) -> Callable[[pa.Table], pa.Table]:
+    """Return what adds up some parts, in the order of their places, where they are."""
+
+    def added(rows: pa.Table) -> pa.Table:  # Spark counts the arguments of a plain function only
+        rows = rows.sort_by("place")
+        parts = (pickle.loads(part.as_py()) for part in rows["part"])
+        total = pickle.dumps(merge_tree(parts, merge))
+        return pa.table({"place": rows["up"].slice(0, 1), "part": pa.array([total])})
+
+    return added
+
+
+def _summed(frame: Any, function: Any, merge: Any, n_parts: int) -> list[Any]:
+    """Run a function on each partition, and add up its parts on the executors; one comes back, or none for no part.
+
+    Parts are added by sixteen, then those sums by sixteen, and so on: no process holds more than a few, and the driver
+    gets one. Only neighbours are added, so that the order is that of the partitions.
+    """
+    parts = frame.mapInArrow(_Pickled(function).__call__, _PART)
+    while n_parts > 1:
+        parts = parts.selectExpr("place", "part", f"place div {_FAN} AS up").groupBy("up")
+        parts = parts.applyInArrow(_adder(merge), _PART)
+        n_parts = -(-n_parts // _FAN)
     try:
-        rows = frame.mapInArrow(_Pickled(function).__call__, _PART).collect()
+        rows = parts.collect()
     except Exception as error:
         refuse_in_words(error, "Spark")
         raise
-    return [pickle.loads(row.part) for row in sorted(rows, key=lambda row: row.place)]
+    return [pickle.loads(row.part) for row in rows]
+
+
+def _n_partitions(frame: Any) -> int:
+    """Return a number of partitions that is not exceeded."""
+    try:
+        return int(frame.rdd.getNumPartitions())
+    except Exception:  # a session over Spark Connect does not say
+        return _FAN**3
 
 
 def _absolute(reader: PieceReader) -> PieceReader:

@@ -57,6 +57,7 @@ def spark():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
+        "spark.driver.maxResultSize": "6m",  # what reaches the driver must not grow with the number of partitions
         "spark.ui.showConsoleProgress": "false",
     }
     builder = SparkSession.builder.master("local[2]").appName("tests")

@@ -1,11 +1,14 @@
 """Every engine gives the counts of one machine, bit for bit where they are integers."""
 
+import pickle
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +18,7 @@ from sklearn.base import clone
 from bayeskit import AODE, KDB, NaiveBayes, scan
 from bayeskit.errors import TableError
 from bayeskit.table.scan.pieces import PieceReader
+from raw_cases import asked, expected, raw_model
 
 # What PySpark says of the pandas that is installed is not ours to mend.
 pytestmark = [
@@ -95,12 +99,15 @@ def test_what_is_neither_a_scan_nor_a_frame_is_named(engine, package, days):
 def test_a_worker_that_has_loaded_nothing_else_scores_rows():
     # In a test run other modules have imported pyarrow.compute long since.
     words = """
+import pickle
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from bayeskit import NaiveBayes
@@ -281,3 +288,88 @@ def test_spark_reads_files_of_a_relative_path(days, folder, spark, monkeypatch):
     assert engine._absolute(reader).piece.path == str(folder / "0.parquet")
     fitted = engine.fit(NaiveBayes(), source, target="play", session=spark)
     assert_same_counts(fitted, NaiveBayes().fit(days, target="play"))
+
+
+def raw_rows():
+    """Rows in the words of a file that the model reads, and what it says of them."""
+    model, rows = raw_model(), asked()
+    truth = expected(model, rows)
+    known = ~np.isnan(truth).any(axis=1)
+    return model, rows.filter(known), truth[known]
+
+
+@pytest.mark.filterwarnings("ignore:column:bayeskit.errors.BayeskitWarning")
+def test_a_dask_frame_of_raw_columns_is_converted_by_the_workers():
+    frames = pytest.importorskip("dask.dataframe")
+    from bayeskit.cluster import dask
+
+    model, rows, truth = raw_rows()
+    answered = dask.predict(model, frames.from_pandas(rows.to_pandas(), npartitions=3), probabilities=True)
+    answers = answered.compute(scheduler="synchronous")
+    assert_allclose(answers[[f"P({c})" for c in model.classes_]].to_numpy(), truth, rtol=0, atol=1e-12)
+
+
+def test_a_spark_frame_of_raw_columns_is_converted_by_the_executors(spark):
+    from bayeskit.cluster import spark as engine
+
+    model, rows, truth = raw_rows()
+    answers = engine.predict(model, spark.createDataFrame(rows).coalesce(1), probabilities=True).toArrow()
+    found = np.column_stack([answers[f"P({c})"].to_numpy() for c in model.classes_])
+    assert_allclose(found, truth, rtol=0, atol=1e-12)
+
+
+def wide(n_rows):
+    rng = np.random.default_rng(0)
+    columns = {f"c{j}": rng.integers(0, 30, n_rows).astype(str) for j in range(12)}
+    return pa.table({**columns, "play": rng.choice(["no", "yes", "late"], n_rows)})
+
+
+def test_spark_adds_the_parts_of_200_partitions_on_its_executors(spark):
+    table = wide(3000)
+    expected = AODE().fit(table, target="play")
+    size = len(pickle.dumps(expected.counts_))
+    assert 3 * size < 6 << 20 < 50 * size  # the driver takes results of 6 MB in all
+    frame = spark.createDataFrame(table.to_pandas()).repartition(200)
+    assert_same_counts(AODE().fit(scan(frame), target="play"), expected)
+
+
+def test_dask_adds_parts_on_its_workers_and_tells_of_rows_as_they_are_read(folder, days, client, monkeypatch):
+    from bayeskit.cluster import dask, groups
+
+    monkeypatch.setattr(groups, "_CELLS_OF_A_TASK", 1000)
+    steps, gathered = [], []
+    gather = type(client).gather
+    monkeypatch.setattr(
+        type(client), "gather", lambda self, it, **more: gathered.append(it) or gather(self, it, **more)
+    )
+    table = replace(dask.on(scan(folder), client), progress=steps.append)
+    assert_same_counts(AODE().fit(table, target="play"), AODE().fit(days, target="play"))
+    assert [step.done for step in steps if step.name == steps[-1].name][-1] == 4000
+    assert len({step.done for step in steps}) > 2
+    assert gathered
+    assert not any(isinstance(each, list) for each in gathered)  # one sum for each pass
+
+
+def test_the_frame_of_an_empty_partition_is_counted(days, spark):
+    frame = spark.createDataFrame(days.to_pandas().head(3)).repartition(8)
+    assert NaiveBayes().fit(scan(frame), target="play").class_count_.sum() == 3
+
+
+def test_duckdb_counts_text_itself_as_it_would_be_streamed(days, monkeypatch):
+    import duckdb
+
+    from bayeskit.table.scan.duckdb import RelationPiece
+
+    with duckdb.connect() as connection:
+        connection.register("days", days)
+        connection.execute("CREATE TABLE odd AS SELECT *, c0 AS no_case FROM days")
+        connection.execute("ALTER TABLE odd ALTER no_case TYPE VARCHAR COLLATE NOCASE")
+        connection.execute("UPDATE odd SET no_case = upper(no_case) WHERE c1 = 'x'")
+        relation = connection.table("odd")
+        asked = []
+        groups = RelationPiece.group_counts
+        monkeypatch.setattr(RelationPiece, "group_counts", lambda *a: asked.append(groups(*a)) or asked[-1])
+        found = NaiveBayes().fit(scan(relation), target="play")
+        assert sorted(asked[0]) == ["c0", "c1", "c2", "no_case"]
+        monkeypatch.setattr(RelationPiece, "group_counts", lambda *a: {})
+        assert_same_counts(found, NaiveBayes().fit(scan(relation), target="play"))

@@ -5,6 +5,7 @@ import pytest
 
 from bayeskit import NaiveBayes, to_sql
 from export_cases import export_cases
+from raw_cases import asked, assert_answers, expected, raw_model
 from sql_cases import CASES, NO_TEXTS, assert_scores, numbered, text_model, typed_models
 
 pytestmark = [
@@ -101,3 +102,20 @@ def test_spark_reads_typed_columns_as_the_library_does(spark):
         spark.sql(f"SELECT CAST({value} AS {kind}) AS word").createOrReplaceTempView("words")
         answers = spark.sql(to_sql(text_model(), "spark", table="words", keep=[])).collect()
         assert tuple(answers[0]) == (None, None, None)
+
+
+def test_postgresql_reads_raw_cells_as_the_library_does(postgres):
+    from adbc_driver_postgresql import dbapi
+
+    model, rows = raw_model(), asked()
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("raw", numbered(rows), mode="replace")
+        cursor.execute(to_sql(model, "postgres", table="raw", keep=["id"]))
+        assert_answers(cursor.fetchall(), expected(model, rows))
+
+
+def test_spark_reads_raw_cells_as_the_library_does(spark):
+    model, rows = raw_model(), asked()
+    spark.createDataFrame(numbered(rows)).createOrReplaceTempView("raw")
+    answers = spark.sql(to_sql(model, "spark", table="raw", keep=["id"])).collect()
+    assert_answers([tuple(row) for row in answers], expected(model, rows))
