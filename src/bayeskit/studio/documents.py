@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import re
 import secrets
 import shutil
@@ -14,7 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeskit.errors import BayeskitError, ModelFileError
-from bayeskit.studio.changes import write
+from bayeskit.io.container import atomic_write
+from bayeskit.studio.budget import Budget
+from bayeskit.studio.changes import Draft, Look, changed, differences, touches, write
+from bayeskit.studio.journal import JOURNAL, Folder, Journal, restored
+from bayeskit.studio.shapes import LOOK, check
 from bayeskit.studio.workers import Lane
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ DocumentKind = Literal["network", "classifier", "table"]
 # More documents than these are not kept open: the one that was not used for longest is closed.
 MOST_OPEN = 12
 MOST_STEPS = 200  # of undo
+MOST_LOOK = 4 << 20  # bytes of the file beside a network
 
 
 class NotOpenError(BayeskitError):
@@ -31,7 +37,13 @@ class NotOpenError(BayeskitError):
 
 
 class StaleError(BayeskitError):
-    """A change or save of a version that is no longer the newest one."""
+    """A change or save of a version that is no longer the newest one; ``details`` say what happened meanwhile."""
+
+    details: dict[str, Any]
+
+
+class UnsavedError(BayeskitError):
+    """Closing a document with work that no file has."""
 
 
 class ChangedFileError(BayeskitError):
@@ -40,10 +52,16 @@ class ChangedFileError(BayeskitError):
 
 @dataclass(frozen=True)
 class Version:
-    """A network in the history of a document, under a number that no other version of it has."""
+    """A network and how it is drawn in the history of a document, under a number that no other version of it has."""
 
     number: int
-    net: BayesianNetwork
+    draft: Draft
+    network: int = 0  # the version that its network came with: how it is drawn changes without it
+
+    @property
+    def net(self) -> BayesianNetwork:
+        """The network."""
+        return self.draft.net
 
 
 @dataclass
@@ -62,7 +80,7 @@ class Document:
     savable: bool = False
     history: list[Version] = field(default_factory=list)
     place: int = 0
-    saved: int = 0  # the number of the version that the file has
+    saved: int = 0  # the number of the version that the file has; -1: none, it was made here
     made: int = 0  # versions so far
     on_disk: str | None = None  # the digest of the file as it was read or written last
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one change or save at a time
@@ -71,7 +89,14 @@ class Document:
     slow: Lane = field(default_factory=Lane)
     # The table that a classifier was trained from, and what training wrote.
     source: str | None = None
-    results: dict[str, Path] = field(default_factory=dict)
+    results: dict[str, Any] = field(default_factory=dict)
+    journal: Journal | None = None
+    recovered: bool = False
+
+    def with_workers(self, budget: Budget) -> Document:
+        """Give it its two lanes, which share the studio's memory."""
+        self.quick, self.slow = Lane(budget), Lane(budget)
+        return self
 
     @property
     def version(self) -> Version:
@@ -85,29 +110,84 @@ class Document:
 
     @property
     def changed(self) -> bool:
-        """Whether there is work here that the file does not have."""
-        return self.kind == "network" and self.version.number != self.saved
+        """Whether there is work here that no file has."""
+        return (self.version.number if self.kind == "network" else 0) != self.saved
 
     @property
     def subject(self) -> tuple[object, Any]:
         """The object that a worker must hold, with a key that changes when it does."""
         if self.kind == "network":
-            return (self.id, self.version.number), self.net
+            return (self.id, self.version.network), self.net
         return (self.id, str(self.file)), self.file
 
-    def change(self, net: BayesianNetwork) -> None:
+    def _note(self, step: dict[str, Any]) -> None:
+        if self.journal is not None:
+            self.journal.add(self, step)
+
+    def _append(self, draft: Draft) -> None:
         """Set a changed network; the redo history is cleared."""
         self.made += 1
-        self.history = [*self.history[: self.place + 1][-(MOST_STEPS - 1) :], Version(self.made, net)]
+        network = self.version.network if draft.net is self.net else self.made
+        self.history = [*self.history[: self.place + 1][-(MOST_STEPS - 1) :], Version(self.made, draft, network)]
         self.place = len(self.history) - 1
 
-    def refuse_stale(self, seen: int) -> None:
-        """Raise an error for a request of somebody who has not seen the newest version."""
-        if seen != self.version.number:
-            raise StaleError(
-                f"{self.name!r} was changed meanwhile: this asks for version {seen}, and it has {self.version.number}. "
-                "Look at it as it is now, and try again."
-            )
+    def change(self, body: dict[str, Any]) -> None:
+        """Make a change of :mod:`changes`."""
+        step = {name: value for name, value in body.items() if name != "version"}
+        draft = changed(self.version.draft, step)
+        self._note({"change": step})
+        self._append(draft)
+
+    def replace(self, net: BayesianNetwork) -> None:
+        """Take another network, such as the one that somebody else wrote to the file, as a change."""
+        if self.journal is not None:
+            if not self.journal.folder.is_dir():
+                self.journal.begin(self)
+            net.save(self.journal.folder / f"{self.made + 1}.bayes")
+        self._note({"replace": f"{self.made + 1}.bayes"})
+        look = {name: each for name, each in self.version.draft.look.items() if name in net}
+        self._append(Draft(net, look))
+
+    def step(self, by: int) -> None:
+        """Undo (-1) or redo (1)."""
+        place = min(max(self.place + by, 0), len(self.history) - 1)
+        if place != self.place:
+            self._note({"step": by})
+            self.place = place
+
+    def replay(self, step: dict[str, Any]) -> None:
+        """Make a step of a journal again."""
+        if "change" in step:
+            self._append(changed(self.version.draft, step["change"]))
+        elif "replace" in step:
+            from bayeskit.io.model_files import load_value
+
+            assert self.journal is not None
+            net: Any = load_value(self.journal.folder / step["replace"])
+            self._append(Draft(net, {n: each for n, each in self.version.draft.look.items() if n in net}))
+        elif "step" in step:
+            self.place += step["step"]
+        else:
+            self.saved, self.on_disk = step["saved"], step["on_disk"]
+
+    def refuse_stale(self, seen: int, body: dict[str, Any] | None = None) -> None:
+        """Raise an error for a request of somebody who has not seen the newest version.
+
+        It says what was touched meanwhile, and whether the change in ``body`` touches something else, so that it may be
+        made on top of the newest version.
+        """
+        newest = self.version
+        if seen == newest.number:
+            return
+        error = StaleError(
+            f"{self.name!r} was changed meanwhile: this asks for version {seen}, and it has {newest.number}. "
+            "Look at it as it is now, and try again."
+        )
+        base = next((each for each in self.history if each.number == seen), None)
+        touched = differences(base.draft, newest.draft) if base is not None else set(newest.net.names)
+        merges = body is not None and "change" in body and base is not None and not touched & touches(base.net, body)
+        error.details = {"newest": newest.number, "touched": sorted(touched), "merges": merges}
+        raise error
 
     def save(self, *, overwrite: bool = False) -> None:
         """Write the network as it is now to its file; one that somebody else wrote is replaced only when told to."""
@@ -118,36 +198,66 @@ class Document:
                 f"{self.name!r} was written by another program since it was opened or saved here. Download this "
                 "network under another name, or say that the file may be replaced."
             )
-        write(version.net, target if target.suffix == self.file.suffix else self.file)
-        self.on_disk, self.saved = digest(self.file), version.number
+        write(version.net, target, self.file)
+        write_look(self.file, version.draft.look)
+        self.on_disk = digest(target)
+        self.keep(version.number)
 
-    def close(self) -> None:
-        """End its workers and remove its files."""
+    def keep(self, number: int) -> None:
+        """Note that a version is in a file now."""
+        self.saved = number
+        self._note({"saved": number, "on_disk": self.on_disk})
+
+    def close(self, *, keep: bool = False) -> None:
+        """End its workers and remove its files; ``keep`` leaves the journal."""
         self.quick.close()
         self.slow.close()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
+        if self.journal is not None and not keep:
+            self.journal.remove()
 
     def to_json(self) -> dict[str, Any]:
         """Return what a list of documents shows."""
         shown: dict[str, Any] = {"id": self.id, "kind": self.kind, "name": self.name, "source": self.source}
+        shown["changed"] = self.changed
         if self.kind == "network":
             shown |= {
                 "undo": self.place > 0,
                 "redo": self.place < len(self.history) - 1,
-                "changed": self.changed,
                 "savable": self.savable,
                 "version": self.version.number,
+                "look": self.version.draft.look,
+                "recovered": self.recovered,
             }
         return shown
 
 
 class Documents:
-    """All open documents, in a private folder that goes with the server."""
+    """All open documents, in a private folder that goes with the server.
 
-    def __init__(self) -> None:
+    With ``recover``, what earlier servers left unsaved is opened again, and what this one leaves unsaved is kept.
+    """
+
+    def __init__(self, *, recover: bool = False, parent: Path | None = None, budget: Budget | None = None) -> None:
         self._open: dict[str, Document] = {}
-        self.folder = Path(tempfile.mkdtemp(prefix="bayeskit-studio-"))
+        self.budget = budget or Budget()
+        self._folder = Folder(parent)
+        self.folder = self._folder.path
+        self.recover = recover
+        if recover:
+            self._recover()
+
+    def _recover(self) -> None:
+        for folder in self._folder.take_over():
+            try:
+                document = restored(folder)
+            except (BayeskitError, OSError, ValueError, KeyError, TypeError):
+                continue  # a journal that cannot be read stays where it is, with its network
+            if document is None:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                self._open[document.id] = document.with_workers(self.budget)
 
     def __iter__(self) -> Any:
         return iter(self._open.values())
@@ -170,28 +280,47 @@ class Documents:
         self, path: Path, *, name: str | None = None, folder: Path | None = None, savable: bool = False
     ) -> Document:
         """Open a file: a network, a model or a table; its extension and its bytes decide."""
+        for each in self:
+            if savable and each.recovered and each.savable and each.file.resolve() == path.resolve():
+                document: Document = each  # with what was not saved
+                return document
         on_disk = digest(path)  # before it is read: what is written in between is then seen as another's
-        kind, net = recognise(path)
+        return self.opened(path, *recognise(path), on_disk, name=name, folder=folder, savable=savable)
+
+    def opened(
+        self, path: Path, kind: DocumentKind, net: BayesianNetwork | None, on_disk: str | None, *,
+        name: str | None = None, folder: Path | None = None, savable: bool = False,
+    ) -> Document:  # fmt: skip
+        """Add a document of a file that was read."""
         document = Document(secrets.token_urlsafe(9), kind, name or path.name, path, folder, savable)
         if net is not None:
-            document.history, document.on_disk = [Version(0, net)], on_disk
+            look = read_look(path, net) if savable else {}
+            document.history, document.on_disk = [Version(0, Draft(net, look))], on_disk
+            document.journal = Journal(self.folder / JOURNAL / document.id)
         return self.add(document)
 
     def open_network(self, net: BayesianNetwork, name: str, source: str | None = None) -> Document:
         """Open a network that has no file yet."""
         _refuse_real(net, name)
-        made = Document(secrets.token_urlsafe(9), "network", name, self.folder / name, source=source)
-        made.history = [Version(0, net)]
+        made = Document(secrets.token_urlsafe(9), "network", name, self.folder / name, source=source, saved=-1)
+        made.history = [Version(0, Draft(net))]
+        made.journal = Journal(self.folder / JOURNAL / made.id)
+        made.journal.begin(made)
         return self.add(made)
+
+    @property
+    def unsaved(self) -> list[Document]:
+        """The networks with changes that no file has."""
+        return [each for each in self._open.values() if each.kind == "network" and each.changed]
 
     def add(self, document: Document) -> Document:
         """Keep a document, and close the least recently used one without unsaved changes when there are too many."""
         while len(self._open) >= MOST_OPEN:
             idle = [each for each in self._open.values() if not each.changed]
             if not idle:
-                raise BayeskitError(f"{MOST_OPEN} networks with unsaved changes are open; save or close one of them.")
+                raise BayeskitError(f"{MOST_OPEN} documents with unsaved changes are open; save or close one of them.")
             self.close(min(idle, key=lambda each: each.used).id)
-        self._open[document.id] = document
+        self._open[document.id] = document.with_workers(self.budget)
         return document
 
     def close(self, id: str) -> None:
@@ -200,10 +329,13 @@ class Documents:
         del self._open[id]
 
     def close_all(self) -> None:
-        """Close everything."""
-        for id in list(self._open):
-            self.close(id)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Close everything; what is not saved stays in the journal where a later server will look for it."""
+        unsaved = self.unsaved if self.recover else []
+        for document in list(self._open.values()):
+            document.close(keep=document in unsaved)
+        self._open.clear()
+        left = self.recover and any((self.folder / JOURNAL).glob("*"))  # also a journal that could not be read
+        self._folder.close(keep=left)
 
 
 def _refuse_real(net: BayesianNetwork, name: str) -> None:
@@ -238,6 +370,29 @@ def recognise(path: Path) -> tuple[DocumentKind, BayesianNetwork | None]:
 
     TableFile.open(path)
     return "table", None
+
+
+def look_file(path: Path) -> Path:
+    """Return where places, notes and colours of a network's file are kept: beside it."""
+    return path.with_name(f"{path.name}.look.json")
+
+
+def read_look(path: Path, net: BayesianNetwork) -> Look:
+    """Return how the variables of a file are drawn, as far as what is beside it says so."""
+    try:
+        with look_file(path).open("rb") as file:
+            check(look := json.loads(file.read(MOST_LOOK)), LOOK)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {name: each for name, each in look.items() if name in net}
+
+
+def write_look(path: Path, look: Look) -> None:
+    """Write how the variables are drawn beside their file; where nothing is to be said, no file is made."""
+    beside = look_file(path.resolve())
+    if look or beside.exists():
+        with atomic_write(beside) as file:
+            file.write(json.dumps(look, ensure_ascii=False, indent=1).encode())
 
 
 def digest(path: Path) -> str | None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bayeskit.studio.shapes import ARC, DO, EVIDENCE, MATRIX, NAMES, NUMBER, ROW, TEXT, Shape, fields
+from bayeskit.studio.shapes import ARC, DO, EVIDENCE, MATRIX, NAMES, NUMBER, PLACES, ROW, TEXT, Shape, fields
 
 VERSION = "/api/v1"
-# Seconds that a question of each lane may take.
-SECONDS = {"quick": 60.0, "slow": 300.0, "long": 4 * 3600.0}
 WHOLE: Shape = {"type": "integer"}
 # The version that a change or save was asked for; an older one than the newest is refused with 409.
 SEEN: dict[str, Shape] = {"version": WHOLE}
@@ -18,6 +16,10 @@ CLASSIFIED: dict[str, Shape] = {
     "loss": {"anyOf": [MATRIX, {"type": "null"}]},
     "reject": {"anyOf": [NUMBER, {"type": "null"}]},
 }
+CHANGES = (
+    "table", "states", "add-arc", "remove-arc", "add-variable", "remove-variable", "rename", "move", "note", "colour",
+    "layout",
+)  # fmt: skip
 ARCS: Shape = {"type": "array", "items": ARC}
 KINDS: Shape = {"type": "object", "additionalProperties": TEXT}
 
@@ -54,12 +56,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         upload=True, query=("name",),
     ),
     Endpoint("GET", "/documents/{id}", "show_document", "One open document."),
-    Endpoint("DELETE", "/documents/{id}", "close_document", "Close a document."),
+    Endpoint("DELETE", "/documents/{id}", "close_document", "Close a document; one with unsaved work is refused with "
+             "409 unless `discard` is true.", query=("discard",)),
     Endpoint("GET", "/examples", "list_examples", "Bundled networks and tables to try."),
     Endpoint("POST", "/examples/{name}", "open_example", "Open a bundled example."),
     _ask("network", "geometry", "Boxes and curves of the drawing, and the influence of each arc.", fields(), "slow"),
     _ask("network", "posterior", "The distribution of every variable given evidence and actions; what changed most; "
          "which variables are independent of the target.", fields(**CASE, target=TEXT)),
+    _ask("network", "clicks", "The distribution of every variable after one more state is known, for each open state.",
+         fields(**CASE), "slow"),
+    Endpoint("POST", "/networks/{id}/case", "case", "A row of an open table as evidence; the first is 1.", "network",
+             fields({"table": TEXT, "number": WHOLE})),
     _ask("network", "explanation", "The most probable states of all variables together (MPE).", fields(**CASE), "slow"),
     _ask("network", "conflict", "How far pieces of evidence contradict each other.", fields(**CASE), "slow"),
     _ask("network", "questions", "Which variable to ask about next, for a target.", fields({"target": TEXT}, **CASE),
@@ -69,16 +76,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     _ask("network", "separation", "Whether two variables are d-separated, and why.",
          fields({"x": TEXT, "y": TEXT}, given=NAMES, do=DO)),
     _ask("network", "table", "The conditional table of a variable.", fields({"variable": TEXT})),
-    Endpoint("POST", "/networks/{id}/change", "change", "Change a table, an arc or a variable; can be undone.",
-             "network", fields(
-                 {**SEEN, "change": {"type": "string", "enum": ["table", "add-arc", "remove-arc", "add-variable",
-                                                        "remove-variable", "rename"]}},
-                 variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, name=TEXT)),
+    Endpoint("POST", "/networks/{id}/change", "change", "Change a table, states, an arc, a variable, or how it is "
+             "drawn; can be undone. A stale version is refused with what was `touched` meanwhile, and whether this "
+             "change `merges`: it may then be sent again for the `newest` version.", "network", fields(
+                 {**SEEN, "change": {"type": "string", "enum": list(CHANGES)}},
+                 variable=TEXT, arc=ARC, rows=MATRIX, states=NAMES, sources=NAMES, name=TEXT, places=PLACES, note=TEXT,
+                 colour=TEXT)),
     Endpoint("POST", "/networks/{id}/undo", "undo", "Undo the last change.", "network", fields(SEEN)),
     Endpoint("POST", "/networks/{id}/redo", "redo", "Redo a change that was undone.", "network", fields(SEEN)),
     Endpoint("POST", "/networks/{id}/save", "save", "Write the network to the file that the command was given; one "
              "that somebody else wrote meanwhile only with `overwrite`.", "network",
              fields(SEEN, overwrite={"type": "boolean"})),
+    Endpoint("POST", "/networks/{id}/difference", "difference", "What the file on the disk has that the network here "
+             "has not, table by table.", "network", fields()),
+    Endpoint("POST", "/networks/{id}/take", "take", "Take the network of the file on the disk, which somebody else "
+             "wrote; can be undone.", "network", fields(SEEN)),
     Endpoint("GET", "/networks/{id}/file", "network_file", "The network as a file.", "network", query=("format",),
              gives="application/octet-stream"),
     _ask("classifier", "schema", "The columns of a classifier, and its classes.", fields(), task="classifier"),
@@ -93,9 +105,13 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/classifiers/{id}/file", "model_file", "The classifier as a model file.", "classifier",
              gives="application/octet-stream"),
     _ask("table", "columns", "The kind of each column, and why.", fields(target=TEXT, kinds=KINDS), "slow"),
+    _ask("table", "problems", "What is wrong with the table, and what to do.", fields(target=TEXT, kinds=KINDS),
+         "slow"),
     Endpoint("POST", "/tables/{id}/train", "train", "Compare classifiers and fit the best; the answer is a line of "
              "JSON per event, the last one has `done`. Closing the connection ends the work.", "table",
              fields({"target": TEXT}, kinds=KINDS, models=NAMES), gives="application/x-ndjson"),
+    Endpoint("GET", "/tables/{id}/training", "training", "What the last training gave, as its `done`; null before.",
+             "table"),
     Endpoint("GET", "/tables/{id}/report", "report", "The report of the last training.", "table", gives="text/html"),
     Endpoint("POST", "/tables/{id}/learn", "learn", "Learn a network from the table; the answer is a line of JSON per "
              "event: the `variables`, the arcs that each step `added` and `removed`, at last `done`.", "table",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -42,6 +43,12 @@ class Guard:
 
     def __init__(self, app: App, token: str, hosts: set[str], cookie: str) -> None:
         self.app, self.token, self.hosts, self.cookie = app, token, hosts, cookie
+        self._key = secrets.token_bytes(32)  # of this run: a cookie of an earlier one is not taken
+
+    def _signed(self, browser: str) -> str:
+        """Return the cookie of a browser: a name of its own, signed for this port; the token is not in it."""
+        sign = hmac.digest(self._key, f"{self.cookie}:{browser}".encode("latin-1", "replace"), "sha256").hex()
+        return f"{browser}.{sign}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -66,9 +73,10 @@ class Guard:
             await _say(safe_send, scope, 403, refusal)
         elif scope["path"] == "/" and "token" in (query := parse_qs(scope["query_string"].decode("latin-1"))):
             await self._let_in(safe_send, scope, query["token"][-1])
-        elif not self._known(headers):
+        elif not (client := self._known(headers, scope)):
             await _say(safe_send, scope, 401, STRANGER)
         else:
+            scope["bayeskit.client"] = client
             await self.app(scope, receive, safe_send)
 
     def _refusal(self, headers: dict[str, str]) -> str:
@@ -84,24 +92,30 @@ class Guard:
             return "A page from elsewhere must not talk to this server."
         return ""
 
-    def _known(self, headers: dict[str, str]) -> bool:
+    def _known(self, headers: dict[str, str], scope: Scope) -> str:
+        """Return who asks: a browser by the name in its cookie, a program by its address; "" for a stranger."""
         bearer = headers.get("authorization", "")
         if bearer.startswith("Bearer "):
-            return hmac.compare_digest(bearer[7:].encode("latin-1"), self.token.encode())
+            known = hmac.compare_digest(bearer[7:].encode("latin-1", "replace"), self.token.encode())
+            return f"address {(scope.get('client') or ('',))[0]}" if known else ""
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
         except CookieError:
-            return False
-        return cookie is not None and hmac.compare_digest(
-            cookie.value.encode("latin-1", "replace"), self.token.encode()
+            return ""
+        if cookie is None:
+            return ""
+        browser = cookie.value.partition(".")[0]
+        known = hmac.compare_digest(
+            cookie.value.encode("latin-1", "replace"), self._signed(browser).encode("latin-1", "replace")
         )
+        return f"browser {browser}" if known else ""
 
     async def _let_in(self, send: Send, scope: Scope, token: str) -> None:
-        if not hmac.compare_digest(token.encode(), self.token.encode()):
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
             await _say(send, scope, 401, STRANGER)
             return
         # The token leaves the address; the browser keeps the fragment.
-        cookie = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+        cookie = f"{self.cookie}={self._signed(secrets.token_hex(8))}; HttpOnly; SameSite=Strict; Path=/"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayeskit.defaults import STUDIO_MEMORY
+from bayeskit.errors import BayeskitError, TooLargeError
 from bayeskit.network import BayesianNetwork
 from bayeskit.network.infer.evidence import Marginal
+from bayeskit.studio.workers import memory_allowed
 
 Report = Callable[[dict[str, Any]], None]
 MOST_MOVED, MOST_QUESTIONS, MOST_NUMBERS = 8, 12, 14
+MOST_CLICKS = 400_000  # numbers in a page that answers clicks without a server
 # A number of a table is moved by this much to either side in a tornado.
 SWING = 0.1
 
@@ -51,7 +54,7 @@ class _Changed:
 
     def prior(self, net: BayesianNetwork) -> Any:
         if self._prior is None or self._prior[0] is not net:
-            self._prior = (net, net.posterior(max_memory=STUDIO_MEMORY))
+            self._prior = (net, net.posterior(max_memory=memory_allowed()))
         return self._prior[1]
 
 
@@ -63,7 +66,7 @@ def posterior(
 ) -> bytes:
     """Return the distribution of every variable, what changed most, and what is independent of the target."""
     prior, acted, known = _changed.prior(net), _changed.network(net, do), _given(given)
-    answer = acted.posterior(given=known, max_memory=STUDIO_MEMORY) if known or do else prior
+    answer = acted.posterior(given=known, max_memory=memory_allowed()) if known or do else prior
     moved = answer.moved_from(prior)
     aside = {*given, *do}
     result: dict[str, Any] = {
@@ -84,22 +87,92 @@ def posterior(
     return _json(result)
 
 
+def clicks(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
+    """Return the distribution of every variable after one more state is known, for each state that is open."""
+    n_states = sum(net.cards)
+    if n_states**2 > MOST_CLICKS:
+        raise TooLargeError(
+            f"the network has {n_states} states; a page that answers clicks would hold {n_states**2} numbers, and "
+            f"up to {MOST_CLICKS} are written. Ask the library instead."
+        )
+    acted, known = _changed.network(net, do), _given(given)
+    answers: dict[str, dict[str, Any]] = {}
+    for name in net.names:
+        if name in given or name in do:
+            continue
+        p = acted.posterior(name, given=known, max_memory=memory_allowed())
+        answers[name] = {
+            state: {
+                other: [round(value, 6) for value in values.tolist()]
+                for other, values in acted.posterior(
+                    given={**known, name: state}, max_memory=memory_allowed()
+                ).arrays.items()
+            }
+            for state in net.states[net.index(name)]
+            if p[state] > 0
+        }
+    return _json({"clicks": answers})
+
+
+def case(net: BayesianNetwork, report: Report, file: str, number: int) -> bytes:
+    """Return one row of a table as evidence: cells of the network's variables that are states of them."""
+    rows, names = _case_file(Path(file))
+    if not 1 <= number <= len(rows):
+        raise BayeskitError(f"there is no row {number}; the table has {len(rows)}.")
+    cells = dict(zip(names, rows[number - 1], strict=True))
+    shared = [name for name in names if name in net]
+    if not shared:
+        raise BayeskitError(
+            f"no column of the table is a variable of the network; columns are {', '.join(map(repr, names[:8]))}."
+        )
+    texts = {name: _state_of(net, name, cells[name]) for name in shared}
+    given = {name: text for name, text in texts.items() if text in net.states[net.index(name)]}
+    other = {name: text for name, text in texts.items() if text and name not in given}
+    return _json({"given": given, "other": other, "rows": len(rows), "number": number})
+
+
+def _state_of(net: BayesianNetwork, name: str, cell: Any) -> str:
+    """Return the text of a cell; of a number in a variable that was cut into bins, the bin."""
+    edges = net.schema[net.index(name)].edges
+    if cell is None or not edges:
+        return "" if cell is None else str(cell)
+    try:
+        return net.states[net.index(name)][int(np.searchsorted(edges, float(cell), side="right"))]
+    except (ValueError, IndexError):
+        return str(cell)
+
+
+_cases: dict[Path, tuple[list[list[Any]], list[str]]] = {}
+
+
+def _case_file(path: Path) -> tuple[list[list[Any]], list[str]]:
+    """Return the rows and column names of a table; the last table is kept."""
+    from bayeskit.table.files import TableFile
+
+    if path not in _cases:
+        _cases.clear()
+        table = TableFile.open(path).read_written()
+        columns = [column.to_pylist() for column in table.columns]
+        _cases[path] = ([list(row) for row in zip(*columns, strict=True)], list(table.column_names))
+    return _cases[path]
+
+
 def explanation(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the most probable states of all variables together."""
-    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=STUDIO_MEMORY)
+    best = _changed.network(net, do).most_probable(given=_given(given), max_memory=memory_allowed())
     return _json({"states": dict(best.items()), "probability": best.probability})
 
 
 def conflict(net: BayesianNetwork, report: Report, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return how far pieces of evidence contradict each other."""
-    conflict = _changed.network(net, do).conflict(_given(given), max_memory=STUDIO_MEMORY)
+    conflict = _changed.network(net, do).conflict(_given(given), max_memory=memory_allowed())
     return _json({"conflict": conflict.value, "pieces": conflict.pieces, "words": conflict.words})
 
 
 def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return which variables to ask about next."""
     acted = _changed.network(net, do)
-    possible = acted.questions(target, given=_given(given), max_memory=STUDIO_MEMORY)
+    possible = acted.questions(target, given=_given(given), max_memory=memory_allowed())
     shown = [each for each in possible if each.variable not in do and each.information > 1e-12][:MOST_QUESTIONS]
     return _json(
         {"questions": [{"variable": q.variable, "information": q.information, "value": q.value} for q in shown]}
@@ -108,9 +181,15 @@ def questions(net: BayesianNetwork, report: Report, target: str, given: dict[str
 
 def sensitivity(net: BayesianNetwork, report: Report, target: str, given: dict[str, Any], do: dict[str, Any]) -> bytes:
     """Return the numbers that a target's most probable state is most sensitive to, each changed up and down."""
-    numbers = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=STUDIO_MEMORY)
+    numbers = _changed.network(net, do).sensitivity(target, given=_given(given), max_memory=memory_allowed())
     bars: list[dict[str, Any]] = []
+    seen = set()
     for number in numbers:
+        # Of two states each number is one minus the other: one bar says both.
+        row = (number.variable, *sorted(number.given.items()))
+        if len(net.states[net.index(number.variable)]) == 2 and row in seen:
+            continue
+        seen.add(row)
         low, high = max(number.value - SWING, 0.0), min(number.value + SWING, 1.0)
         ends = sorted((number.probability_at(low), number.probability_at(high)))
         bars.append(
@@ -172,8 +251,6 @@ def table(net: BayesianNetwork, report: Report, variable: str) -> bytes:
     cpd = net[variable]
     rows = cpd.array.reshape(-1, len(cpd.states))
     if rows.size > 20_000:
-        from bayeskit.errors import TooLargeError
-
         raise TooLargeError(f"the table of {variable!r} has {rows.size} numbers; the page shows up to 20 000.")
     return _json(
         {
@@ -185,6 +262,8 @@ def table(net: BayesianNetwork, report: Report, variable: str) -> bytes:
 
 TASKS: dict[str, Callable[..., bytes]] = {
     "posterior": posterior,
+    "clicks": clicks,
+    "case": case,
     "explanation": explanation,
     "conflict": conflict,
     "questions": questions,

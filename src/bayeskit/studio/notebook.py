@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 # In the order in which they need each other.
 MODULES = (
-    "dom", "api", "words", "cards", "drawing", "evidence", "variable_card", "network_view", "classifier_view", "widget",
+    "dom", "api", "words", "cards", "conflicts", "drawing", "evidence", "variable_editor", "variable_card",
+    "scenarios", "cases", "share", "network_view", "classifier_view", "widget",
 )  # fmt: skip
 
 
@@ -46,13 +47,18 @@ def style() -> str:
     """Return the page's style, for elements of the widget alone."""
     css = (STATIC / "studio.css").read_text(encoding="utf-8")
     frames = "".join(re.findall(r"^@keyframes.*$", css, flags=re.MULTILINE))
+    # A widget follows its own width, not the window's, and its panel is never a drawer.
+    css = re.sub(r"^@media \(max-width:760px\)\{.*?^\}$", "", css, flags=re.MULTILINE | re.DOTALL)
     css = re.sub(r"^(@keyframes|html|body|:root|@media \(prefers-color-scheme).*$", "", css, flags=re.MULTILINE)
     known = "--known:#b7791f;--known-fill:color-mix(in srgb,#e0a030 20%,var(--card));--fade:150ms"
     dark = f"{DARK};--known:#e0b04a"
     return (
         f"{frames}\n.bayeskit-explorer{{{LIGHT};{known};font:14px/1.5 {FONTS};color:var(--ink);background:var(--paper);"
         f"border:1px solid var(--line);border-radius:12px;overflow:hidden;{css}\n"
-        ".studio{height:600px;grid-template-columns:minmax(0,1fr) 330px}.stage{height:100%}}\n"
+        ".studio{height:600px;grid-template-columns:minmax(0,1fr) 330px}.stage{height:100%}"
+        "container-type:inline-size}\n"
+        "@container (max-width:700px){.bayeskit-explorer .studio{height:auto;grid-template-columns:minmax(0,1fr)}"
+        ".bayeskit-explorer .stage{height:420px}.bayeskit-explorer .panel{border-left:0;max-height:520px}}\n"
         f"@media (prefers-color-scheme:dark){{body:not([data-jp-theme-light=true]) .bayeskit-explorer{{{dark}}}}}\n"
         f"[data-jp-theme-light=false] .bayeskit-explorer{{{dark}}}\n"
     )

@@ -30,7 +30,7 @@ def page(language: str) -> str:
     title = {"en": "bayeskit studio", "zh": "bayeskit 工作台"}[language]
     no_script = {
         "en": "This page needs JavaScript, all of which comes from this machine.",
-        "zh": "本页需要 JavaScript,全部脚本都来自本机。",
+        "zh": "本页需要 JavaScript，全部脚本都来自本机。",
     }[language]
     return (
         f'<!DOCTYPE html>\n<html lang="{"zh-CN" if language == "zh" else "en"}"><head><meta charset="utf-8">'

@@ -8,32 +8,66 @@ from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from bayeskit.errors import BayeskitError
-from bayeskit.studio.documents import ChangedFileError, NotOpenError, StaleError
+from bayeskit.studio.documents import ChangedFileError, NotOpenError, StaleError, UnsavedError
 from bayeskit.studio.endpoints import Endpoint
 from bayeskit.studio.shapes import Shape, check
 from bayeskit.studio.workers import WorkError
 
 MOST_JSON = 8 << 20
+MOST_SAID = 1200  # characters of an error
+# Seconds without a byte of a body, and the fewest bytes per second that count as sending.
+SILENCE, SLOWEST = 30.0, 10_000
 
 
 class TooMuchError(BayeskitError):
     """A request with too many bytes."""
 
 
+class GoneError(Exception):
+    """The client has left."""
+
+
+class TooSlowError(BayeskitError):
+    """A body that does not come."""
+
+
 STATUS: dict[type[Exception], int] = {
     NotOpenError: 404,
     StaleError: 409,
     ChangedFileError: 409,
+    UnsavedError: 409,
     TooMuchError: 413,
+    TooSlowError: 408,
 }
 
 
-class GoneError(Exception):
-    """The client has left."""
+def client_of(request: Request) -> str:
+    """Return who asks: a browser by its cookie, a program by its address."""
+    return str(request.scope.get("bayeskit.client", ""))
+
+
+async def pieces(request: Request) -> AsyncIterator[bytes]:
+    """Return the body piece by piece; one that stops or drips is refused."""
+    loop = asyncio.get_running_loop()
+    start, size = loop.time(), 0
+    stream = request.stream()
+    while True:
+        try:
+            piece = await asyncio.wait_for(anext(stream), SILENCE)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise TooSlowError(f"no byte of the body came for {SILENCE:.0f} seconds; send it again.") from None
+        except ClientDisconnect:
+            raise GoneError from None
+        size += len(piece)
+        if loop.time() - start > 2 * SILENCE + size / SLOWEST:
+            raise TooSlowError(f"the body comes at less than {SLOWEST // 1000} kB a second; send it again.")
+        yield piece
 
 
 def with_defaults(each: Endpoint, body: dict[str, Any]) -> dict[str, Any]:
@@ -58,13 +92,16 @@ def sentence(error: Exception, where: str, folder: Path) -> Response:
     text = " ".join(str(error).split())
     parts = text.split(str(folder))
     text = parts[0] + "".join(part.split("/", 2)[-1] if part.startswith("/") else part for part in parts[1:])
-    return answer({"error": {"where": where, "what": text, "kind": kind}}, status)
+    if len(text) > MOST_SAID:  # such as a cell of 200 kB
+        text = f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
+    details = getattr(error, "details", {})
+    return answer({"error": {"where": where, "what": text, "kind": kind, **details}}, status)
 
 
 async def read_body(request: Request, shape: Shape) -> dict[str, Any]:
     """Read a JSON body and check its shape."""
     body = bytearray()
-    async for piece in request.stream():
+    async for piece in pieces(request):
         body += piece
         if len(body) > MOST_JSON:
             raise TooMuchError(f"the body has more than {MOST_JSON >> 20} MiB; send less.")
@@ -85,7 +122,7 @@ async def save_body(request: Request, path: Path, most: int) -> None:
     """Write the body of an upload to a file, piece by piece."""
     size = 0
     with path.open("wb") as file:
-        async for piece in request.stream():
+        async for piece in pieces(request):
             size += len(piece)
             if size > most:
                 raise TooMuchError(

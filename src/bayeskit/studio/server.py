@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,15 +19,18 @@ from starlette.staticfiles import StaticFiles
 
 from bayeskit.errors import BayeskitError
 from bayeskit.network.formats.network_format import FORMATS
-from bayeskit.studio import changes
+from bayeskit.studio.budget import Budget
 from bayeskit.studio.bundled import EXAMPLES, example_file
-from bayeskit.studio.documents import Document, Documents, NotOpenError, safe_name
-from bayeskit.studio.endpoints import ENDPOINTS, SECONDS, VERSION, Endpoint, openapi
+from bayeskit.studio.changes import compare, write
+from bayeskit.studio.documents import Document, Documents, NotOpenError, UnsavedError, digest, safe_name
+from bayeskit.studio.endpoints import ENDPOINTS, VERSION, Endpoint, openapi
 from bayeskit.studio.guard import App, Guard
+from bayeskit.studio.journal import WORKERS
 from bayeskit.studio.page import language_of, page
 from bayeskit.studio.responses import (
     GoneError,
     answer,
+    client_of,
     lines,
     read_body,
     save_body,
@@ -33,11 +38,15 @@ from bayeskit.studio.responses import (
     while_connected,
     with_defaults,
 )
-from bayeskit.studio.workers import prepare_workers
+from bayeskit.studio.workers import Lane, prepare_workers
 from bayeskit.workflow.report.style import LOOK
+
+if TYPE_CHECKING:
+    from bayeskit.network import BayesianNetwork
 
 STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD = 256 << 20
+KEEPS_ALL = ("bif", "xmlbif", "net", "bayes")  # formats that hold names and numbers: a download is then a copy
 # A report holds its own style and no script; it is shown apart from the page that it came from.
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
@@ -45,8 +54,8 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; f
 class Studio:
     """The open documents and what can be asked of them."""
 
-    def __init__(self, max_upload: int = MAX_UPLOAD) -> None:
-        self.documents = Documents()
+    def __init__(self, max_upload: int = MAX_UPLOAD, *, recover: bool = False, memory: int | None = None) -> None:
+        self.documents = Documents(recover=recover, budget=Budget(memory))
         self.max_upload = max_upload
 
     def app(self, token: str, hosts: set[str], cookie: str = "bayeskit_studio") -> App:
@@ -55,10 +64,10 @@ class Studio:
         @asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             kinds = {each.kind for each in self.documents}
-            warm = asyncio.create_task(asyncio.to_thread(prepare_workers, kinds == {"network"}))
+            note = self.documents.folder / WORKERS
+            warm = asyncio.create_task(asyncio.to_thread(prepare_workers, note, kinds == {"network"}))
             yield
             await warm
-            self.documents.close_all()
 
         routes = [
             Route("/", self.show_page),
@@ -106,7 +115,7 @@ class Studio:
     async def _work(self, request: Request, each: Endpoint, document: Document, body: dict[str, Any]) -> Response:
         body = with_defaults(each, body)
         lane = document.quick if each.lane == "quick" else document.slow
-        work = lane.ask(each.task, document.subject, body, SECONDS[each.lane])
+        work = lane.ask(each.task, document.subject, body, each.lane, client_of(request))
         return answer(await while_connected(request, work))
 
     async def list_documents(self, request: Request, document: None, body: Any) -> Response:
@@ -118,19 +127,33 @@ class Studio:
         return answer(document.to_json())
 
     async def close_document(self, request: Request, document: Document, body: Any) -> Response:
-        """Close a document."""
+        """Close a document; one with work that no file has only with ``discard``."""
+        if document.changed and request.query_params.get("discard") != "true":
+            raise UnsavedError(f"{document.name!r} has work that no file has; save or download it, or discard it.")
         self.documents.close(document.id)
         return answer({"closed": document.id})
 
     async def open_document(self, request: Request, document: None, body: Any) -> Response:
-        """Open an uploaded file."""
+        """Open an uploaded file; what is left of one that cannot be opened is removed."""
         path, name = await self._receive(request)
         try:
-            made = await asyncio.to_thread(self.documents.open, path, name=name, folder=path.parent)
-        except Exception:
-            path.unlink(missing_ok=True)
+            kind, net, on_disk = await self._read(request, path)
+            made = self.documents.opened(path, kind, net, on_disk, name=name, folder=path.parent)
+        except BaseException:
+            shutil.rmtree(path.parent, ignore_errors=True)
             raise
         return answer(made.to_json())
+
+    async def _read(self, request: Request, path: Path) -> tuple[Any, BayesianNetwork | None, str | None]:
+        """Read a file in a worker of its own; return its kind, its network and its digest."""
+        on_disk = await asyncio.to_thread(digest, path)  # before it is read: what is written in between is another's
+        lane = Lane(self.documents.budget)
+        try:
+            work = lane.ask("open", (str(path), path), {}, "open", client_of(request))
+            kind, net = pickle.loads(await while_connected(request, work))  # from our own worker
+            return kind, net, on_disk
+        finally:
+            lane.close()
 
     async def _receive(self, request: Request) -> tuple[Path, str]:
         length = request.headers.get("content-length", "")
@@ -140,7 +163,11 @@ class Studio:
 
             raise TooMuchError(f"{name!r} has {int(length) >> 20} MiB; at most {self.max_upload >> 20} MiB are taken.")
         path = self.documents.new_folder() / name
-        await save_body(request, path, self.max_upload)
+        try:
+            await save_body(request, path, self.max_upload)
+        except BaseException:
+            shutil.rmtree(path.parent, ignore_errors=True)
+            raise
         return path, name
 
     async def list_examples(self, request: Request, document: None, body: Any) -> Response:
@@ -160,26 +187,48 @@ class Studio:
     async def _newest(self, document: Document, body: dict[str, Any]) -> AsyncIterator[None]:
         """Hold a document while its newest version, which the client has seen, is changed or saved."""
         async with document.turn:
-            document.refuse_stale(body["version"])
+            document.refuse_stale(body["version"], body)
             yield
 
     async def change(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Change a network."""
         async with self._newest(document, body):
-            document.change(await asyncio.to_thread(changes.changed, document.net, body))
+            await asyncio.to_thread(document.change, body)
         return answer(document.to_json())
 
     async def undo(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Take back a change."""
         async with self._newest(document, body):
-            document.place = max(document.place - 1, 0)
+            await asyncio.to_thread(document.step, -1)
         return answer(document.to_json())
 
     async def redo(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Make a change again."""
         async with self._newest(document, body):
-            document.place = min(document.place + 1, len(document.history) - 1)
+            await asyncio.to_thread(document.step, 1)
         return answer(document.to_json())
+
+    async def difference(self, request: Request, document: Document, body: Any) -> Response:
+        """Compare a network with its file."""
+        theirs, _ = await self._on_disk(request, document)
+        return answer(compare(document.net, theirs))
+
+    async def take(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
+        """Take the network that somebody else wrote to the file."""
+        async with self._newest(document, body):
+            theirs, on_disk = await self._on_disk(request, document)
+            await asyncio.to_thread(document.replace, theirs)
+            document.on_disk = on_disk
+            document.keep(document.version.number)
+        return answer(document.to_json())
+
+    async def _on_disk(self, request: Request, document: Document) -> tuple[BayesianNetwork, str | None]:
+        if not document.savable:
+            raise BayeskitError(f"{document.name!r} was not opened from a file of this machine.")
+        kind, net, on_disk = await self._read(request, document.file)
+        if net is None:
+            raise BayeskitError(f"{document.name!r} holds a {kind} now, not a network.")
+        return net, on_disk
 
     async def save(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Write a network to the file that the command was given, and to no other."""
@@ -197,15 +246,27 @@ class Studio:
             raise BayeskitError(f"format must be one of {', '.join(extensions)}; got {wanted[:40]!r}.")
         stem = safe_name(document.name).split(".")[0] or "network"
         path = self.documents.new_folder() / (stem + extensions[wanted])
-        await asyncio.to_thread(changes.write, document.net, path)
+        version = document.version
+        await asyncio.to_thread(write, version.net, path)
+        if not document.savable and wanted in KEEPS_ALL:
+            document.keep(version.number)
         return FileResponse(path, filename=path.name, media_type="application/octet-stream")
+
+    async def case(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
+        """Return a row of a table as evidence for a network."""
+        table = self.documents.find(body["table"], "table")
+        arguments = {"file": str(table.file), "number": body["number"]}
+        work = document.slow.ask("case", document.subject, arguments, "slow", client_of(request))
+        return answer(await while_connected(request, work))
 
     async def row(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
         """Return a row of a table in terms of the classifier."""
         table = self.documents.find(body["table"], "table")
         arguments = {"file": str(table.file), "number": max(body["number"], 1)}
         return answer(
-            await while_connected(request, document.slow.ask("row", document.subject, arguments, SECONDS["slow"]))
+            await while_connected(
+                request, document.slow.ask("row", document.subject, arguments, "slow", client_of(request))
+            )
         )
 
     async def predictions(self, request: Request, document: Document, body: Any) -> Response:
@@ -213,14 +274,19 @@ class Studio:
         path, name = await self._receive(request)
         output = path.parent / "predictions.csv"
         arguments = {"file": str(path), "output": str(output)}
-        work = document.slow.ask("predictions", document.subject, arguments, SECONDS["long"])
-        await while_connected(request, work)
+        work = document.slow.ask("predictions", document.subject, arguments, "long", client_of(request))
+        try:
+            await while_connected(request, work)
+        except BaseException:
+            shutil.rmtree(path.parent, ignore_errors=True)
+            raise
         stem = Path(name).stem.split(".")[0]
         return FileResponse(output, filename=f"{stem}-predicted.csv", media_type="text/csv; charset=utf-8")
 
     async def model_file(self, request: Request, document: Document, body: Any) -> Response:
         """Return a classifier as a model file."""
         stem = safe_name(document.name).removesuffix(".bayes")
+        document.saved = 0
         return FileResponse(document.file, filename=f"{stem}.bayes", media_type="application/octet-stream")
 
     async def train(self, request: Request, document: Document, body: dict[str, Any]) -> Response:
@@ -229,16 +295,23 @@ class Studio:
 
         async def events() -> AsyncIterator[dict[str, Any]]:
             arguments = {**body, "output": str(folder)}
-            async for kind, value in document.slow.follow("train", document.subject, arguments, SECONDS["long"]):
+            work = document.slow.follow("train", document.subject, arguments, "long", client_of(request))
+            async for kind, value in work:
                 if kind == "event":
                     yield value
                 else:
-                    document.results = {"report": folder / "report.html", "model": folder / "model.bayes"}
-                    made = self.documents.open(folder / "model.bayes", name=f"{safe_name(body['target'])}.bayes")
-                    made.source = document.id
-                    yield {"done": {**_read(value), "classifier": made.to_json()}}
+                    name = f"{safe_name(body['target'])}.bayes"
+                    made = self.documents.opened(folder / "model.bayes", "classifier", None, None, name=name)
+                    made.source, made.saved = document.id, -1
+                    done = {**json.loads(value), **body, "classifier": made.to_json()}
+                    document.results = {"report": folder / "report.html", "done": done}
+                    yield {"done": done}
 
         return lines(events(), "POST /tables/{id}/train", self.documents.folder)
+
+    async def training(self, request: Request, document: Document, body: Any) -> Response:
+        """Return what the last training gave."""
+        return answer(document.results.get("done"))
 
     async def report(self, request: Request, document: Document, body: Any) -> Response:
         """Return the report of the last training."""
@@ -254,7 +327,8 @@ class Studio:
         """Learn a network from a table, step by step; at the end it is open."""
 
         async def events() -> AsyncIterator[dict[str, Any]]:
-            async for kind, value in document.slow.follow("learn", document.subject, body, SECONDS["long"]):
+            work = document.slow.follow("learn", document.subject, body, "long", client_of(request))
+            async for kind, value in work:
                 if kind == "event":
                     yield value
                 else:
@@ -265,13 +339,6 @@ class Studio:
                     yield {"done": done}
 
         return lines(events(), "POST /tables/{id}/learn", self.documents.folder)
-
-
-def _read(value: bytes) -> dict[str, Any]:
-    import json
-
-    events: dict[str, Any] = json.loads(value)
-    return events
 
 
 async def _no_such_place(request: Request, error: Any) -> Response:

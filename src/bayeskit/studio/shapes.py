@@ -18,6 +18,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 
+LARGEST = 1e300
 TEXT: Shape = {"type": "string", "maxLength": 10_000}
 NAMES: Shape = {"type": "array", "items": TEXT, "maxItems": 100_000}
 NUMBER: Shape = {"type": "number"}
@@ -46,6 +47,13 @@ ROW: Shape = {
     "type": "object",
     "description": "Column → value; what is left out is unknown.",
     "additionalProperties": CELL,
+}
+PLACE: Shape = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
+PLACES: Shape = {"type": "object", "description": "Variable → x, y of its middle.", "additionalProperties": PLACE}
+LOOK: Shape = {
+    "type": "object",
+    "description": "Variable → how it is drawn.",
+    "additionalProperties": {"type": "object", "properties": {"at": PLACE, "note": TEXT, "colour": TEXT}},
 }
 
 
@@ -84,12 +92,12 @@ def check(value: Any, shape: Shape, where: str = "body") -> None:
     wanted = shape["type"]
     if type(value) not in _TYPES[wanted]:  # so that True is no number
         raise ShapeError(f"{where} must be {'an' if wanted[0] in 'aoi' else 'a'} {wanted}; got {_shown(value)}.")
-    if wanted in ("number", "integer") and not isfinite(value):
-        raise ShapeError(f"{where} must be a finite number; got {value}.")
+    if wanted in ("number", "integer"):
+        _check_number(value, where)
     if "enum" in shape and value not in shape["enum"]:
         raise ShapeError(f"{where} must be one of {', '.join(map(repr, shape['enum']))}; got {_shown(value)}.")
-    if wanted == "string" and len(value) > shape.get("maxLength", 1 << 30):
-        raise ShapeError(f"{where} has {len(value)} characters; at most {shape['maxLength']} are taken.")
+    if wanted == "string":
+        _check_text(value, where, shape.get("maxLength", 1 << 30))
     if wanted == "array":
         if not shape.get("minItems", 0) <= len(value) <= shape.get("maxItems", 1 << 30):
             raise ShapeError(f"{where} has {len(value)} items, which is too few or too many.")
@@ -100,12 +108,33 @@ def check(value: Any, shape: Shape, where: str = "body") -> None:
     return None
 
 
+def _check_number(value: float, where: str) -> None:
+    try:
+        fits = isfinite(value) and abs(value) < LARGEST
+    except OverflowError:  # a whole number of hundreds of digits
+        fits = False
+    if not fits:
+        raise ShapeError(f"{where} must be a number between -1e300 and 1e300; got {_shown(value)}.")
+
+
+def _check_text(value: str, where: str, most: int) -> None:
+    if len(value) > most:
+        raise ShapeError(f"{where} has {len(value)} characters; at most {most} are taken.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ShapeError(
+            f"{where} has half a character (U+{ord(value[error.start]):04X}), which no text has."
+        ) from None
+
+
 def _check_object(value: dict[str, Any], shape: Shape, where: str) -> None:
     known, rest = shape.get("properties", {}), shape.get("additionalProperties", False)
     for name in shape.get("required", ()):
         if name not in value:
             raise ShapeError(f"{where} needs {name!r}.")
     for name, item in value.items():
+        _check_text(name, f"a name in {where}", 1 << 30)
         if name in known:
             check(item, known[name], f"{where}.{name}")
         elif rest is False:

@@ -48,6 +48,23 @@ def columns(path: Path, report: Report, target: str | None = None, kinds: dict[s
     )  # fmt: skip
 
 
+def problems(path: Path, report: Report, target: str | None = None, kinds: dict[str, str] | None = None) -> bytes:
+    """Return what is wrong with a table, and what to do; as `bayeskit read` says it."""
+    from bayeskit.workflow.reading import read
+
+    said = {name: kind for name, kind in (kinds or {}).items() if kind != "left out" and name != target}
+    out = [name for name, kind in (kinds or {}).items() if kind == "left out" and name != target]
+    listed = read(path, target, ignore=out, kinds=said or None).problems
+    return _json(
+        {
+            "problems": [
+                {"text": str(each), "severity": each.severity, "columns": each.columns, "code": each.code}
+                for each in listed
+            ]
+        }
+    )
+
+
 def _text(cell: Any) -> str:
     return "" if cell is None else str(cell)[:60]
 
@@ -161,4 +178,4 @@ class _Growth:
         self._report(event)
 
 
-TASKS: dict[str, Callable[..., bytes]] = {"columns": columns, "train": train, "learn": learn}
+TASKS: dict[str, Callable[..., bytes]] = {"columns": columns, "problems": problems, "train": train, "learn": learn}

@@ -121,17 +121,19 @@ def test_sets_soft_evidence_and_actions_come_from_the_panel(page_of, asia):
     )
 
 
-def test_a_table_is_edited_and_undone(page_of, served):
+def test_a_table_is_edited_with_its_row_kept_summing_to_1_and_undone(page_of, served):
     id = served.client.post("/examples/asia").json()["id"]
     page = page_of(f"#doc={id}")
     page.wait_for_selector(".bar-value")
     page.click('[data-name="smoke"] .name')
     page.click('.panel summary:has-text("Table")')
-    page.fill(".cpt input >> nth=0", "0.9")
+    page.fill(".cpt input >> nth=0", "1.9")
     page.click("text=Change the table")
-    page.wait_for_selector("text=Row 1 sums to 1.4; it must sum to 1.")
-    assert page.input_value(".cpt input >> nth=0") == "0.9"
-    page.fill(".cpt input >> nth=1", "0.1")
+    page.wait_for_selector("text=Row 1 sums to 2.4; it must sum to 1.")
+    assert page.input_value(".cpt input >> nth=0") == "1.9"
+    page.fill(".cpt input >> nth=0", "0.9")
+    page.press(".cpt input >> nth=0", "Tab")
+    assert page.input_value(".cpt input >> nth=1") == "0.1"
     page.click("text=Change the table")
     bar = """p => Math.abs(
         new DOMMatrix(document.querySelector('[data-name="smoke"] .bar-value')?.style.transform).a - p) < 1e-5"""
@@ -225,7 +227,7 @@ def test_training_is_cancelled_without_harm(page_of, served):
 
 def test_the_page_speaks_chinese_where_the_browser_does_and_switches(page_of, asia):
     page = page_of(f"#doc={asia}", locale="zh-CN")
-    page.wait_for_selector("text=点击图中的状态,它就成为证据。")
+    page.wait_for_selector("text=点击图中的状态\uff0c它就成为证据。")
     assert page.get_attribute("html", "lang") == "zh-CN"
     page.click('[aria-label="English"]')
     page.wait_for_selector("text=Click a state in the drawing")

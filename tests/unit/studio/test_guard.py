@@ -31,6 +31,10 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(served):
     assert "SameSite=Strict" in cookie
     name, value = cookie.split(";")[0].split("=", 1)
     assert httpx.get(served.base, headers={"cookie": f"{name}={value}"}).status_code == 200
+    assert served.token not in cookie  # another value, of this browser alone
+    assert httpx.get(f"{served.base}/?token={served.token}").headers["set-cookie"].split(";")[0] != f"{name}={value}"
+    assert httpx.get(served.base, headers={"cookie": f"{name}={served.token}"}).status_code == 401
+    assert httpx.get(served.base, headers={"authorization": f"Bearer {value}"}).status_code == 401
 
 
 @pytest.mark.parametrize(

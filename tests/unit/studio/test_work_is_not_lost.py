@@ -16,6 +16,7 @@ from bayeskit.studio.server import Studio
 
 ASIA = load_asia()
 INTERLEAVINGS = 200
+SMOKE = {"change": "table", "variable": "smoke", "rows": [[0.25, 0.75]]}
 
 
 def in_a_loop(work):
@@ -125,7 +126,7 @@ def test_a_version_that_is_not_the_newest_is_refused(studio, file):
 def test_a_file_that_somebody_else_wrote_is_replaced_only_when_told_to(studio, file):
     async def run():
         document = studio.documents.open(file, savable=True)
-        document.change(document.net.with_table("smoke", np.array([0.25, 0.75])))
+        document.change(SMOKE)
         theirs = file.read_bytes() + b"\n"
         file.write_bytes(theirs)
         async with client_of(studio) as client:
@@ -146,7 +147,7 @@ def test_a_file_that_somebody_else_wrote_is_replaced_only_when_told_to(studio, f
 def test_a_link_stays_a_link_and_its_file_is_written(studio, file, tmp_path):
     (tmp_path / "link.bif").symlink_to(file)
     document = studio.documents.open(tmp_path / "link.bif", savable=True)
-    document.change(document.net.with_table("smoke", np.array([0.25, 0.75])))
+    document.change(SMOKE)
     document.save()
     assert (tmp_path / "link.bif").is_symlink()
     assert share_of(BayesianNetwork.read(file), "smoke") == pytest.approx(0.25)
@@ -154,11 +155,11 @@ def test_a_link_stays_a_link_and_its_file_is_written(studio, file, tmp_path):
 
 def test_documents_with_unsaved_changes_are_not_closed_to_make_room(studio, file):
     edited = studio.documents.open(file, savable=True)
-    edited.change(edited.net.with_table("smoke", np.array([0.25, 0.75])))
+    edited.change(SMOKE)
     for _ in range(documents.MOST_OPEN + 3):
-        other = studio.documents.open(file, savable=True)
+        studio.documents.open(file, savable=True)
     assert studio.documents.find(edited.id) is edited
     for each in studio.documents:
-        each.change(other.net)
-    with pytest.raises(BayeskitError, match="networks with unsaved changes are open; save or close one"):
+        each.change(SMOKE)
+    with pytest.raises(BayeskitError, match="documents with unsaved changes are open; save or close one"):
         studio.documents.open(file, savable=True)

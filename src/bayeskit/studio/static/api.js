@@ -1,10 +1,11 @@
 // Questions to the server: JSON out, JSON in; an error is where, what came, what would do.
 
 export class StudioError extends Error {
-  constructor({ where = "", what = "", kind = "" } = {}) {
+  constructor({ where = "", what = "", kind = "", ...details } = {}) {
     super(what);
     this.where = where;
     this.kind = kind;
+    this.details = details;
   }
 }
 

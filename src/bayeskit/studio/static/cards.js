@@ -45,3 +45,14 @@ export async function answerIn(host, latest, key, question, show) {
     if (!latest.running.has(key)) host.removeAttribute("aria-busy");
   }
 }
+
+// A question in the middle of the page; `answers` are [value, text, class]. Escape is the last of them.
+export function askUser(title, body, answers) {
+  return new Promise((resolve) => {
+    const box = h("dialog", { class: "ask", "aria-label": title, onclose: () => { box.remove(); resolve(box.returnValue || answers.at(-1)[0]); } },
+      h("h2", {}, title), h("div", { class: "ask-body" }, body),
+      h("div", { class: "buttons" }, answers.map(([value, text, kind = ""]) => h("button", { class: kind, onclick: () => box.close(value) }, text))));
+    document.body.append(box);
+    box.showModal();
+  });
+}

@@ -14,11 +14,12 @@ export class ClassifierView {
     this.row = {};
     this.loss = null;
     this.reject = null;
-    try {
-      this.row = JSON.parse(params.get("row") || "{}");
-    } catch {
-      this.row = {};
-    }
+    const read = (key, empty) => { try { return JSON.parse(params.get(key)) ?? empty; } catch { return empty; } };
+    this.row = read("row", {});
+    if (typeof this.row !== "object" || Array.isArray(this.row)) this.row = {};
+    this.loss = read("loss", null);
+    const reject = read("reject", null);
+    this.reject = typeof reject === "number" ? reject : null;
     this.parts = Object.fromEntries(["wrong", "posterior", "why", "ask", "turn"].map((name_) => [name_, h("div", {})]));
   }
 
@@ -27,6 +28,8 @@ export class ClassifierView {
     put(this.stage, h("div", { class: "sheetroom" }, host));
     this.schema = await answerIn(host, this.latest, "schema", (signal) => this.post("schema", {}, signal), (schema) => this.form(schema));
     if (!this.schema) return;
+    const n = this.schema.classes.length; // costs of another model do not fit
+    if (!Array.isArray(this.loss) || this.loss.length !== n || !this.loss.every((costs) => Array.isArray(costs) && costs.length === n && costs.every(Number.isFinite))) this.loss = null;
     this.lossCard = h("div", {});
     put(this.panel, this.parts.wrong, this.parts.posterior, this.lossCard, this.parts.why, this.parts.ask, this.parts.turn, this.base && this.files());
     this.showLoss();
@@ -112,6 +115,8 @@ export class ClassifierView {
   ask() {
     const params = new URLSearchParams();
     if (Object.keys(this.row).length) params.set("row", JSON.stringify(this.row));
+    if (this.loss) params.set("loss", JSON.stringify(this.loss));
+    if (this.reject !== null) params.set("reject", String(this.reject));
     this.remember(params);
     answerIn(this.parts.posterior, this.latest, "explain", (signal) => this.post("explain", this.case, signal), (found) => {
       this.showWhy(found);

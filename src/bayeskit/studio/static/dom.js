@@ -6,7 +6,10 @@ function fill(node, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "value") node.value = value;
+    else if (name === "value") {
+      node.value = value;
+      if (node.tagName === "INPUT") node.defaultValue = value; // what tells typing from what was there
+    }
     else if (name === "checked" || name === "disabled" || name === "selected" || name === "hidden") node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
@@ -62,6 +65,11 @@ const PATHS = {
   search: "M11 11m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0M15 15l5 5",
   undo: "M8 5L4 9l4 4M4 9h10a5 5 0 0 1 0 10h-3",
   redo: "M16 5l4 4l-4 4M20 9H10a5 5 0 0 0 0 10h3",
+  save: "M5 5h11l3 3v11H5zM8 5v5h7V5M8 19v-6h8v6",
+  layout: "M4 4h6v5H4zM14 4h6v5h-6zM9 15h6v5H9zM7 9v3h10V9M12 12v3",
+  arc: "M6 18L17 7M11 6h7v7",
+  pin: "M9 4h6l-1 6l3 3H7l3-3zM12 13v7",
+  share: "M12 15V4M8 8l4-4l4 4M5 13v7h14v-7",
   close: "M7 7l10 10M17 7L7 17",
   panel: "M4 5h16v14H4zM14 5v14",
 };

@@ -8,7 +8,8 @@ const ALWAYS = 120; // up to so many boxes are filled at once; of more, those th
 const STEP = 1.25;
 
 export class Drawing {
-  // `on` has state(name, state), select(name, how), and `label`, what the drawing is called.
+  // `on` has state(name, state), select(name, how), and `label`, what the drawing is called; where it can be changed,
+  // also move({name: [x, y]}), connect(from, to) and selectArc(arc). Boxes that the user placed (`look`) stand there.
   constructor(host, geometry, on) {
     this.host = host;
     this.geometry = geometry;
@@ -16,6 +17,8 @@ export class Drawing {
     this.nodes = new Map();
     this.p = {};
     this.marks = { given: {}, do: {}, target: null, separated: new Set(), selected: null };
+    this.placed = geometry.nodes.some((node) => on.look?.[node.name]?.at);
+    this.place();
     this.layer = s("g", {});
     this.svg = s("svg", { class: "drawing", role: "group", "aria-label": on.label }, this.layer);
     this.view = { x: 0, y: 0, k: 1 };
@@ -25,14 +28,57 @@ export class Drawing {
     this.fit();
   }
 
+  // Boxes stand where they were put; a new one among them stands below all others.
+  place() {
+    if (!this.placed) return;
+    const { geometry } = this;
+    const fixed = geometry.nodes.filter((node) => this.on.look[node.name]?.at);
+    for (const node of fixed) [node.x, node.y] = this.on.look[node.name].at;
+    let x = Math.min(...fixed.map((node) => node.x - node.width / 2));
+    const y = Math.max(...fixed.map((node) => node.y + node.height / 2)) + 40;
+    for (const node of geometry.nodes) {
+      if (this.on.look[node.name]?.at) continue;
+      [node.x, node.y] = [x + node.width / 2, y + node.height / 2];
+      x += node.width + 30;
+    }
+    this.bounds();
+  }
+
+  // The room that the boxes take: the drawing may begin left of or above zero once boxes were moved.
+  bounds() {
+    const { nodes, measures } = this.geometry;
+    const low = [Math.min(...nodes.map((node) => node.x - node.width / 2)) - measures.margin, Math.min(...nodes.map((node) => node.y - node.height / 2)) - measures.margin];
+    const high = [Math.max(...nodes.map((node) => node.x + node.width / 2)) + measures.margin, Math.max(...nodes.map((node) => node.y + node.height / 2)) + measures.margin];
+    Object.assign(this.geometry, { left: low[0], top: low[1], width: high[0] - low[0], height: high[1] - low[1] });
+  }
+
+  // An arc: as it was laid out, or straight from box to box where boxes were moved.
+  shape(arc) {
+    const weight = 0.7 + 3.1 * arc.influence;
+    const [from, to] = [this.byName.get(arc.from), this.byName.get(arc.to)];
+    if (!this.placed) return { weight, line: path(arc.points, 4 + weight), head: tip(arc.points, weight) };
+    const [start, end] = [edge(from, to), edge(to, from)];
+    const long = Math.hypot(end[0] - start[0], end[1] - start[1]) || 1;
+    const [ux, uy] = [(end[0] - start[0]) / long, (end[1] - start[1]) / long];
+    const [back, half] = [5 + weight, 2.6 + weight * 0.75];
+    const [bx, by] = [end[0] - ux * back, end[1] - uy * back];
+    return {
+      weight, line: `M${start.join(" ")}L${bx} ${by}`,
+      head: `M${end.join(" ")}L${bx - uy * half} ${by + ux * half}L${bx + uy * half} ${by - ux * half}z`,
+    };
+  }
+
   draw() {
-    const arcs = s("g", { class: "arcs", "aria-hidden": "true" });
+    this.byName = new Map(this.geometry.nodes.map((node) => [node.name, node]));
+    const arcs = s("g", { class: "arcs" });
     this.arcs = this.geometry.arcs.map((arc) => {
-      const weight = 0.7 + 3.1 * arc.influence;
-      const group = s("g", { class: arc.influence < 0.01 ? "arc none" : "arc" }, s("title", {}, `${arc.from} → ${arc.to}`));
-      group.append(s("path", { d: path(arc.points, 4 + weight), "stroke-width": weight.toFixed(2) }), tip(arc.points, weight));
+      const { weight, line, head } = this.shape(arc);
+      const group = s("g", { class: arc.influence < 0.01 ? "arc none" : "arc", "data-arc": JSON.stringify([arc.from, arc.to]) }, s("title", {}, `${arc.from} → ${arc.to}`));
+      const parts = { line: s("path", { d: line, "stroke-width": weight.toFixed(2) }), head: s("path", { class: "tip", d: head }) };
+      if (this.on.selectArc) parts.hit = s("path", { class: "arc-hit", d: line });
+      group.append(...Object.values(parts));
       arcs.append(group);
-      return { ...arc, group };
+      return { ...arc, group, parts };
     });
     const boxes = s("g", { class: "boxes" });
     for (const node of this.geometry.nodes) {
@@ -55,13 +101,42 @@ export class Drawing {
       "aria-label": node.name,
       "data-name": node.name,
     });
+    const { note, colour } = this.on.look?.[node.name] || {};
     group.append(
-      s("title", {}, node.name),
+      s("title", {}, note ? `${node.name}\n${note}` : node.name),
       s("rect", { class: "box", width: node.width, height: node.height, rx: 7 }),
+      ...(colour ? [s("path", { class: `colour hue-${colour}`, d: `M0 7a7 7 0 0 1 7-7H${node.width - 7}a7 7 0 0 1 7 7z` })] : []),
+      ...(note ? [s("circle", { class: "has-note", cx: node.width - 9, cy: 11, r: 3.5 })] : []),
       s("text", { class: "name", x: node.width / 2, y: pad + font - 2.5 }, node.name),
       s("text", { class: "far-name", x: node.width / 2, y: node.height / 2 }, short(node.name, node.width)),
     );
+    if (this.on.connect) group.append(s("circle", { class: "port", cx: node.width / 2, cy: node.height, r: 6 }, s("title", {}, t("portHint"))));
     return { node, group, rows: null };
+  }
+
+  // A box has moved: it and its arcs are drawn again.
+  moved(name) {
+    const { node, group } = this.nodes.get(name);
+    group.setAttribute("transform", `translate(${node.x - node.width / 2} ${node.y - node.height / 2})`);
+    for (const arc of this.arcs) {
+      if (arc.from !== name && arc.to !== name) continue;
+      const { line, head } = this.shape(arc);
+      arc.parts.line.setAttribute("d", line);
+      arc.parts.head.setAttribute("d", head);
+      arc.parts.hit?.setAttribute("d", line);
+    }
+  }
+
+  // The first box that is moved fixes all others where they are.
+  fix() {
+    if (this.placed) return;
+    this.placed = true;
+    for (const name of this.nodes.keys()) this.moved(name);
+  }
+
+  places(name) {
+    const all = Object.fromEntries([...this.nodes.values()].map(({ node }) => [node.name, [node.x, node.y]]));
+    return this.on.look && Object.values(this.on.look).some((each) => each.at) ? { [name]: all[name] } : all;
   }
 
   // The lines of a box: made when it is first seen near enough.
@@ -70,7 +145,7 @@ export class Drawing {
     const { node } = entry;
     const { pad, font, row, percent: room } = this.geometry.measures;
     const start = pad + node.label;
-    const width = node.width - pad - room - start;
+    const width = node.width - pad - room - start - 5; // 100.0 % in bold must not touch its bar
     const rows = s("g", { class: "rows" }, s("path", { class: "rule", d: `M0 ${font + 2 * pad - 5}H${node.width}` }));
     entry.rows = [];
     for (let k = 0; k < node.shown; k += 1) {
@@ -108,6 +183,7 @@ export class Drawing {
       arc.group.classList.toggle("cut", arc.to in this.marks.do);
       const { selected } = this.marks;
       arc.group.classList.toggle("near", selected !== null && (arc.from === selected || arc.to === selected));
+      arc.group.classList.toggle("chosen", this.marks.arc?.[0] === arc.from && this.marks.arc?.[1] === arc.to);
     }
   }
 
@@ -120,6 +196,7 @@ export class Drawing {
     if (node.name === target) kind.push("target");
     if (separated.has(node.name)) kind.push("separated");
     if (node.name === selected) kind.push("selected");
+    if (entry === this.begun) kind.push("begun");
     const p = this.p[node.name];
     if (!p) kind.push("blank");
     if (group.className.baseVal !== kind.join(" ")) group.setAttribute("class", kind.join(" "));
@@ -168,7 +245,8 @@ export class Drawing {
     const margin = 28;
     const k = Math.min((width - 2 * margin) / this.geometry.width, (height - 2 * margin - 40) / this.geometry.height);
     this.least = Math.min(k, 1);
-    this.look({ x: this.geometry.width / 2, y: this.geometry.height / 2 - 12 / Math.min(k, 1.25), k: Math.min(k, 1.25) });
+    const { left = 0, top = 0 } = this.geometry;
+    this.look({ x: left + this.geometry.width / 2, y: top + this.geometry.height / 2 - 12 / Math.min(k, 1.25), k: Math.min(k, 1.25) });
   }
 
   zoom(factor, at) {
@@ -205,6 +283,10 @@ export class Drawing {
       if (event.button !== 0) return;
       touches.set(event.pointerId, event);
       drag = { x: event.clientX, y: event.clientY, view: { ...this.view }, moved: false };
+      const node = event.target.closest(".node");
+      if (node && this.on.move && this.view.k >= FAR) drag.box = this.nodes.get(node.dataset.name);
+      if (drag.box) drag.from = [drag.box.node.x, drag.box.node.y];
+      if (event.target.closest(".port")) drag.arc = s("path", { class: "new-arc" });
     });
     this.svg.addEventListener("pointermove", (event) => {
       if (!drag || !touches.has(event.pointerId)) return;
@@ -222,16 +304,40 @@ export class Drawing {
       if (!drag.moved && Math.hypot(dx, dy) < 4) return;
       drag.moved = true;
       this.svg.setPointerCapture(event.pointerId);
+      if (drag.arc) {
+        this.layer.append(drag.arc);
+        const [x, y] = this.at(event);
+        drag.arc.setAttribute("d", `M${drag.box.node.x} ${drag.box.node.y + drag.box.node.height / 2}L${x} ${y}`);
+        this.aim(this.under(event, drag.box));
+        return;
+      }
+      if (drag.box) {
+        this.fix();
+        [drag.box.node.x, drag.box.node.y] = [drag.from[0] + dx / drag.view.k, drag.from[1] + dy / drag.view.k];
+        this.moved(drag.box.node.name);
+        return;
+      }
       this.look({ x: drag.view.x - dx / drag.view.k, y: drag.view.y - dy / drag.view.k });
     });
     const end = (event) => touches.delete(event.pointerId);
-    this.svg.addEventListener("pointerup", end);
+    this.svg.addEventListener("pointerup", (event) => {
+      end(event);
+      if (!drag?.moved || !drag.box) return;
+      if (drag.arc) {
+        drag.arc.remove();
+        const to = this.under(event, drag.box);
+        this.aim(null);
+        if (to) this.on.connect(drag.box.node.name, to.node.name);
+      } else this.on.move(this.places(drag.box.node.name));
+    });
     this.svg.addEventListener("pointercancel", end);
     this.svg.addEventListener("click", (event) => {
       const moved = drag?.moved;
       drag = null;
       if (moved) return;
       const node = event.target.closest(".node");
+      const arc = event.target.closest(".arc");
+      if (arc && this.on.selectArc) return this.on.selectArc(JSON.parse(arc.dataset.arc));
       if (!node) return this.on.select(null);
       const row = event.target.closest(".state-row");
       this.focus(row || node);
@@ -249,12 +355,55 @@ export class Drawing {
     new ResizeObserver(() => this.look({})).observe(this.host);
   }
 
+  // The point of the drawing below the pointer, and the box there.
+  at(event) {
+    const box = this.svg.getBoundingClientRect();
+    const { width, height } = this.window();
+    return [this.view.x + (event.clientX - box.left - width / 2) / this.view.k, this.view.y + (event.clientY - box.top - height / 2) / this.view.k];
+  }
+
+  under(event, except) {
+    const [x, y] = this.at(event);
+    return [...this.nodes.values()].find((entry) => entry !== except && Math.abs(entry.node.x - x) <= entry.node.width / 2 && Math.abs(entry.node.y - y) <= entry.node.height / 2);
+  }
+
+  aim(entry) {
+    this.svg.querySelector(".node.aimed")?.classList.remove("aimed");
+    entry?.group.classList.add("aimed");
+  }
+
+  // Alt and an arrow move a box; "a" begins an arc at it, and "a" at another box ends it there.
+  edit(event, entry) {
+    const moves = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+    if (event.altKey && moves[event.key] && this.on.move) {
+      this.fix();
+      const far = event.shiftKey ? 2 : 20;
+      entry.node.x += moves[event.key][0] * far;
+      entry.node.y += moves[event.key][1] * far;
+      this.moved(entry.node.name);
+      clearTimeout(this.moving);
+      this.moving = setTimeout(() => this.on.move(this.places(entry.node.name)), 400);
+    } else if (event.key === "a" && !event.ctrlKey && !event.metaKey && this.on.connect) {
+      if (this.begun && this.begun !== entry) this.on.connect(this.begun.node.name, entry.node.name);
+      this.svg.querySelector(".node.begun")?.classList.remove("begun");
+      this.begun = this.begun ? null : entry;
+      this.begun?.group.classList.add("begun");
+    } else if (event.key === "Escape" && this.begun) {
+      this.begun.group.classList.remove("begun");
+      this.begun = null;
+    } else if (event.key === "Delete" && this.on.removeVariable) this.on.removeVariable(entry.node.name);
+    else return false;
+    event.preventDefault();
+    return true;
+  }
+
   // Arrows go to the nearest box in their direction; Enter goes into a box, Escape out of it; Space is a click.
   key(event) {
     const row = event.target.closest(".state-row");
     const group = event.target.closest(".node");
     if (!group) return;
     const entry = this.nodes.get(group.dataset.name);
+    if (!row && this.edit(event, entry)) return;
     const moves = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
     if (row) {
       const place = entry.rows.findIndex((each) => each.line === row);
@@ -321,7 +470,14 @@ function path(points, back) {
 function tip(points, weight) {
   const [x, y] = points[points.length - 1];
   const half = 2.6 + weight * 0.75;
-  return s("path", { class: "tip", d: `M${x} ${y}l${-half} ${-(5 + weight)}h${2 * half}z` });
+  return `M${x} ${y}l${-half} ${-(5 + weight)}h${2 * half}z`;
+}
+
+// Where the line from the middle of a box to that of another leaves it.
+function edge(box, other) {
+  const [dx, dy] = [other.x - box.x, other.y - box.y];
+  const share = Math.min(1, Math.min(Math.abs(dx) > 0 ? box.width / 2 / Math.abs(dx) : Infinity, Math.abs(dy) > 0 ? box.height / 2 / Math.abs(dy) : Infinity));
+  return [Number((box.x + dx * share).toFixed(1)), Number((box.y + dy * share).toFixed(1))];
 }
 
 function short(text, width, size = 12) {

@@ -34,9 +34,8 @@ export class Evidence {
   keep(nodes) {
     for (const key of ["given", "do"]) {
       for (const [name, value] of Object.entries(this[key])) {
-        const node = nodes.get(name);
-        const states = typeof value === "string" ? [value] : Array.isArray(value) ? value : Object.keys(value.likelihood || value.marginal || value);
-        if (!node || !states.every((state) => node.states.includes(state))) delete this[key][name];
+        const states = statesOf(value, key === "do");
+        if (!nodes.has(name) || !states?.every((state) => nodes.get(name).states.includes(state))) delete this[key][name];
       }
     }
     if (this.target && !nodes.has(this.target)) this.target = null;
@@ -89,4 +88,14 @@ export class Evidence {
     });
     return [...said, ...Object.entries(this.do).map(([name, value]) => [name, `do(${name} = ${value})`])];
   }
+}
+
+// The states that a piece of evidence names; null where it is nothing that the API takes.
+function statesOf(value, action) {
+  if (typeof value === "string") return [value];
+  if (!value || typeof value !== "object") return null;
+  if (Array.isArray(value)) return action || !value.length ? null : value;
+  const weights = action ? value : value.likelihood || value.marginal;
+  const good = weights && typeof weights === "object" && Object.values(weights).every((each) => typeof each === "number" && each >= 0);
+  return good ? Object.keys(weights) : null;
 }

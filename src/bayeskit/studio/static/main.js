@@ -2,10 +2,11 @@
 
 import { h, put, icon } from "./dom.js";
 import * as api from "./api.js";
-import { problem } from "./cards.js";
+import { askUser, note, problem } from "./cards.js";
 import { Editing } from "./editing.js";
 import { Evidence } from "./evidence.js";
 import { NetworkView } from "./network_view.js";
+import { Scenarios } from "./scenarios.js";
 import { ClassifierView } from "./classifier_view.js";
 import { TableView } from "./table_view.js";
 import { language, setLanguage, t } from "./words.js";
@@ -14,10 +15,13 @@ const root = document.getElementById("studio");
 const stored = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 const store = (key, value) => { try { localStorage.setItem(key, value); } catch { /* private windows keep nothing */ } };
 
+const EVERY = 1500; // milliseconds between looks at what other pages did
+
 class Studio {
   constructor() {
     this.documents = [];
     this.view = null;
+    this.tables = new Map(); // views of tables go on while another document is shown
     setLanguage(stored("language") || (document.documentElement.lang.startsWith("zh") ? "zh" : "en"));
     if (stored("theme")) document.documentElement.dataset.theme = stored("theme");
     this.frame();
@@ -29,6 +33,52 @@ class Studio {
       root.classList.remove("dropping");
       this.openFiles(event.dataTransfer.files);
     });
+    addEventListener("keydown", (event) => this.key(event));
+    addEventListener("beforeunload", (event) => this.documents.some((each) => each.changed) && event.preventDefault());
+    addEventListener("visibilitychange", () => this.keepInStep());
+    setInterval(() => this.keepInStep(), EVERY);
+  }
+
+  // Ctrl+Z, Ctrl+Shift+Z (or Ctrl+Y) and Ctrl+S; what is being typed has its own undo.
+  key(event) {
+    const { view } = this;
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !view?.editing) return;
+    const key = event.key.toLowerCase();
+    const { target } = event;
+    if (key === "s") view.save();
+    else if ((key === "z" || key === "y") && !(target.value !== undefined && target.value !== target.defaultValue && target.matches("input, textarea"))) {
+      const what = key === "y" || event.shiftKey ? "redo" : "undo";
+      if (view.editing.document[what]) view.change({ change: what });
+    } else return;
+    event.preventDefault();
+  }
+
+  // What other pages opened, closed and changed; and whether the server is still there.
+  async keepInStep() {
+    if (document.hidden || this.looking) return;
+    this.looking = true;
+    const { view } = this;
+    const stamp = view?.editing?.stamp;
+    try {
+      const documents = await api.get("/documents");
+      this.away.hidden = true;
+      if (view !== this.view || (view?.editing && (view.editing.waiting || view.editing.stamp !== stamp))) return;
+      this.takeList(documents);
+      const now = this.current && documents.find((each) => each.id === this.current.id);
+      if (this.current && !now) await this.route();
+      else if (view?.editing && now.version !== view.editing.document.version) await view.follows(now);
+    } catch (error) {
+      this.away.hidden = error.kind !== "Offline";
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  takeList(documents) {
+    const same = JSON.stringify(documents) === JSON.stringify(this.documents);
+    this.documents = documents;
+    if (!same) this.showList();
+    if (!same) this.view?.cases?.show();
   }
 
   frame() {
@@ -42,7 +92,8 @@ class Studio {
     this.rail.querySelector('[aria-label="' + t("panel") + '"]').classList.add("drawer-button");
     this.stage = h("main", { class: "stage", id: "stage" });
     this.panel = h("aside", { class: "panel", "aria-label": t("panel"), tabindex: "-1" });
-    put(root, this.rail, this.stage, this.panel);
+    this.away = h("div", { class: "away", role: "alert", hidden: true }, t("offline"));
+    put(root, this.rail, this.stage, this.panel, this.away);
     this.showList();
   }
 
@@ -63,9 +114,15 @@ class Studio {
     store("theme", document.documentElement.dataset.theme);
   }
 
+  showTitle() {
+    const changed = this.documents.find((each) => each.id === this.current?.id)?.changed;
+    document.title = this.current ? `${changed ? "● " : ""}${this.current.name} – bayeskit` : "bayeskit studio";
+  }
+
   showList() {
-    put(this.list, this.documents.map((each) => h("div", { class: `rail-document ${each.id === this.current?.id ? "current" : ""}` },
-      h("a", { class: "rail-button", href: `#doc=${each.id}`, title: each.name, "aria-label": each.name, "aria-current": each.id === this.current?.id ? "page" : undefined },
+    this.showTitle();
+    put(this.list, this.documents.map((each) => h("div", { class: `rail-document ${each.id === this.current?.id ? "current" : ""} ${each.changed ? "changed" : ""}` },
+      h("a", { class: "rail-button", href: `#doc=${each.id}`, title: each.changed ? t("unsaved", each.name) : each.name, "aria-label": each.changed ? t("unsaved", each.name) : each.name, "aria-current": each.id === this.current?.id ? "page" : undefined },
         icon(each.kind), h("span", { class: "rail-name" }, each.name)),
       h("button", { class: "rail-close", "aria-label": t("closeDocument", each.name), onclick: () => this.closeDocument(each) }, icon("close")))));
   }
@@ -80,15 +137,14 @@ class Studio {
     const params = new URLSearchParams(location.hash.slice(1));
     const wanted = params.get("doc");
     this.current = this.documents.find((each) => each.id === wanted) || this.documents.findLast((each) => each.name === params.get("name")) || null;
-    this.view?.close?.();
+    if (!(this.view instanceof TableView)) this.view?.close?.();
     this.view = null;
     root.classList.remove("drawer");
     this.showList();
     root.classList.toggle("empty", !this.current);
     put(this.panel);
-    document.title = this.current ? `${this.current.name} – bayeskit` : "bayeskit studio";
     if (!this.current) return this.showEmpty();
-    const kinds = { network: () => this.showNetwork(params), classifier: () => this.showClassifier(params), table: () => this.showTable() };
+    const kinds = { network: () => this.showNetwork(params), classifier: () => this.showClassifier(params), table: () => this.showTable(params) };
     return kinds[this.current.kind]();
   }
 
@@ -103,15 +159,17 @@ class Studio {
     const { current } = this;
     const evidence = Evidence.read(params);
     const editing = new Editing(current, (document) => {
-      this.documents = this.documents.map((each) => (each.id === document.id ? document : each));
+      this.takeList(this.documents.map((each) => (each.id === document.id ? document : each)));
     });
     this.view = new NetworkView({
       stage: this.stage, panel: this.panel, name: current.name, evidence, editing,
       post: (question, body, signal) => api.post(`/networks/${current.id}/${question}`, body, signal),
-      remember: () => { const next = new URLSearchParams(); evidence.write(next); this.write(next); },
+      remember: () => { const next = new URLSearchParams(); evidence.write(next); this.view.scenarios?.write(next); this.write(next); },
+      pins: Scenarios.read(params), tables: () => this.documents.filter((each) => each.kind === "table"),
       onPanel: () => root.classList.add("drawer"),
     });
     await this.view.start().catch(() => {});
+    if (current.recovered) this.view.say(t("recovered"));
   }
 
   async showClassifier(params) {
@@ -125,14 +183,16 @@ class Studio {
     await this.view.start();
   }
 
-  async showTable() {
+  async showTable(params) {
     const { current } = this;
-    this.view = new TableView({
-      stage: this.stage, panel: this.panel, document: current, base: `/tables/${current.id}`,
-      opened: async (document) => { this.documents = await api.get("/documents"); this.showList(); return document; },
+    this.view = this.tables.get(current.id) || new TableView({
+      document: current, base: `/tables/${current.id}`, params,
+      opened: async (document) => { this.takeList(await api.get("/documents")); return document; },
       go: (document) => { location.hash = `#doc=${document.id}`; },
+      remember: (next) => this.current?.id === current.id && this.write(next),
     });
-    await this.view.start();
+    this.tables.set(current.id, this.view);
+    await this.view.show(this.stage, this.panel);
   }
 
   showEmpty() {
@@ -140,7 +200,7 @@ class Studio {
     this.wrong = h("div", {});
     put(this.stage, h("div", { class: "centre" }, h("div", { class: "drop" }, h("img", { src: "/static/icon.svg", alt: "", class: "drop-icon" }),
       h("h1", {}, t("dropTitle")), h("p", {}, t("dropText")), h("button", { class: "primary", onclick: () => this.file.click() }, t("choose")), this.wrong, h("h2", {}, t("examples")), examples)));
-    api.get("/examples").then((found) => put(examples, found.map((each) => h("button", { class: "example", onclick: () => this.openExample(each.name) }, icon(each.kind), each.name))), () => {});
+    api.get("/examples").then((listed) => put(examples, listed.map((each) => h("button", { class: "example", onclick: () => this.openExample(each.name) }, icon(each.kind), each.name))), () => {});
   }
 
   async openExample(name) {
@@ -154,8 +214,7 @@ class Studio {
   async opening(work) {
     try {
       const document = await work();
-      this.documents = await api.get("/documents");
-      this.showList();
+      this.takeList(await api.get("/documents"));
       location.hash = `#doc=${document.id}`;
     } catch (error) {
       const host = this.wrong?.isConnected ? this.wrong : this.panel.insertBefore(h("div", {}), this.panel.firstChild);
@@ -164,8 +223,19 @@ class Studio {
     }
   }
 
+  // The server knows whether there is unsaved work, also of another page; then the user is asked.
   async closeDocument(document) {
-    await api.remove(`/documents/${document.id}`).catch(() => {});
+    try {
+      await api.remove(`/documents/${document.id}`);
+    } catch (error) {
+      if (error.kind === "UnsavedError") {
+        const text = document.kind === "classifier" ? t("closeModel") : document.savable ? t("closeSavable") : t("closeUnsaved");
+        if ((await askUser(t("unsaved", document.name), note(text), [["close", t("closeAnyway"), "danger"], ["cancel", t("cancel"), "primary"]])) !== "close") return;
+        await api.remove(`/documents/${document.id}?discard=true`).catch(() => {});
+      }
+    }
+    this.tables.get(document.id)?.close();
+    this.tables.delete(document.id);
     this.documents = this.documents.filter((each) => each.id !== document.id);
     if (document.id === this.current?.id) location.hash = "";
     this.showList();

@@ -4,7 +4,11 @@ import { h, put, percent, bar, number, icon } from "./dom.js";
 import { Latest, isStopped } from "./api.js";
 import { card, note, problem, answerIn } from "./cards.js";
 import { Drawing } from "./drawing.js";
+import { bothChanged } from "./conflicts.js";
 import { VariableCard } from "./variable_card.js";
+import { Cases } from "./cases.js";
+import { Scenarios } from "./scenarios.js";
+import { savePage, savePng, saveSvg } from "./share.js";
 import { t } from "./words.js";
 
 const PATIENCE = 200;
@@ -12,7 +16,7 @@ let serial = 0; // a notebook may show several views
 
 export class NetworkView {
   // `post(question, body, signal)` asks the library; `remember()` writes the address; `editing` may be null (a notebook).
-  constructor({ stage, panel, name, evidence, post, remember, editing = null, onPanel = () => {} }) {
+  constructor({ stage, panel, name, evidence, post, remember, editing = null, onPanel = () => {}, pins = [], tables = () => [] }) {
     Object.assign(this, { stage, panel, name, evidence, post, remember, editing, onPanel });
     this.editable = editing !== null;
     this.latest = new Latest();
@@ -20,6 +24,8 @@ export class NetworkView {
     this.nodes = new Map();
     this.separated = new Set();
     this.variable = new VariableCard(this);
+    this.scenarios = new Scenarios(this, pins);
+    this.cases = new Cases(this, tables);
     this.frame();
   }
 
@@ -27,19 +33,22 @@ export class NetworkView {
     serial += 1;
     this.canvas = h("div", { class: "canvas" });
     this.busy = h("div", { class: "busy", role: "status", hidden: true });
-    this.search = h("input", { type: "search", list: `variables-${serial}`, placeholder: t("search"), "aria-label": t("search"), onchange: () => this.find(), onkeydown: (event) => event.key === "Enter" && this.find() });
+    this.search = h("input", { type: "search", list: `variables-${serial}`, placeholder: t("search"), "aria-label": t("search"), oninput: () => this.search.setCustomValidity(""), onchange: () => this.find(), onkeydown: (event) => event.key === "Enter" && this.find() });
     this.names = h("datalist", { id: `variables-${serial}` });
     const button = (name, what, act) => h("button", { class: "tool", title: t(what), "aria-label": t(what), onclick: act }, icon(name));
     put(this.stage, h("h1", { class: "hidden" }, this.name), this.canvas, h("div", { class: "tools" }, h("div", { class: "search" }, icon("search"), this.search, this.names),
-      h("div", { class: "zoom" }, button("minus", "zoomOut", () => this.drawing?.zoom(0.8)), button("plus", "zoomIn", () => this.drawing?.zoom(1.25)), button("fit", "fit", () => this.drawing?.fit()))), this.busy);
-    this.parts = { evidence: h("div", {}), conflict: h("div", {}), target: h("div", {}), questions: h("div", {}), tornado: h("div", {}), moved: h("div", {}), mpe: h("div", {}), edit: h("div", {}), wrong: h("div", {}) };
-    put(this.panel, this.parts.wrong, this.parts.evidence, this.variable.host, this.parts.target, this.parts.moved, this.parts.mpe, this.parts.edit);
+      this.editing && this.editing.toolbar(this), h("div", { class: "zoom" }, button("minus", "zoomOut", () => this.drawing?.zoom(0.8)), button("plus", "zoomIn", () => this.drawing?.zoom(1.25)), button("fit", "fit", () => this.drawing?.fit()))), this.busy);
+    this.parts = { evidence: h("div", {}), conflict: h("div", {}), target: h("div", {}), questions: h("div", {}), tornado: h("div", {}), moved: h("div", {}), mpe: h("div", {}), edit: h("div", {}), share: h("div", {}), wrong: h("div", {}) };
+    put(this.panel, this.parts.wrong, this.parts.evidence, this.scenarios.host, this.variable.host, this.parts.target, this.parts.moved, this.parts.mpe, this.cases.host, this.parts.edit, this.parts.share);
   }
 
   async start() {
     this.post("posterior", {}).catch(() => {}); // compiled while the drawing is laid out
     await this.layOut();
     await this.ask();
+    this.scenarios.start();
+    this.cases.show();
+    if (this.editable) this.showShare();
     return this;
   }
 
@@ -55,6 +64,7 @@ export class NetworkView {
         label: t("drawing"),
         state: (name, state) => { this.evidence.toggle(name, state); this.ask(); },
         select: (name, how) => this.select(name, how),
+        ...this.editor(),
       });
     } catch (error) {
       put(this.canvas, h("div", { class: "centre" }, isStopped(error) ? note(t("stopped")) : problem(error, () => this.start())));
@@ -62,6 +72,31 @@ export class NetworkView {
     } finally {
       stop();
     }
+  }
+
+  // What the drawing may change.
+  editor() {
+    if (!this.editable) return {};
+    return {
+      look: this.editing.document.look || {},
+      move: (places) => this.editing.change({ change: "move", places }).then(() => { this.drawing.on.look = this.editing.document.look; }, (error) => put(this.parts.wrong, problem(error))),
+      connect: (from, to) => this.change(this.nodes.get(to).parents.includes(from) ? { change: "remove-arc", arc: [from, to] } : { change: "add-arc", arc: [from, to] }),
+      selectArc: (arc) => this.selectArc(arc),
+      removeVariable: (name) => this.change({ change: "remove-variable", variable: name }),
+    };
+  }
+
+  // An arc that was clicked: what it is, and a way to remove it (Delete too).
+  selectArc(arc) {
+    this.arc = arc;
+    this.select(null);
+    this.arc = arc;
+    this.drawing.update(null, this.marks());
+    const remove = h("button", { class: "small danger", onclick: () => this.change({ change: "remove-arc", arc }) }, t("removeArc"));
+    remove.addEventListener("keydown", (event) => event.key === "Delete" && remove.click());
+    put(this.variable.host, card(`${arc[0]} → ${arc[1]}`, h("div", { class: "buttons" }, remove)));
+    this.onPanel();
+    remove.focus();
   }
 
   // After a moment the page says that it thinks, with a way to stop.
@@ -98,6 +133,7 @@ export class NetworkView {
       this.showEvidence();
       this.variable.show();
       this.showMoved(found.moved);
+      this.scenarios.show();
       this.follow();
     } catch (error) {
       if (!isStopped(error)) put(this.parts.wrong, problem(error));
@@ -107,7 +143,7 @@ export class NetworkView {
   }
 
   marks() {
-    return { given: this.evidence.given, do: this.evidence.do, target: this.evidence.target, separated: this.separated, selected: this.variable.name };
+    return { given: this.evidence.given, do: this.evidence.do, target: this.evidence.target, separated: this.separated, selected: this.variable.name, arc: this.arc || null };
   }
 
   follow() {
@@ -118,6 +154,7 @@ export class NetworkView {
   }
 
   select(name, how = "click") {
+    this.arc = null;
     this.variable.choose(name, how === "menu" && name && this.evidence.kindOf(name) === "is" ? "set" : undefined);
     this.drawing?.update(null, this.marks());
     if (how === "menu") {
@@ -135,6 +172,8 @@ export class NetworkView {
   find() {
     const name = this.search.value;
     const found = this.nodes.has(name) ? name : [...this.nodes.keys()].find((each) => each.toLowerCase().includes(name.toLowerCase()));
+    this.search.setCustomValidity(name && !found ? t("notFound", name) : "");
+    if (name && !found) this.search.reportValidity();
     if (!name || !found) return;
     this.search.value = found;
     this.drawing.goTo(found);
@@ -148,10 +187,14 @@ export class NetworkView {
           h("ul", { class: "chips" }, chips.map(([name, text]) => h("li", {}, h("button", { class: "chip", "aria-label": t("removeEvidence", text), onclick: () => { this.evidence.remove(name); this.ask(); } }, h("span", {}, text), icon("close"))))),
           this.log !== null && this.log !== undefined && h("p", { class: "fact" }, h("span", {}, t("pEvidence")), h("b", {}, number(Math.exp(this.log), 4))),
           this.parts.conflict,
-          h("button", { class: "small", onclick: () => { this.evidence.clear(); this.ask(); } }, t("clear")),
+          h("div", { class: "buttons" }, h("button", { class: "small", onclick: () => { this.evidence.clear(); this.ask(); } }, t("clear")), this.pinButton()),
         ]
-      : [note(t("noEvidence"))];
+      : [note(t("noEvidence")), this.scenarios.pins.length > 0 && this.pinButton()];
     put(this.parts.evidence, card(t("evidence"), body));
+  }
+
+  pinButton() {
+    return h("button", { class: "small", title: t("pinHint"), onclick: () => this.scenarios.pin() }, icon("pin"), t("pin"));
   }
 
   showConflict() {
@@ -246,26 +289,67 @@ export class NetworkView {
   }
 
   showEditing() {
-    if (!this.editable || this.parts.edit.contains(document.activeElement)) return;
+    if (!this.editable || (this.parts.edit.contains(document.activeElement) && document.activeElement.value)) return;
     this.parts.edit.replaceChildren(this.editing.card(this));
   }
 
-  // A change of the network: the drawing is made again, and what is known stays.
+  // A change of the network: the drawing is made again where its graph changed, and what is known stays.
   async change(body, host = this.parts.wrong) {
     try {
       await this.editing.change(body);
       put(this.parts.wrong);
-      const { view } = this.drawing;
-      this.latest.stopAll();
-      await this.layOut();
-      if (body.change === "table") this.drawing.look(view);
-      await this.ask();
-      this.showEditing();
+      put(host);
+      await this.redraw();
     } catch (error) {
-      const stale = error.kind === "StaleError"; // somebody else was quicker: show what there is now
-      if (stale) await this.layOut().then(() => this.ask()).catch(() => {});
-      if (!isStopped(error)) put(stale ? this.parts.wrong : host, problem(error));
+      if (error.kind !== "StaleError") {
+        if (!isStopped(error)) put(host, problem(error));
+        return;
+      }
+      await this.redraw().catch(() => {});
+      if (body.change === "undo" || body.change === "redo") put(this.parts.wrong, note(t("changedElsewhere")));
+      else if (await bothChanged(this, body, error)) await this.change(body, host);
     }
+  }
+
+  async redraw() {
+    const { view } = this.drawing || {};
+    this.arc = null;
+    this.latest.stopAll();
+    await this.layOut();
+    if (view) this.drawing.look(view);
+    await this.ask();
+    this.scenarios.refresh();
+    this.showEditing();
+  }
+
+  showShare() {
+    const said = h("div", {});
+    const button = (word, act) => h("button", { class: "small", onclick: () => act(this).then(() => put(said), (error) => put(said, problem(error))) }, t(word));
+    put(this.parts.share, card(t("share"), h("div", { class: "buttons" }, button("asSvg", saveSvg), button("asPng", savePng), button("asPage", savePage)), note(t("shareHint")), said));
+  }
+
+  async save() {
+    try {
+      const done = await this.editing.save();
+      if (done === "taken") await this.redraw();
+      if (done) this.say(t(done));
+    } catch (error) {
+      if (error.kind === "StaleError") await this.redraw();
+      put(this.parts.wrong, problem(error));
+    }
+  }
+
+  // A sentence that goes by itself.
+  say(text) {
+    put(this.parts.wrong, h("p", { class: "note good", role: "status" }, text));
+    setTimeout(() => this.parts.wrong.querySelector(".good")?.remove(), 4000);
+  }
+
+  // Another page changed the network: show it as it is now.
+  async follows(document) {
+    this.editing.take(document);
+    await this.redraw();
+    this.say(t("followed"));
   }
 
   close() {

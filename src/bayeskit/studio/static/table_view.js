@@ -1,34 +1,55 @@
 // A table: what its columns are, training with a leaderboard that fills, and learning a network.
 
 import { h, put, percent, number, icon } from "./dom.js";
-import { Latest, follow, isStopped, post } from "./api.js";
+import { Latest, follow, get, isStopped, post } from "./api.js";
 import { card, note, problem, answerIn } from "./cards.js";
 import { Growth } from "./growth.js";
-import { kindName, reason } from "./library_words.js";
+import { kindName, methodName, progressName, reason } from "./library_words.js";
 import { t } from "./words.js";
 
 const METHODS = ["hill-climb", "best", "order", "tabu", "chow-liu", "ges", "pc", "mmhc", "exact"];
 
 export class TableView {
-  constructor({ stage, panel, document, base, opened, go }) {
-    Object.assign(this, { stage, panel, document, base, opened, go });
+  constructor({ document, base, params, opened, go, remember }) {
+    Object.assign(this, { document, base, opened, go, remember });
     this.latest = new Latest();
     this.kinds = {};
-    this.target = "";
+    this.target = params.get("target") || "";
+    try {
+      this.kinds = JSON.parse(params.get("kinds") || "{}") || {};
+    } catch {
+      this.kinds = {};
+    }
     this.arcs = { whitelist: [], blacklist: [] };
     this.method = "hill-climb";
+    this.trials = null; // of a training that is under way
+    this.done = null; // what the last one gave
     this.host = h("div", { class: "inner" });
+    this.problems = h("div", {});
     this.board = h("div", {});
     this.learnHost = h("div", {});
     this.growthHost = h("div", {});
   }
 
-  async start() {
-    put(this.stage, h("div", { class: "sheetroom" }, this.growthHost, this.host));
-    put(this.panel, this.board, this.learnHost);
+  // Shown for the first time, or again with all that was there.
+  async show(stage, panel) {
+    put(stage, h("div", { class: "sheetroom" }, this.growthHost, this.host));
+    put(panel, this.problems, this.board, this.learnHost);
+    if (!this.trials && !this.done) {
+      this.done = await get(`${this.base}/training`).catch(() => null);
+      if (this.done && !this.target) [this.target, this.kinds] = [this.done.target, this.done.kinds || {}];
+    }
+    this.write();
+    if (!this.trials) this.showTraining();
     await this.look();
-    this.showTraining();
-    this.showLearning();
+    this.showLearning(this.learnSaid ? [...this.learnSaid.childNodes] : null);
+  }
+
+  write() {
+    const params = new URLSearchParams();
+    if (this.target) params.set("target", this.target);
+    if (Object.keys(this.kinds).length) params.set("kinds", JSON.stringify(this.kinds));
+    this.remember(params);
   }
 
   // What each column is; asked again when a kind is corrected, since a target changes what may be said.
@@ -37,6 +58,18 @@ export class TableView {
     await answerIn(this.host, this.latest, "columns", (signal) => post(`${this.base}/columns`, body, signal), (found) => {
       this.found = found;
       return this.sheet(found);
+    });
+    this.showProblems(body);
+  }
+
+  // What is wrong with the table; warnings first.
+  async showProblems(body) {
+    const host = h("div", {});
+    put(this.problems, card(t("problems"), host));
+    await answerIn(host, this.latest, "problems", (signal) => post(`${this.base}/problems`, body, signal), ({ problems }) => {
+      if (!problems.length) return note(t("noProblems"), "good");
+      const sorted = [...problems].sort((a, b) => (a.severity === "warning" ? 0 : 1) - (b.severity === "warning" ? 0 : 1));
+      return h("ul", { class: "problems" }, sorted.map((each) => h("li", { class: each.severity }, each.text)));
     });
   }
 
@@ -57,17 +90,20 @@ export class TableView {
   setTarget(name) {
     this.target = name;
     delete this.kinds[name];
+    this.write();
     this.look();
-    this.showTraining();
+    if (!this.trials) this.showTraining();
   }
 
   setKind(name, kind) {
     this.kinds[name] = kind;
+    this.write();
     this.look();
   }
 
   showTraining() {
-    if (!this.trials) put(this.board, card(t("leaderboard"), note(this.target ? t("boardHint") : t("chooseColumn"))));
+    if (this.done) this.finish(this.done);
+    else put(this.board, card(t("leaderboard"), note(this.target ? t("boardHint") : t("chooseColumn"))));
   }
 
   async train() {
@@ -81,23 +117,27 @@ export class TableView {
       await this.latest.ask("train", async (signal) => {
         for await (const event of follow(`${this.base}/train`, { target: this.target, kinds: this.kinds }, signal)) {
           if (event.step) {
-            put(line, h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, t("training", event.step)), stop);
+            put(line, h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, t("training", progressName(event.step))), stop);
             fill.style.transform = `scaleX(${event.total ? event.done / event.total : 0})`;
           } else if (event.trial) {
             this.trials.push(event.trial);
             put(table, this.leaderboard(this.trials, null));
-          } else if (event.done) await this.finish(event.done);
+          } else if (event.done) {
+            this.done = event.done;
+            await this.opened(event.done.classifier);
+          }
         }
       });
+      this.trials = null;
+      this.showTraining();
     } catch (error) {
       put(this.board, card(t("leaderboard"), isStopped(error) ? note(t("stopped")) : problem(error, () => this.train())));
       this.trials = null;
     }
   }
 
-  async finish(done) {
-    await this.opened(done.classifier);
-    put(this.board, card(t("leaderboard"), note(t("boardHint")), done.warning && problem({ message: done.warning }), this.leaderboard(done.board, done.best),
+  finish(done) {
+    put(this.board, card(t("leaderboard"), note(`${t("target")} ${done.target}`), note(t("boardHint")), done.warning && problem({ message: done.warning }), this.leaderboard(done.board, done.best),
       Object.entries(done.left_out).map(([name, why]) => note(`${name}: ${why}`)),
       h("div", { class: "buttons" }, h("button", { class: "small primary", onclick: () => this.go(done.classifier) }, icon("classifier"), t("tryIt")),
         h("a", { class: "button small", href: `/api/v1${this.base}/report`, target: "_blank", rel: "noopener" }, t("report")),
@@ -106,7 +146,7 @@ export class TableView {
 
   leaderboard(trials, best) {
     const value = (trial) => trial.scores?.log_loss?.value ?? Infinity;
-    const rows = [...trials].sort((a, b) => value(a) - value(b)).map((trial) => h("tr", { class: trial.name === best ? "best" : "" }, h("td", {}, trial.name), trial.scores
+    const rows = [...trials].sort((a, b) => value(a) - value(b)).map((trial) => h("tr", { class: trial.name === best ? "best" : "" }, h("td", {}, progressName(trial.name)), trial.scores
       ? ["error", "log_loss", "brier"].map((name) => h("td", { class: "n" }, trial.scores[name] ? (name === "error" ? percent(trial.scores[name].value) : trial.scores[name].value.toFixed(3)) : "∞"))
       : h("td", { colspan: 3 }, trial.refused)));
     return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("leaderboard") }, h("table", { class: "board" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("model")), ["error", "log_loss", "brier"].map((each) => h("th", { scope: "col", class: "n" }, t(each))))), h("tbody", {}, rows)));
@@ -122,7 +162,7 @@ export class TableView {
       this.showLearning();
     };
     const chips = (list, word) => this.arcs[list].map((arc, k) => h("li", {}, h("button", { class: "chip", "aria-label": t("removeEvidence", arc.join(" → ")), onclick: () => { this.arcs[list].splice(k, 1); this.showLearning(); } }, h("span", {}, `${t(word)} ${arc[0]} → ${arc[1]}`), icon("close"))));
-    const method = h("select", { "aria-label": t("method"), onchange: () => { this.method = method.value; } }, METHODS.map((each) => h("option", { value: each, selected: each === this.method }, each)));
+    const method = h("select", { "aria-label": t("method"), onchange: () => { this.method = method.value; } }, METHODS.map((each) => h("option", { value: each, selected: each === this.method }, methodName(each))));
     this.learnSaid = h("div", {}, said);
     put(this.learnHost, card(t("learnNet"), h("div", { class: "toolbar" }, h("label", {}, t("method"), method)),
       h("details", { open: this.arcs.whitelist.length + this.arcs.blacklist.length > 0 }, h("summary", {}, `${t("demand")} / ${t("forbid")}`), h("div", { class: "fields" }, h("label", {}, t("from"), from), h("label", {}, t("to"), to)), h("div", { class: "buttons" }, h("button", { class: "small", onclick: () => add("whitelist") }, t("demand")), h("button", { class: "small", onclick: () => add("blacklist") }, t("forbid")))),

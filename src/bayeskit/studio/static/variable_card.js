@@ -4,6 +4,7 @@ import { h, put, percent, bar, number } from "./dom.js";
 import { card, note, answerIn, problem } from "./cards.js";
 import { t } from "./words.js";
 import { chosenStates } from "./drawing.js";
+import { keepSum, variableEditor } from "./variable_editor.js";
 
 const MODES = ["is", "set", "soft", "do"];
 const NAMES = { is: "observe", set: "oneOf", soft: "likelihood", do: "doIt" };
@@ -28,7 +29,7 @@ export class VariableCard {
   show() {
     const { view, name } = this;
     if (!name || !view.nodes.has(name)) {
-      put(this.host);
+      if (!view.arc) put(this.host); // else the card of an arc stands here
       return;
     }
     const p = view.p[name] || [];
@@ -41,7 +42,8 @@ export class VariableCard {
     this.table = h("div", { class: "table-host" });
     const open = h("details", { open: this.tableOpen, ontoggle: (event) => this.openTable(event.target.open) }, h("summary", {}, t("cpt")), this.table);
     put(this.host, card(name, modes, note(t(HINTS[this.mode])), this.states(p), h("div", { class: "buttons" }, target,
-      view.editable && h("button", { class: "small danger", onclick: () => view.change({ change: "remove-variable", variable: name }) }, t("remove"))), this.reason, open));
+      view.editable && h("button", { class: "small danger", onclick: () => view.change({ change: "remove-variable", variable: name }) }, t("remove"))), this.reason, open,
+      view.editable && variableEditor(view, name, this)));
     this.showReason();
     if (this.tableOpen) this.loadTable();
   }
@@ -140,7 +142,7 @@ export class VariableCard {
     const inputs = [];
     const rows = found.rows.map((values, r) => {
       inputs.push(values.map((value, k) => h("input", {
-        type: "text", inputmode: "decimal", value: number(value, 6), disabled: !this.view.editable,
+        type: "text", inputmode: "decimal", value: number(value, 6), disabled: !this.view.editable, onchange: () => keepSum(inputs[r], k), onfocus: (event) => event.target.select(),
         "aria-label": `P(${found.variable}=${found.states[k]}${combos[r].length ? ` | ${combos[r].map((state, j) => `${found.parents[j]}=${state}`).join(", ")}` : ""})`,
       })));
       return h("tr", {}, combos[r].map((state) => h("th", { scope: "row" }, state)), inputs[r].map((input) => h("td", {}, input)));
@@ -153,6 +155,7 @@ export class VariableCard {
         put(wrong, problem({ message: t("rowSum", odd + 1, number(values[odd].reduce((a, b) => a + b, 0), 6)) }));
         return;
       }
+      for (const input of inputs.flat()) input.defaultValue = input.value; // no longer being typed: undo takes the change back
       this.view.change({ change: "table", variable: found.variable, rows: values }, wrong);
     };
     return h("form", { onsubmit: (event) => { event.preventDefault(); save(); } },
