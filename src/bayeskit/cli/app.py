@@ -7,7 +7,9 @@ function, so that ``bayeskit --help`` stays quick.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,8 @@ from typing import Annotated, Any
 import typer
 
 from bayeskit.cli.app_options import OPTIONS
+from bayeskit.cli.translated_help import translate_help
+from bayeskit.language import LANGUAGES, label, set_language, translated
 
 DATA_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
@@ -69,22 +73,37 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version)
     ] = False,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            help="Language of messages, help and reports, en or zh; also after the verb (default: BAYESKIT_LANG, or "
+            "the locale).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Learning with Bayes' rule: networks and tables on the command line."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 for data, 2 for usage, 130 when interrupted."""
-    first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
+    arguments, language = _without_language(sys.argv[1:] if arguments is None else arguments)
+    if language is not None:
+        if language not in LANGUAGES:
+            typer.echo(f"Error: --lang takes en or zh; got {language!r}.", err=True)
+            return USAGE_ERROR
+        set_language(language)
+    first = next(iter(arguments), None)
     verb = first if first in _verbs() else None
     # To read the signatures of all verbs takes as long as many a task of one of them; only the shell asks for all, when
     # it completes a line.
     asked_by_shell = "_BAYESKIT_COMPLETE" in os.environ
     command: Any = typer.main.get_command(build(verb, with_options=verb is not None or asked_by_shell))
+    translate_help(command)
     # Typer brings its own copy of click from version 0.16 on; its errors are told apart by what they can do.
     try:
-        with _plain_warnings():
-            code = command.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        with _plain_warnings(), _ends_on_sigterm():
+            code = command.main(args=arguments, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -95,13 +114,55 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DATA_ERROR
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        typer.echo(f"Error: {_sentence(error)}", err=True)
+        typer.echo(f"{label('Error:')} {translated(_sentence(error))}", err=True)
         return DATA_ERROR
     except Exception as error:
         if not hasattr(error, "exit_code") or not hasattr(error, "show"):
             raise
-        error.show()
+        _show_usage(error)
         return USAGE_ERROR
+
+
+def _show_usage(error: Any) -> None:
+    """Say what is wrong with the arguments, how the verb is called, and where its help is."""
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        usage = context.get_usage().replace("Usage:", label("Usage:")).replace("[OPTIONS]", label("[OPTIONS]"))
+        typer.echo(usage + "\n" + translated(f"Try '{context.command_path} -h' for help.") + "\n", err=True)
+    typer.echo(f"{label('Error:')} {translated(error.format_message())}", err=True)
+
+
+def _without_language(arguments: Sequence[str]) -> tuple[list[str], str | None]:
+    """Return the arguments without ``--lang``, which may stand anywhere before ``--``, and what it says."""
+    rest: list[str] = []
+    language, words = None, iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*rest, word, *words], language
+        if word == "--lang":
+            language = next(words, "")
+        elif word.startswith("--lang="):
+            language = word.removeprefix("--lang=")
+        else:
+            rest.append(word)
+    return rest, language
+
+
+@contextmanager
+def _ends_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the work as Ctrl-C does: what was half written is removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

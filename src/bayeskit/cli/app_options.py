@@ -13,6 +13,7 @@ MOST_WRITTEN = 4
 
 OPTIONS = {
     "encoding": "--encoding",
+    "converted": "--converted",
     "delimiter": "--delimiter",
     "kinds": "--kind NAME=KIND",
     "ignore": "--ignore",

@@ -41,7 +41,7 @@ def answer_cases(net: BayesianNetwork, wanted: ParsedQuestion, path: str, memory
         try:
             answer = net.predict_proba(table, name, max_memory=memory).tolist()
         except ImpossibleEvidenceError as error:
-            row = done + int(str(error).partition(":")[0].removeprefix("row "))
+            row = done + int(error.args[0].partition(":")[0].removeprefix("row "))
             raise ImpossibleEvidenceError(
                 f"{file.place(row)}: its cells cannot occur together under this network; leave the row out, or the "
                 "cells that contradict each other."

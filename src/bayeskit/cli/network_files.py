@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayeskit.network import BayesianNetwork
@@ -45,3 +45,17 @@ def parse_evidence(pairs: list[str]) -> dict[str, str]:
             raise NetworkError(f"{name.strip()!r} is given twice.")
         evidence[name.strip()] = state.strip()
     return evidence
+
+
+def as_numbers_of(net: BayesianNetwork, given: Any) -> Any:
+    """Return evidence with numbers for real variables; a text that is no number is refused by the network."""
+    if not net.real or not given:
+        return given
+
+    def read(name: str, value: Any) -> Any:
+        try:
+            return float(value) if name in net.real and isinstance(value, str) else value
+        except ValueError:
+            return value
+
+    return {name: read(name, value) for name, value in given.items()}

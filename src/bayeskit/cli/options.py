@@ -38,6 +38,21 @@ Stream = Annotated[
         show_default=False,
     ),
 ]
+Snapshot = Annotated[
+    str | None,
+    typer.Option(help="Version or time of a Delta or Iceberg table (default: the newest).", show_default=False),
+]
+SkipBroken = Annotated[
+    bool, typer.Option("--skip-broken", help="Leave out files and row groups that cannot be read, and list them.")
+]
+Checkpoint = Annotated[
+    bool | None,
+    typer.Option(
+        "--checkpoint/--no-checkpoint",
+        help="Keep sums beside the model, to go on after an interruption (default: after 5 minutes).",
+        show_default=False,
+    ),
+]
 Model = Annotated[
     Path,
     typer.Argument(
@@ -189,7 +204,7 @@ def read_loss_file(path: str | None, classes: Sequence[Any], reject: float | Non
     try:
         return with_reject(read_loss(frame, classes), reject)
     except BayeskitError as error:
-        said = str(error).replace("the index or first column of the loss frame", "the first column of the losses")
+        said = error.args[0].replace("the index or first column of the loss frame", "the first column of the losses")
         raise BayeskitError(f"{file.raw.shown}: {said.replace('the loss frame', 'the losses')}") from error
 
 

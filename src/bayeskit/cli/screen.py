@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from bayeskit.language import label, translated
+
 if TYPE_CHECKING:
     from bayeskit.progress import Progress, Step
 
@@ -26,17 +28,17 @@ NO_PLOTS = "The report has no plots: matplotlib is not installed (pip install 'b
 
 def say(text: str = "") -> None:
     """Print a line for a person."""
-    typer.echo(text)
+    typer.echo(translated(text))
 
 
 def note(text: str) -> None:
     """Print a line to standard error, so that a pipe gets the result only."""
-    typer.echo(text, err=True)
+    typer.echo(translated(text), err=True)
 
 
 def warn(text: str) -> None:
     """Print a warning to standard error; in a terminal it stands out."""
-    typer.echo(typer.style("Warning: ", fg="yellow", bold=True) + text, err=True)
+    typer.echo(typer.style(label("Warning:") + " ", fg="yellow", bold=True) + translated(text), err=True)
 
 
 def say_json(data: Any) -> None:
@@ -92,6 +94,7 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
+    head, rows = list(map(label, head)), [list(map(translated, row)) for row in rows]
     room = line_width()
     needs = [max(cell_len(cell) for cell in (name, *(row[j] for row in rows))) for j, name in enumerate(head)]
     shown, dropped = list(range(len(head))), []
@@ -132,12 +135,13 @@ def matrix(classes: Sequence[Any], actions: Sequence[Any], cells: Sequence[Seque
     known = {str(action): number for action, number in zip(actions, numbered, strict=True)}
     names = [_cut(str(label), max(line_width() // 3, 8)) for label in classes]
     marks = [known.get(str(label), "") for label in classes]
-    left = max(map(places, (*names, "true class"))) + max(map(len, (*marks, ""))) + 1
+    corner = label("true class")
+    left = max(map(places, (*names, corner))) + max(map(len, (*marks, ""))) + 1
     each = max(len(str(n)) for n in (*numbered, *(n for row in cells for n in row))) + 1
     per_block = max((line_width() - left) // each, 1)
     for start in range(0, len(actions), per_block):
         block = range(start, min(start + per_block, len(actions)))
-        say("true class".ljust(left) + "".join(numbered[j].rjust(each) for j in block))
+        say(pad(corner, left) + "".join(numbered[j].rjust(each) for j in block))
         for name, mark, row in zip(names, marks, cells, strict=True):
             # A zero off the diagonal is a dot: what stands out are the errors.
             said = [str(row[j] if row[j] or numbered[j] == mark else "·").rjust(each) for j in block]
@@ -175,13 +179,13 @@ def progress(wanted: bool = True) -> Iterator[Progress | None]:
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn(label("left")),
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("")
 
         def show(step: Step) -> None:
-            bar.update(task, completed=step.done, total=step.total or None, description=step.name)
+            bar.update(task, completed=step.done, total=step.total or None, description=translated(step.name))
 
         yield show

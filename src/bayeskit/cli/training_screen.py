@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeskit.cli import screen
 from bayeskit.cli.app_options import OPTIONS, as_command
+from bayeskit.language import label
 
 if TYPE_CHECKING:
     from bayeskit.table.read_result import ColumnNote
@@ -46,7 +47,7 @@ def show_notes(notes: Sequence[ColumnNote]) -> None:
     rows = [
         (
             note.name,
-            note.kind,
+            label(note.kind),
             note.why + (f" ({OPTIONS[note.settled_by]})" if note.settled_by in OPTIONS else ""),
             percent(note.missing),
             note.example,
@@ -91,7 +92,7 @@ def show_board(result: Training) -> None:
         rows.append([trial.name, *map(str, measures), *times])
     best = next(i for i, trial in enumerate(able) if trial is board.best)
     deciding = result.measures[board.by]
-    screen.say(f"{result.folds.described}, best {deciding} first (± standard error)")
+    screen.say(f"{result.folds.described}, best {label(deciding)} first (± standard error)")
     screen.say()
     drop = [head.index(name) for name in _LESS_WANTED if name in head and name != deciding]
     dropped = screen.table(head, rows, right=range(1, len(head)), bold=best, drop=drop)
@@ -161,6 +162,7 @@ def as_json(result: Training, place: Path, page: Path | None) -> dict[str, Any]:
         "rows": table.n_rows,
         "sampled_rows": table.n_sampled or None,
         "unlabelled_rows": table.labels.n_unlabelled,
+        "skipped": list(table.skipped),
         "problems": [{**vars(problem), "command": as_command(problem)} for problem in table.read.problems],
         "target": table.target,
         "classes": result.model.classes_,

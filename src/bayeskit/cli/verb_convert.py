@@ -21,7 +21,8 @@ def convert(
 ) -> None:
     """Convert a network file into another format.
 
-    The format follows the extension: BIF, XMLBIF, Hugin NET, UAI, DOT or .bayes; a further .gz compresses.
+    The format follows the extension: .bif, .xmlbif, .xdsl (GeNIe), .dne (Netica), .net (Hugin), .dsc, .jgum, .json,
+    .uai, .dot or .bayes; a further .gz compresses. What the new format cannot hold is refused by name.
 
     Example: bayeskit convert alarm.bif alarm.net
     """

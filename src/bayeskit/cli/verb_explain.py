@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bayeskit.cli import options, screen, sequences, texts
+from bayeskit.cli.explain_network import explain_in_network
 
 # How many of the least certain rows are explained by default.
 DOUBTFUL = 3
@@ -16,7 +17,18 @@ DOUBTFUL = 3
 
 def explain(
     model: options.Model,
-    data: options.Data,
+    data: Annotated[
+        str | None,
+        typer.Argument(help="Table of rows, or - for standard input; none with --of.", show_default=False),
+    ] = None,
+    of: Annotated[
+        str | None,
+        typer.Option("--of", help="Explain this variable of a network; X=x explains one state.", show_default=False),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--given", "-g", help="Evidence for --of, variable=value; may be repeated.", show_default=False),
+    ] = None,
     row: Annotated[
         int | None, typer.Option("--row", "-r", help="Explain this row; the first is 1.", min=1, show_default=False)
     ] = None,
@@ -39,8 +51,17 @@ def explain(
     Without --row the least certain rows are explained. A text classifier shows the words in the text; for it DATA is a
     file with a column of texts, or - for one text from standard input.
 
+    With --of a network is asked without a table: which finding moved the probability how far, the strongest first.
+
     Example: bayeskit explain play.bayes days.csv --row 3
+
+    Example: bayeskit explain asia.xdsl --of lung=yes --given smoke=yes --given xray=yes
     """
+    if of is not None or given:
+        explain_in_network(model, of, given or [], data, json)
+        return
+    if data is None:
+        raise typer.BadParameter("give a table, or for a network --of and --given.", param_hint="DATA")
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.model_columns import ModelColumns, least_certain_rows, row_of_file
 
@@ -75,10 +96,14 @@ def _as_json(explanation: Any) -> dict[str, Any]:
         "prior_log_odds": explanation.prior,
         "log_odds": explanation.log_odds,
     }
-    if hasattr(explanation, "words"):  # of a text
+    if not hasattr(explanation, "features"):  # of a text
         return {**facts, "words": [word._asdict() for word in explanation.words]}
     if explanation.floor:
         facts["floor_log_odds"] = explanation.floor
     columns = zip(explanation.features, explanation.values, explanation.terms, explanation.used, strict=True)
     names = ("feature", "value", "log_odds", "used")
-    return {**facts, "evidence": [dict(zip(names, column, strict=True)) for column in columns]}
+    evidence = [dict(zip(names, column, strict=True)) for column in columns]
+    for term in evidence:
+        if term["feature"] in explanation.words:  # a column of text
+            term["words"] = [word._asdict() for word in explanation.words[term["feature"]]]
+    return {**facts, "evidence": evidence}

@@ -32,6 +32,14 @@ Distill = Annotated[
         show_default=False,
     ),
 ]
+Converted = Annotated[
+    bool,
+    typer.Option(
+        "--converted",
+        help="Read the columns as the model has them, such as 'sold (month)', instead of the raw ones; what each must "
+        "hold is printed.",
+    ),
+]
 Rows = Annotated[Path | None, typer.Option(help="The table on which --distill imitates the model.", show_default=False)]
 MaxNodes = Annotated[
     int | None, typer.Option(help="The most nodes of the tree of --distill.", min=1, show_default=False)
@@ -58,6 +66,7 @@ def export(
             help="Rows that miss a column on which others depend (TAN, AutoBayes): sum over its values, or answer NULL."
         ),
     ] = "sum",
+    converted: Converted = False,
     distill: Distill = None,
     rows: Rows = None,
     max_nodes: MaxNodes = None,
@@ -77,6 +86,9 @@ def export(
     precision. --output names its file. With --to c it is one C99 file that needs no library; its first lines say how it
     is called. The other options are for SQL, but for --distill, which writes a tree that can be read, or a TAN.
 
+    All read the raw columns of the table: what was converted in training (dates, decimal commas, units), the program
+    converts too. ONNX cannot, and takes --converted columns.
+
     Example: bayeskit export play.bayes --to sql --dialect duckdb --table days.csv -o score.sql
 
     Example: bayeskit export play.bayes --to sql --dialect postgres --schema public --table days --keep id
@@ -87,7 +99,7 @@ def export(
 
     Example: bayeskit export play.bayes --to sql --distill tree --max-nodes 50 --rows days.csv -o score.sql
     """
-    from bayeskit.export.models import refuse_conversions
+    from bayeskit.export.raw import inputs_in_words, refuse_converted
     from bayeskit.io.container import atomic_write
     from bayeskit.workflow.trained import TrainedModel
 
@@ -97,9 +109,10 @@ def export(
     target = _target(to, output)
     trained = TrainedModel.load(model)
     missing = trained.missing
+    inputs = inputs_in_words(trained.schema_) if converted else {}
     if distill is not None and rows is not None:
-        # The small model learns from columns that were converted already.
-        refuse_conversions(trained.conversions, to, trained.schema_.names)
+        if not converted:  # the small model learns from columns that were converted already
+            refuse_converted(trained.schema_, "a distilled model")
         trained = _distilled(trained, distill, rows, max_nodes)
     given = {
         "dialect": dialect,
@@ -109,7 +122,10 @@ def export(
         "missing_parents": missing_parents,
         "missing": missing,
         "temperature": trained.temperature,
+        "converted": converted,
     }
+    for name, said in inputs.items():
+        typer.echo(f"{name}: {said}", err=True)
     written = target.write(trained.model, **{name: given[name] for name in target.options})
     if to == "sql":
         _warn_of_long_query(len(written), distilled=distill is not None)

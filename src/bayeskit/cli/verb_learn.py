@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeskit.cli import screen
+from bayeskit.cli.learned_pag import pag_of_table, write_pag
 from bayeskit.cli.network_files import read_network, write_network
 from bayeskit.cli.options import Data, Delimiter, Encoding, Force, Json, RandomState, refuse_overwriting
 from bayeskit.defaults import NETWORK_BINS, SMOOTHING
@@ -21,14 +22,26 @@ if TYPE_CHECKING:
 
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Network file: .bif, .xmlbif, .net, .uai, .dot or .bayes.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Network file: .bif, .xdsl, .net, .bayes or another (network.bif); for fci .json or .dot (pag.json).",
+        show_default=False,
+    ),
 ]
 Method = Annotated[
-    str, typer.Option("--method", "-m", help="best, order, hill-climb, tabu, k2, chow-liu, exact, ges, pc or mmhc.")
+    str,
+    typer.Option(
+        "--method", "-m", help="best, order, hill-climb, tabu, k2, chow-liu, exact, ges, pc, mmhc, fci or rfci."
+    ),
 ]
 Score = Annotated[
     str | None,
-    typer.Option(help="bic, ebic, aic, mdl, k2, bdeu, bds, fnml, qnml or loglik (default: bic).", show_default=False),
+    typer.Option(
+        help="bic, ebic, aic, mdl, k2, bdeu, bds, fnml, qnml or loglik (bic; mdl above 150 variables).",
+        show_default=False,
+    ),
 ]
 Required = Annotated[
     list[str] | None, typer.Option("--require", help="Required arc, A->B; may be repeated.", show_default=False)
@@ -56,9 +69,12 @@ Seconds = Annotated[
 Length = Annotated[
     int | None, typer.Option(help="Graphs that are remembered; for tabu (400).", min=1, show_default=False)
 ]
-Alpha = Annotated[float | None, typer.Option(help="Level of the tests; for pc and mmhc (0.01).", show_default=False)]
+Alpha = Annotated[
+    float | None, typer.Option(help="Level of the tests; for pc, mmhc and fci (0.01).", show_default=False)
+]
 Test = Annotated[
-    str | None, typer.Option(help="Test of independence, g2, chi2 or mi; for pc and mmhc (g2).", show_default=False)
+    str | None,
+    typer.Option(help="Test of independence, g2, chi2 or mi; for pc, mmhc and fci (g2).", show_default=False),
 ]
 Structure = Annotated[
     Path | None,
@@ -68,7 +84,11 @@ Structure = Annotated[
 ]
 Missing = Annotated[str, typer.Option(help="Missing cells: em (structural EM), node-average or complete-rows.")]
 Numeric = Annotated[
-    str | None, typer.Option(help="Bin numeric columns: equal-width or equal-frequency.", show_default=False)
+    str | None,
+    typer.Option(
+        help="Numeric columns: equal-width, equal-frequency or mdl bins (sees neighbours), or gaussian (real).",
+        show_default=False,
+    ),
 ]
 Bins = Annotated[int, typer.Option(help="The largest number of bins of a numeric column.", min=1)]
 Ignored = Annotated[
@@ -85,7 +105,7 @@ _SPELLED = {"max_seconds": "seconds"}
 
 def learn(
     data: Data,
-    output: Output = Path("network.bif"),
+    output: Output = None,
     structure: Structure = None,
     method: Method = "best",
     score: Score = None,
@@ -117,6 +137,7 @@ def learn(
     Finds the structure by a search, estimates the tables, and writes the network. Whole numbers with at most 20
     distinct values are states; other numbers need --numeric. Ctrl-C keeps the best network so far. With --structure
     nothing is searched: variables, states and arcs are those of the file, and the table gives the probabilities.
+    --method fci allows causes without a column and writes a graph (a PAG) in the place of a network.
 
     Example: bayeskit learn cases.csv -o net.bif --draw net.svg
 
@@ -124,16 +145,33 @@ def learn(
 
     Example: bayeskit learn cases.csv --method best --seconds 30
 
+    Example: bayeskit learn body.csv --numeric gaussian -o body.net
+
+    Example: bayeskit learn cases.csv --method fci --draw pag.svg
+
     Example: bayeskit learn cases.csv -m tabu --restarts 10 --forbid "ill->age" --tier age,sex --tier ill,test
     """
     from bayeskit.network.learn.search import learn_structure
     from bayeskit.table.files import TableFile
     from bayeskit.workflow.state_columns import read_states
 
-    _refuse_outputs(output, drawing, data, force)
+    by_tests = method in ("fci", "rfci") and structure is None
+    real = numeric == "gaussian"
+    output = output or Path("pag.json" if by_tests else "network.net" if real else "network.bif")
+    if real:
+        _refuse_format_without_numbers(output)
+    _refuse_outputs(output, drawing, data, force, (".json", ".dot") if by_tests else None)
     columns = read_states(TableFile.open(data, encoding, delimiter), ignore or [])
     options: dict[str, Any] = {"ordering": _names(ordering) if ordering else None, "root": root, "restarts": restarts}
     options |= {"length": length, "alpha": alpha, "test": test, "max_seconds": seconds}
+    tiers = [_names(level) for level in tier] if tier else None
+    if by_tests:
+        options |= {"score": score, "require": require, "forbid": forbid, "max_parents": max_parents}
+        counter = _StepCounter()
+        found = pag_of_table(columns, method, options, tiers=tiers, numeric=numeric, bins=bins, progress=counter)
+        counter.end()
+        write_pag(found, output, drawing, json)
+        return
     if structure is not None:
         searched = {
             "method": method != "best",
@@ -156,7 +194,7 @@ def learn(
         score,
         whitelist=[_arc(arc) for arc in require or []],
         blacklist=[_arc(arc) for arc in forbid or []],
-        tiers=[_names(level) for level in tier] if tier else None,
+        tiers=tiers,
         max_parents=max_parents,
         missing=missing,  # type: ignore[arg-type]
         numeric=numeric,
@@ -170,6 +208,18 @@ def learn(
     if drawing is not None:
         result.draw().save(drawing)
     _say(result, output, drawing, json)
+
+
+def _refuse_format_without_numbers(output: Path) -> None:
+    """Refuse a format that cannot hold real variables, before anything is learned."""
+    from bayeskit.network.formats.network_format import known_extensions
+    from bayeskit.network.formats.paths import format_of
+
+    if output.suffix != ".bayes" and not format_of(output)[0].holds_real:
+        able = ", ".join(sorted(ext for ext, form in known_extensions().items() if form.holds_real))
+        raise typer.BadParameter(
+            f"{output}: this format cannot hold real variables; use {able} or .bayes.", param_hint="--output"
+        )
 
 
 def _refuse_search(given: dict[str, Any]) -> None:
@@ -187,7 +237,8 @@ def fit_structure(
 
     # Where every cell is known, counts are all there is to it, and the network keeps them.
     if missing == "em" and any(_is_missing(cell) for name in net.names for cell in columns.get(name, [None])):
-        return net.fitted(columns, smoothing=smoothing, missing="em", random_state=random_state)
+        seed: dict[str, Any] = {} if net.real else {"random_state": random_state}
+        return net.fitted(columns, smoothing=smoothing, missing="em", **seed)
     if missing not in ("complete-rows", "node-average", "em"):
         raise NetworkError(f"missing must be 'complete-rows', 'node-average' or 'em'; got {missing!r}.")
     if missing == "complete-rows":
@@ -228,13 +279,17 @@ def _method(word: str, options: dict[str, Any]) -> SearchMethod:
     return METHODS.classes[word](**options)
 
 
-def _refuse_outputs(output: Path, drawing: Path | None, data: str, force: bool) -> None:
-    """Refuse what could not be written, before a search that may take long."""
+def _refuse_outputs(
+    output: Path, drawing: Path | None, data: str, force: bool, endings: tuple[str, ...] | None = None
+) -> None:
+    """Refuse what could not be written, before a search that may take long; by default the file is a network."""
     from bayeskit.errors import NetworkError
     from bayeskit.network.formats.paths import format_of
 
     refuse_overwriting(output, (data,), force=force)
-    if output.suffix != ".bayes":
+    if endings is not None and output.suffix.lower() not in endings:
+        raise NetworkError(f"a graph with hidden causes is saved as {' or '.join(endings)}; got '{output}'.")
+    if endings is None and output.suffix != ".bayes":
         format_of(output)
     if drawing is not None:
         refuse_overwriting(drawing, (data,), force=force)
@@ -277,10 +332,19 @@ def _say(result: LearnedStructure, output: Path, drawing: Path | None, json: boo
     if json:
         files = {"file": str(output), "drawing": None if drawing is None else str(drawing)}
         graph = {"variables": list(net.names), "arcs": net.arcs, "cpdag": {"arcs": cpdag.arcs, "edges": cpdag.edges}}
-        screen.say_json({**files, **graph, "score": result.score, "method": history.method, "reason": history.reason})
+        screen.say_json(
+            {
+                **files,
+                **graph,
+                "score": result.score,
+                "score_name": result.score_name,
+                "method": history.method,
+                "reason": history.reason,
+            }
+        )
         return
     screen.say(f"{output}: {len(net.names)} variables, {len(net.arcs)} arcs, {net.n_parameters} free parameters")
-    screen.say(f"{history.method}, score {result.score:.6g}; {history.reason}")
+    screen.say(f"{history.method}, {result.score_name} {result.score:.6g}; {history.reason}")
     for a, b in net.arcs:
         screen.say(f"  {a} -> {b}")
     if drawing is not None:

@@ -51,6 +51,7 @@ def predict(
     delimiter: options.Delimiter = None,
     sheet: options.Sheet = None,
     skip: options.Skip = 0,
+    snapshot: options.Snapshot = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -83,7 +84,11 @@ def predict(
     classifier = options.load_predictor(model, target)
     is_text = texts.is_text_model(classifier.model)
     words = (*classifier.missing, *(missing or ()))
-    scan = scan_of(data, None, encoding, delimiter, words) if not is_text and is_many(data) else None
+    scan = None
+    if not is_text and is_many(data):
+        scan = scan_of(data, None, encoding, delimiter, words, snapshot)
+    elif snapshot is not None:
+        raise typer.BadParameter("it is for tables in Delta or Iceberg format.", param_hint="--snapshot")
     options.refuse_overwriting(place, (*inputs(data, scan), model, loss), force=force)
     costs = options.read_loss_file(loss, classifier.classes_.tolist(), reject)
     if is_text:

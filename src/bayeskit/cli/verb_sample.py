@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeskit.cli.network_files import parse_evidence, read_network
+from bayeskit.cli.network_files import as_numbers_of, parse_evidence, read_network
 from bayeskit.cli.options import Force, Network, RandomState, refuse_overwriting, table_output
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from bayeskit.network import BayesianNetwork
     from bayeskit.table.formats import TableWriter
 
@@ -57,7 +55,8 @@ def sample(
     place, name = table_output(output, json)
     refuse_overwriting(place, (source,), force=force)
     net = read_network(source)
-    columns = net.sample(n, given=parse_evidence(given or []), random_state=random_state, output="codes")
+    evidence = as_numbers_of(net, parse_evidence(given or []))
+    columns = net.sample(n, given=evidence, random_state=random_state, output="dict" if net.real else "codes")
     if place is None:
         with open_writer(name, sys.stdout.buffer) as writer:
             _write(net, columns, writer)
@@ -70,9 +69,12 @@ def sample(
     typer.echo(f"{place}: {count(n, 'case')} of {count(len(net.names), 'variable')}")
 
 
-def _write(net: BayesianNetwork, columns: list[NDArray[Any]], writer: TableWriter) -> None:
+def _write(net: BayesianNetwork, columns: Any, writer: TableWriter) -> None:
     import pyarrow as pa
 
+    if net.real:
+        writer.write(pa.table({name: pa.array(column) for name, column in columns.items()}))
+        return
     states = [pa.array(each, type=pa.string()) for each in net.states]
     for begin in range(0, max(len(columns[0]), 1), ROWS_AT_ONCE):
         block = [

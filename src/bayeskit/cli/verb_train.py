@@ -13,7 +13,7 @@ import typer
 
 from bayeskit.cli import options, screen, sequences, texts
 from bayeskit.cli.app_options import as_command
-from bayeskit.cli.tables import inputs, refuse_parts_of_scan, scan_of
+from bayeskit.cli.tables import inputs, kept_beside, refuse_parts_of_scan, scan_of
 from bayeskit.cli.training_screen import as_json, show_board, show_columns, show_end, show_next, show_problems
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def train(
     sheet: options.Sheet = None,
     skip: options.Skip = 0,
     stream: options.Stream = None,
+    snapshot: options.Snapshot = None,
+    checkpoint: options.Checkpoint = None,
+    skip_broken: options.SkipBroken = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -145,7 +148,8 @@ def train(
 
     Several files, a glob or a folder are one table of any size: it is read twice, piece by piece, in memory that does
     not grow with it. A random sample of its rows decides the kinds of the columns and scores the classifiers, which
-    learn from the counts of all rows.
+    learn from the counts of all rows. They may lie in an object store (s3://, gs://, abfs://, https://), and be a table
+    in Delta or Iceberg format. After an interruption the same command goes on where it ended.
 
     With --group or --time the rows are sequences, and a chain is learned: without a target its states are hidden; a
     target that is the same in all rows of a group is the class of the sequence (one chain per class); any other target
@@ -156,6 +160,8 @@ def train(
     Example: bayeskit train stays.csv --group patient --time day --target stage
 
     Example: bayeskit train 'days/*.parquet' --target play
+
+    Example: bayeskit train s3://lake/days --target play -o play.bayes --skip-broken
 
     Example: bayeskit train reviews.jsonl --text review --target stars -o stars.bayes
 
@@ -169,6 +175,7 @@ def train(
     of_tables: dict[str, Any] = {"--test": test, "--loss": loss, "--reject": reject is not None}
     of_tables |= {"--stream": stream, "--calibrate": calibrate, "--folds": folds != "5", "--date-order": date_order}
     of_tables |= {"--scores-by": scores_by, "--smoothing": smoothing is not None, "--merge-labels": merge_labels}
+    of_tables |= {"--snapshot": snapshot, "--checkpoint": checkpoint, "--skip-broken": skip_broken}
     of_tables |= {"--drop-duplicates": drop_duplicates, "--drop-rare-classes": drop_rare_classes}
     if texts.are_texts(data, text, target):
         others = {"--group": group, "--time": time, "--step": step, "--states": states != "auto", "--kind": kind}
@@ -190,10 +197,11 @@ def train(
         return
     sequences.refuse_chain_options(step, states)
     plan, target = _plan(folds, models, by, target, smoothing, has_loss=loss is not None or reject is not None)
-    scan = scan_of(data, stream, encoding, delimiter, words)
+    scan = scan_of(data, stream, encoding, delimiter, words, snapshot, skip_broken=skip_broken)
     sources = inputs(data, scan)
     place = output or options.model_name(data, target)
     place, page = options.places_of_model(place, report, (*sources, loss, test), force)
+    scan = kept_beside(scan, place, checkpoint)
     held_out = _held_out(test, target, sources, form, words)
     refuse_parts_of_scan(scan, sheet, skip)
     rows = scan or TableFile.open(data[0], *form, missing=words, keep=True, sheet=sheet, skip=skip)
@@ -214,6 +222,8 @@ def train(
             smoothing=smoothing,
         )
     result.trained.save(place, force=force)
+    if scan is not None and scan.checkpoint is not None:
+        scan.checkpoint.remove()
     _show(replace(result, scores_by=tuple(scores_by or ())), held_out, place, page, sources[0], json)
 
 

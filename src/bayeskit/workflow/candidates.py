@@ -13,7 +13,7 @@ from bayeskit.counts.memory import readable, table_cells
 from bayeskit.errors import BayeskitError
 from bayeskit.io.registry import MODELS, estimator_named, model_class
 from bayeskit.learn.column_kinds import learn_schema
-from bayeskit.learn.labelled import Labelled
+from bayeskit.learn.labelled import Labelled, without_texts
 from bayeskit.table.names import not_found
 from bayeskit.workflow.held_rows import HeldRows
 from bayeskit.workflow.outside import OutsideClassifier, is_outside
@@ -143,6 +143,26 @@ def too_large(
                 "must be asked for by name."
             )
     return reasons
+
+
+def settle_texts(
+    rows: HeldRows, models: Mapping[str, Candidate], kinds: Mapping[str, str]
+) -> tuple[HeldRows, dict[str, str]]:
+    """Return the rows, and the classifiers that cannot read their columns of text, each with the reason.
+
+    Where none of them can, the columns are left out instead, with a warning.
+    """
+    free = tuple(name for name in rows.source.names if kinds.get(name, rows.source.kinds.get(name)) == "text")
+    unable = {
+        name: f"it cannot read column {free[0]!r}, which is free text."
+        for name, model in models.items()
+        if free and not getattr(model, "_reads_text", False)
+    }
+    if len(unable) < len(models) or not free:
+        return rows, unable
+    source = without_texts(rows.source, free, " and ".join(list(models)[:3]))
+    scan = None if rows.scan is None else rows.scan.select([*source.names, str(rows.target)])
+    return replace(rows, source=source, scan=scan), {}
 
 
 def fit_candidate(model: Candidate, rows: Labelled) -> Candidate:

@@ -16,7 +16,7 @@ from bayeskit.decide.scores import Scores
 from bayeskit.errors import BayeskitError, BayeskitWarning, TableError, warn_caller
 from bayeskit.learn.learner import Learner
 from bayeskit.progress import Progress, renamed
-from bayeskit.workflow.candidates import Candidate, candidates, fit_candidate, too_large
+from bayeskit.workflow.candidates import Candidate, candidates, fit_candidate, settle_texts, too_large
 from bayeskit.workflow.fold_plan import FoldPlan, ScanFolds
 from bayeskit.workflow.folds import Folds
 from bayeskit.workflow.held_rows import HeldRows, hold_rows
@@ -156,7 +156,10 @@ def cross_validate(
     """
     by, given = deciding_measure(by, loss), kinds or {}
     refuse_one_class(rows.classes)
-    left_out = {} if all_asked else too_large(models, rows, given, plan.n)
+    rows, unable = settle_texts(rows, models, given)
+    able = {name: model for name, model in models.items() if name not in unable}
+    left_out = unable | ({} if all_asked else too_large(able, rows, given, plan.n))
+    given = {name: kind for name, kind in given.items() if name in rows.source.names}
     folds = None if rows.scan is None else ScanFolds.of_plan(plan, random_state, rows)
     if part is None:
         part = plan.parts(rows.y, rows.table, random_state) if folds is None else folds.of_rows(rows)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from bayeskit.table.problem import Problem
 
 # Arguments that are written out; many columns are left out one by one.
@@ -38,3 +41,31 @@ def in_short(problem: Problem) -> str:
     names = ", ".join(map(repr, problem.columns[:3])) + (", …" if len(problem.columns) > 3 else "")
     where = f"column{'s' * (len(problem.columns) > 1)} {names}: " if problem.columns else ""
     return f"{where}{problem.message}{f', such as {problem.example}' if problem.example else ''}"
+
+
+def problems_as_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Return problems in terms of JSON, the gravest first, for a page or another program.
+
+    ``options`` are the arguments of :func:`bayeskit.read` that settle a problem, one by one, and ``arguments`` the same
+    as they are written.
+
+    >>> data = problems_as_data([Problem("constant", "it has one value", ("a",), options=(("ignore", "a"),))])
+    >>> data[0]["columns"], data[0]["options"], data[0]["arguments"]
+    (['a'], [['ignore', 'a']], "ignore=['a']")
+    """
+    ordered = sorted(problems, key=lambda problem: problem.severity != "warning")  # sorted() keeps the order otherwise
+    return [
+        {
+            "code": problem.code,
+            "severity": problem.severity,
+            "columns": list(problem.columns),
+            "n": problem.n,
+            "message": problem.message,
+            "example": problem.example,
+            "why": problem.why,
+            "what_to_do": problem.what_to_do,
+            "options": [list(option) for option in problem.options],
+            "arguments": as_arguments(problem),
+        }
+        for problem in ordered
+    ]

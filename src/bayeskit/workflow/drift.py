@@ -89,9 +89,11 @@ class Profile:
         n_rows = source.n_rows
         rows = slice(None) if n_rows <= MOST_ROWS else np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False)
         numeric = {note.name for note in table.features.notes if note.kind != "categorical"}
+        texts = {note.name for note in table.features.notes if note.kind == "text"}  # hardly two are alike
         columns = {
             name: ColumnProfile.of(source.column(j).take(rows), name in numeric)  # type: ignore[arg-type]
             for j, name in enumerate(source.names[:MOST_COLUMNS])
+            if name not in texts
         }
         shares = (table.n_class / table.n_class.sum()).tolist()
         columns[table.target] = ColumnProfile((), tuple(labels.classes.tolist()), (*shares, 0.0, 0.0), None)

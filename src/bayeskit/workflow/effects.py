@@ -46,6 +46,7 @@ def column_effects(result: Training, names: Sequence[str]) -> list[ColumnEffect]
     if source.n_rows > MOST_ROWS:
         source = source.take(np.sort(np.random.default_rng(0).choice(source.n_rows, MOST_ROWS, replace=False)))
     kinds = {note.name: note.kind for note in result.table.features.notes}
+    names = [name for name in names if kinds.get(name) != "text"]  # texts have no list of values to show
     grids = {name: _grid(source.column(source.names.index(name)), kinds.get(name) == "categorical") for name in names}
     grids = {name: grid for name, grid in grids.items() if len(grid[0]) > 1}
     if not grids:

@@ -46,7 +46,7 @@ def hold_rows(
 ) -> HeldRows:
     """Read the arguments of :func:`bayeskit.compare`; of a scan with many rows, a sample is held."""
     if not isinstance(X, Scan):
-        rows = read_labelled(X, y, None, target, None, "comparison")
+        rows = read_labelled(X, y, None, target, None, "comparison", texts=True)
         return HeldRows(rows.source, rows.y, rows.classes, rows.target)
     if y is not None or target is None:
         raise TableError("a scan needs target=, the name of the column that holds the labels.")
@@ -55,7 +55,7 @@ def hold_rows(
     if sample.n_unlabelled:
         for _ in labelled_batches(X.select([target]).batches(), target):
             pass  # until the first row without a label, which it names
-    rows = read_labelled(sample.table, None, None, target, None, "comparison")
+    rows = read_labelled(sample.table, None, None, target, None, "comparison", texts=True)
     if sample.is_all:  # a small table, whatever it came as
         return HeldRows(rows.source, rows.y, rows.classes, target)
     classes = read_labels(list(sample.n_class))[0]

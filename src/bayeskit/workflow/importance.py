@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.counts.text_columns import count_texts
 from bayeskit.decide.scores import Measure, measure_of, row_scores
 from bayeskit.errors import BayeskitError
 from bayeskit.estimate.information import mutual_information
+from bayeskit.estimate.tokens import occurrence_information
 from bayeskit.learn.labelled import Labelled
 from bayeskit.result import Result
 from bayeskit.table.column import Coded, Column, Numbers
+from bayeskit.table.encode import as_texts
 from bayeskit.workflow.candidates import fit_candidate
 
 if TYPE_CHECKING:
@@ -43,15 +46,16 @@ def column_importance(result: Training) -> list[ColumnImportance]:
               - \frac{(S - 1)(K - 1)}{2 n \ln 2}
 
     The second term is the bias of S values and K classes (Miller 1955); numbers are put into ten bins of equal
-    frequency. The increase of the log-loss is measured on the rows of one fold, by a model that was not fitted on them
-    but on at most 50,000 others.
+    frequency, and of a text it is that of its most telling word. The increase of the log-loss is measured on the rows
+    of one fold, by a model that was not fitted on them but on at most 50,000 others.
     """
     source, labels = result.table.features.source, result.table.labels
     n_classes = len(labels.classes)
-    told = [
-        ColumnImportance(name, information(source.column(j), labels.y, n_classes))
-        for j, name in enumerate(source.names)
-    ]
+    texts = {note.name for note in result.table.features.notes if note.kind == "text"}
+    told = []
+    for j, name in enumerate(source.names):
+        measure = word_information if name in texts else information
+        told.append(ColumnImportance(name, measure(source.column(j), labels.y, n_classes)))
     told.sort(key=lambda each: -each.information)
     rises = _rises(result, [each.name for each in told[:MOST_HIDDEN]])
     return [ColumnImportance(each.name, each.information, rises.get(each.name)) for each in told]
@@ -73,6 +77,20 @@ def information(column: Column, y: NDArray[Any], n_classes: int) -> float:
     bits = mutual_information(table) / np.log(2)
     chance = ((table.sum(axis=1) > 0).sum() - 1) * ((table.sum(axis=0) > 0).sum() - 1) / (2 * n * np.log(2))
     return max(float(bits - chance), 0.0)
+
+
+def word_information(column: Column, y: NDArray[Any], n_classes: int) -> float:
+    """Return the mutual information of the class and whether a text has its most telling word, in bits, minus its bias.
+
+    >>> texts = Coded(np.array([0, 1] * 500, dtype=np.uint16), ("cheap pills", "lunch at noon"))
+    >>> round(word_information(texts, np.arange(1000) % 2, 2), 2)
+    1.0
+    """
+    words = count_texts(as_texts(column, ""), y, np.arange(n_classes), None)
+    if not words.n_words:
+        return 0.0
+    bits = float(occurrence_information(words).max()) / np.log(2)
+    return max(float(bits - ((words.n_class > 0).sum() - 1) / (2 * float(words.n_class.sum()) * np.log(2))), 0.0)
 
 
 def _codes(column: Column) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayeskit.decide.loss import Loss
 from bayeskit.decide.scores import MEASURES, Scores
 from bayeskit.errors import BayeskitError
-from bayeskit.result import Result, html_table
+from bayeskit.language import label, translated
+from bayeskit.result import Result, html_table, text_width
 
 MAJORITY = "majority class"
 # Decimal places of the scores that a leaderboard shows.
@@ -113,11 +114,12 @@ class Leaderboard(Sequence[Trial], Result):
     def __str__(self) -> str:
         measures = [name for name in MEASURES if name != "mean_loss" or self.loss is not None]
         width = max([16, *map(len, self.left_out), *(len(trial.name) for trial in self.trials)])
-        lines = [" ".join([" " * width, *(f"{MEASURES[name]:>15}" for name in measures)])]
+        titles = [label(MEASURES[name]) for name in measures]
+        lines = [" ".join([" " * width, *(" " * (15 - text_width(title)) + title for title in titles)])]
         for trial in self.trials:
             if trial.scores is None:
-                lines.append(f"{trial.name:{width}} left out: {trial.refused}")
+                lines.append(f"{trial.name:{width}} {translated(f'left out: {trial.refused}')}")
                 continue
             lines.append(" ".join([f"{trial.name:{width}}", *(str(getattr(trial.scores, name)) for name in measures)]))
-        lines += [f"{name:{width}} not tried: {why}" for name, why in self.left_out.items()]
+        lines += [f"{name:{width}} {translated(f'not tried: {why}')}" for name, why in self.left_out.items()]
         return "\n".join(lines)

@@ -61,7 +61,7 @@ class Run:
         """Return how rows are counted: under the schema of all rows that are held."""
         settings = self.settings()
         numeric, bins = str(settings.get("numeric", "")), int(settings.get("bins", 1))
-        schema = learn_schema(data.source, self.kinds, numeric, bins, y=data.y)
+        schema = learn_schema(data.source, self.kinds, numeric, bins, y=data.y, texts=True)
         plan = Plan(self.model._as_settings(), data.held.target or "", schema)
         assert self.counted_as is not None
         return plan if self.counted_as[0] == "values" else plan.with_families(str(self.counted_as[0]))

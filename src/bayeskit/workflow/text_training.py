@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.classify.auto.text_columns import digests
 from bayeskit.classify.auto_text.model import AutoText
-from bayeskit.classify.auto_text.plan import digests
 from bayeskit.classify.text import TextClassifier
 from bayeskit.counts.tokens import Batch, TokenCounts, TokenTally
 from bayeskit.decide.scores import ROW_MEASURES, Scores

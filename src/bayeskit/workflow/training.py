@@ -143,11 +143,13 @@ def train(
         Called with the :class:`bayeskit.workflow.leaderboard.Trial` of each classifier as soon as it is known, before
         any calibration.
     """
+    tried = candidates(models, smoothing)
+    table = table.readable_by(tried)
     labels = table.labels
     plan = folds if isinstance(folds, FoldPlan) else FoldPlan(folds)
     compared = cross_validate(
         table.rows,
-        candidates(models, smoothing),
+        tried,
         plan,
         random_state=random_state,
         kinds=table.features.kinds,

@@ -14,6 +14,7 @@ from bayeskit.kinds.infer import Features
 from bayeskit.kinds.reader import NOTHING, read_written_table
 from bayeskit.kinds.remedies import Remedies
 from bayeskit.kinds.written import read_labels_as_written
+from bayeskit.learn.labelled import without_texts
 from bayeskit.progress import Progress, renamed
 from bayeskit.table.conversions import Conversions
 from bayeskit.table.dates import AMOUNTS, CATEGORIES, part_name
@@ -54,6 +55,21 @@ class TrainingTable:
         """The columns that models learn from."""
         return Features(self.read.features, dict(self.read.source.kinds), self.read.columns)
 
+    def readable_by(self, models: Mapping[str, Any]) -> TrainingTable:
+        """Return the table without its columns of text, with a warning, where none of the models can read them."""
+        free = tuple(note.name for note in self.read.columns if note.kind == "text")
+        if not free or any(getattr(model, "_reads_text", False) for model in models.values()):
+            return self
+        source = without_texts(self.read.features, free, " and ".join(list(models)[:3]))
+        notes = tuple(
+            replace(note, kind="left out", why="free text, which the classifiers asked for cannot read")
+            if note.name in free
+            else note
+            for note in self.read.columns
+        )
+        scan = None if self.scan is None else self.scan.select([*source.names, self.target])
+        return replace(self, read=replace(self.read, source=source, columns=notes), scan=scan)
+
     @property
     def n_rows(self) -> int:
         """Rows that have a label."""
@@ -63,6 +79,11 @@ class TrainingTable:
     def n_sampled(self) -> int:
         """Rows of the sample that a larger table is shown and scored by; 0 where all rows are held."""
         return 0 if self.scan is None else len(self.labels.y)
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """What was left out of a scan since it cannot be read, in words."""
+        return tuple(self.file.scan.skipped) if isinstance(self.file, ScannedRows) else ()
 
     @property
     def rows(self) -> HeldRows:

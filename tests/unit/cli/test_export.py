@@ -64,17 +64,44 @@ def test_what_cannot_be_written_leaves_no_file(play, capsys):
     assert not Path("kde.sql").exists()
 
 
-def test_a_model_with_date_parts_is_refused_by_column(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def days(tmp_path, monkeypatch):
+    """A file with dates, and a model of it."""
     monkeypatch.chdir(tmp_path)
-    lines = [f"2020-0{1 + k % 9}-1{k % 7},{k % 3},{'no' if k % 2 else 'yes'}" for k in range(60)]
-    Path("days.csv").write_text("\n".join(["when,wind,play", *lines]))
-    assert run(["train", "days.csv", "--target", "play", "-m", "NaiveBayes", "-o", "days.bayes"]) == 0
+    lines = [f"{k},1{k % 7}.{1 + k % 9}.2020,{k % 3},{'no' if k % 2 else 'yes'}" for k in range(60)]
+    Path("days.csv").write_text("\n".join(["id,when,wind,play", *lines]))
+    options = ["--target", "play", "-m", "NaiveBayes", "--ignore", "id", "-o", "days.bayes"]
+    assert run(["train", "days.csv", *options]) == 0
+
+
+def test_duckdb_reads_the_dates_of_a_file_as_the_command_does(days):
+    duckdb = pytest.importorskip("duckdb")
+    assert run(["predict", "days.bayes", "days.csv", "--keep", "id", "-o", "answers.csv"]) == 0
+    assert run(["export", "days.bayes", "--table", "days.csv", "--keep", "id", "-o", "score.sql"]) == 0
+    scored = duckdb.sql(Path("score.sql").read_text()).df().astype({"id": int}).set_index("id")
+    expected = duckdb.sql("SELECT * FROM 'answers.csv'").df().set_index("id")
+    assert np.abs(scored.loc[expected.index, "P(yes)"] - expected["P(yes)"]).max() < 1e-9
+
+
+def test_onnx_takes_converted_columns_and_the_command_says_what_they_must_hold(days, capsys):
+    pytest.importorskip("onnx")
     capsys.readouterr()
-    for to in ("sql", "c"):
-        assert run(["export", "days.bayes", "--to", to, "-o", "days.out"]) == 1
-        said = " ".join(capsys.readouterr().err.split())
-        assert "column 'when' holds dates (year-month-day) as" in said
-        assert not Path("days.out").exists()
+    assert run(["export", "days.bayes", "--to", "onnx", "-o", "days.onnx"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "column 'when' was converted (dates (day.month.year) as" in said
+    assert "--converted" in said
+    assert not Path("days.onnx").exists()
+    assert run(["export", "days.bayes", "--to", "onnx", "--converted", "-o", "days.onnx"]) == 0
+    assert "when (month): the month of the date 'when', 1 to 12" in capsys.readouterr().err
+    assert Path("days.onnx").exists()
+
+
+def test_a_distilled_model_reads_converted_columns(days, capsys):
+    options = ["--to", "c", "--distill", "tree", "--rows", "days.csv", "-o", "days.c"]
+    assert run(["export", "days.bayes", *options]) == 1
+    assert "which a distilled model cannot do" in " ".join(capsys.readouterr().err.split())
+    assert run(["export", "days.bayes", *options, "--converted"]) == 0
+    assert "when (month)" in Path("days.c").read_text()
 
 
 @pytest.mark.parametrize(

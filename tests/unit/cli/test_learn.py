@@ -150,3 +150,20 @@ def test_options_of_a_search_are_refused_with_a_structure(cases, capsys):
     for options in (["-m", "tabu"], ["--score", "aic"], ["--max-parents", "2"], ["--alpha", "0.1"]):
         assert run(["learn", "cases.csv", "--structure", "given.bif", *options]) != 0
         assert "nothing is searched" in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_fci_writes_a_graph_with_its_marks_and_refuses_what_it_does_not_take(cases, capsys):
+    assert run(["learn", "cases.csv", "--method", "fci", "--draw", "pag.svg"]) == 0
+    graph = json.loads((cases / "pag.json").read_text())
+    assert {edge[1] for edge in graph["edges"]} <= {"-->", "o->", "<->", "o-o", "o--", "---"}
+    assert (cases / "pag.svg").read_text().startswith("<svg")
+    said = capsys.readouterr().out
+    assert all(f"{a} {sign} {b}" in said for a, sign, b in graph["edges"])
+    assert run(["learn", "cases.csv", "--method", "rfci", "-o", "pag.dot", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == graph["edges"]
+    assert (cases / "pag.dot").read_text().startswith("digraph {")
+    assert run(["learn", "cases.csv", "--method", "fci", "-o", "net.bif"]) == 1
+    assert run(["learn", "cases.csv", "--method", "fci", "--score", "bic", "-o", "a.json"]) == 1
+    said = capsys.readouterr().err
+    assert "saved as .json or .dot" in said
+    assert "takes no --score" in said

@@ -54,7 +54,7 @@ def test_draw_writes_a_picture(asia, capsys):
         (["convert", "nothing.bif", "b.net"], "Error: nothing.bif: No such file or directory.\n"),
         (
             ["convert", "{asia}", "b.nett"],
-            "Error: b.nett: the extension '.nett' is not a network format; did you mean '.net'?\n",
+            "Error: b.nett: the extension '.nett' is not a network format; did you mean '.net' or '.dnet' or '.dne'?\n",
         ),
         (["convert", "{asia}", "{folder}"], "is not a network format"),
         (["draw", "{asia}", "-o", "net.png"], "Error: a drawing is saved as .svg; got 'net.png'."),

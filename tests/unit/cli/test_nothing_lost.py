@@ -291,8 +291,8 @@ def test_the_extension_names_the_format(trained, capsys, name):
 
 
 def test_an_extension_of_no_format_is_refused_before_any_work(trained, capsys):
-    assert "'out.sav' does not say which format to write" in refused(
-        capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "out.sav"
+    assert "'out.docx' does not say which format to write" in refused(
+        capsys, "predict", "heart-disease.bayes", "heart.csv", "-o", "out.docx"
     )
 
 

@@ -184,3 +184,19 @@ def test_text_of_a_csv_file_is_kept_as_it_was_written(trained):
     rows = (trained / "out.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows[:3]] == ["id", "000", "001"]
     assert all(len(cell) <= 5 for row in rows[1:] for cell in row.split(",")[2:])
+
+
+def test_explain_tells_the_words_of_a_column_of_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    notes = {"note": ["good film", "bad film", "good cast", "bad end"], "stars": [4.0, 1.0, 5.0, 2.0]}
+    model = bayeskit.NaiveBayes(kinds={"note": "text"}).fit(
+        {**notes, "liked": ["yes", "no", "yes", "no"]}, target="liked"
+    )
+    model.save("liked.bayes")
+    (tmp_path / "new.csv").write_text("note,stars\ngood end,4\n")
+    assert run(["explain", "liked.bayes", "new.csv", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    note, stars = told["evidence"]
+    assert [word["token"] for word in note["words"]] == ["good", "end"]
+    assert_allclose(sum(word["weight"] for word in note["words"]), note["log_odds"], rtol=1e-12)
+    assert "words" not in stars

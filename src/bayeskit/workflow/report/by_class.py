@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayeskit.explain.model_summary import ModelSummary
 from bayeskit.kinds import kinds
+from bayeskit.language import label
 from bayeskit.result import text_width as width
 from bayeskit.table.column import Numbers
 from bayeskit.workflow.importance import ColumnImportance
@@ -38,14 +39,14 @@ def importance(result: Training, told: Sequence[ColumnImportance]) -> str:
     for each in told[:MOST_COLUMNS]:
         rise = "" if each.rise is None else f"{each.rise.value:+.4f} <small>± {each.rise.se:.4f}</small>"
         shared = f"{each.information:.3f}{bar(each.information / top)}"
-        rows.append(("", [e(each.name), e(kinds.get(each.name, "")), shared, rise]))
+        rows.append(("", [e(each.name), e(label(kinds.get(each.name, ""))), shared, rise]))
     return section(
         "importance",
         "Importance of columns",
         f"The mutual information of each column alone with {e(result.table.target)}, minus the part "
-        "expected by chance; and the increase of the log-loss on held-out rows when the column is hidden from the "
-        "model. A column can have much information and a small increase, where other columns hold the same "
-        "information.",
+        "expected by chance (of a text, that of its most telling word); and the increase of the log-loss on held-out "
+        "rows when the column is hidden from the model. A column can have much information and a small increase, where "
+        "other columns hold the same information.",
         grid(("column", "kind", "information in bits", "increase of log-loss"), rows, numbers=(2, 3)),
         not_shown(len(told) - len(rows), "column"),
     )

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from bayeskit.decide.curves import curves
 from bayeskit.decide.scores import MOST_IN_MATRIX, Scores
+from bayeskit.language import label as translated_label
+from bayeskit.language import translated
 from bayeskit.workflow.learning_curve import learning_curve
 from bayeskit.workflow.report.curve_svg import curve_svg, learning_svg
 from bayeskit.workflow.report.html import bar, e, grid, section, short
@@ -47,8 +49,9 @@ def leaderboard(result: Training) -> str:
     return section(
         "leaderboard",
         "Leaderboard",
-        f"The best {e(result.measures[board.by])} first; ± is the standard error. Smaller is better in every column. A "
-        "difference between two classifiers that is smaller than their standard errors may be chance.",
+        f"The best {e(translated_label(result.measures[board.by]))} first; ± is the standard error. Smaller is better "
+        "in every column. A difference between two classifiers that is smaller than their standard errors may be "
+        "chance.",
         grid(head, rows, numbers=range(1, len(head))),
         notes,
         held_out,
@@ -194,10 +197,12 @@ def _per_class(scores: Scores, unit: str = "rows") -> str:
             for n in (guess[k], truth[k])
         ]  # precision, recall
         rows.append(("", [e(short(scores.classes[k], 40)), f"{truth[k]:,}", f"{guess[k]:,}", *shares]))
-    return (
-        f"<h3>Each class</h3><p class='lead'>Precision: of the {unit} predicted to be of the class, the share that is. "
-        f"Recall: of the {unit} of the class, the share that is predicted so.</p>"
-        + grid(("class", unit, "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4))
+    words = translated(
+        f"Precision: of the {unit} predicted to be of the class, the share that is. Recall: of the {unit} of the "
+        "class, the share that is predicted so."
+    )
+    return f"<h3>{translated('Each class')}</h3><p class='lead'>{words}</p>" + grid(
+        ("class", unit, "predicted", "precision", "recall"), rows, numbers=(1, 2, 3, 4)
     )
 
 
@@ -215,6 +220,7 @@ def _matrix(
         rows += f"<tr><th>{mark}{e(short(label, 28))}</th>{shaded}</tr>"
     others = [f"{places[str(a)]} = {e(a)}" for a in actions if numbered and a not in classes]
     note = f'<p class="note">Columns have the numbers of the classes{"; " + ", ".join(others) if others else ""}.</p>'
+    title = translated_label(title)
     return (
         f'<figure class="card"><figcaption>{e(title)}</figcaption><div class="wide"><table class="matrix'
         f'{" many" if numbered else ""}"><thead><tr><th>true class</th>{head}</tr></thead><tbody>{rows}</tbody></table>'

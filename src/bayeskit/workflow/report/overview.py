@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeskit.language import label, translated
 from bayeskit.workflow.report.html import bar, e, grid, not_shown, section, short
 from bayeskit.workflow.wording import count, percent
 
@@ -42,12 +43,13 @@ def header(result: Training) -> str:
     alarm = (
         "" if result.board.beats_majority else f'<p class="alarm">{e(_sentence(result.no_better_than_majority))}</p>'
     )
-    return (
-        f"<header><h1>Predicting {e(table.target)}</h1>"
-        f'<p class="lead">{e(board.best.name)} learned from {count(table.n_rows, "row")} and {count(used, "column")} '
-        f"of {e(table.file.name)}. All numbers come from {e(result.folds.described)}: each row was predicted by "
-        f'a model that had not seen it.</p>{alarm}<div class="figures">{cards}</div></header>'
+    title = translated(f"Predicting {e(table.target)}")
+    lead = translated(
+        f"{e(board.best.name)} learned from {count(table.n_rows, 'row')} and {count(used, 'column')} of "
+        f"{e(table.file.name)}. All numbers come from {e(result.folds.described)}: each row was predicted by a model "
+        "that had not seen it."
     )
+    return f'<header><h1>{title}</h1><p class="lead">{lead}</p>{alarm}<div class="figures">{cards}</div></header>'
 
 
 def _sentence(text: str) -> str:
@@ -58,7 +60,7 @@ def contents(sections: str) -> str:
     """Return links to the sections of a page."""
     headings = re.findall(r'<section id="([\w-]+)"><h2>(.*?)</h2>', sections)
     items = "".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in headings)
-    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+    return f'<nav aria-label="{label("Contents")}"><ul>{items}</ul></nav>'
 
 
 def columns(result: Training) -> str:
@@ -68,7 +70,9 @@ def columns(result: Training) -> str:
     for note in notes[:MOST_COLUMNS]:
         style = "out" if note.kind == "left out" else ""
         missing = e(percent(note.missing)) + (bar(note.missing) if note.missing else "")
-        rows.append((style, [e(note.name), e(note.kind), e(note.why), missing, f"<small>{e(note.example)}</small>"]))
+        rows.append(
+            (style, [e(note.name), e(label(note.kind)), e(note.why), missing, f"<small>{e(note.example)}</small>"])
+        )
     sampled = result.table.n_sampled
     judged = f" Kinds, bins and missing cells are judged by a random sample of {sampled:,} rows." if sampled else ""
     return section(

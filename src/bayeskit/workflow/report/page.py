@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayeskit.io.overwriting import MADE_BY
+from bayeskit.language import get_language
 from bayeskit.progress import report_step
 from bayeskit.workflow.data_problems import as_arguments
 from bayeskit.workflow.importance import ColumnImportance, column_importance
 from bayeskit.workflow.report import by_class, by_group, curves_of_columns, data_problems, judged, overview, sections
-from bayeskit.workflow.report.html import e
+from bayeskit.workflow.report.html import e, translated_page
 from bayeskit.workflow.report.pictures import can_plot
 from bayeskit.workflow.report.since_last import ReportNumbers, since_last
 from bayeskit.workflow.report.style import CSS
@@ -93,8 +94,8 @@ def report(
 
 def whole_page(target: str, header: str, body: str, meta: str = "") -> str:
     """Return a page of sections under a header with a list of them; ``meta`` is an element of its head."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en" '
+    return translated_page(
+        f'<!DOCTYPE html>\n<html lang="{"zh-CN" if get_language() == "zh" else "en"}" '
         f'{MADE_BY}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'

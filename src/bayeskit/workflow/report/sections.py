@@ -115,6 +115,7 @@ def model_card(result: Training, command: str) -> str:
         + ("the counts of the folds were added" if best.added else "bins or structure were learned in each fold"),
         "calibration": f"temperature {result.temperature:.4g}" if result.temperature != 1.0 else "none",
         "versions": e(", ".join(f"{name} {version}" for name, version in versions.items())),
+        **({"left out": "<br>".join(e(words) for words in table.skipped)} if table.skipped else {}),
         "limits": " ".join(e(limit) for limit in limits(result)),
     }
     return section(
