@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.?pp native/*/*.?pp) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-all check machine bench docs clean lint oldest fuzz explore sanitize
+.PHONY: demo test test-all check machine bench docs clean lint oldest fuzz explore sanitize wheels release
 
 # Reinstalled when the native code or the build changes; Python files are read in place.
 $(VENV)/.user: $(NATIVE)
@@ -95,6 +95,17 @@ explore: $(VENV)/.developer
 
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks
+
+# Wheels for Linux in dist/, checked by auditwheel; and the whole checklist of a release up to the push.
+$(VENV)/.release: $(VENV)/.developer
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
+wheels: $(VENV)/.release
+	$(BIN)/python packaging/wheels.py
+
+release: $(VENV)/.release
+	$(BIN)/python packaging/release.py $(VERSION)
 
 docs: $(VENV)/.developer
 	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html

@@ -1,12 +1,16 @@
 """How the documentation is built: `make docs`."""
 
 import re
+import runpy
 from html import escape
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.ext.autodoc import ClassDocumenter
+from sphinx.search import languages
+from sphinx.search.en import SearchEnglish
 from sphinx.util.logging import getLogger
 
 import bayeskit
@@ -43,6 +47,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 1,
     "abort_on_example_error": True,
+    "matplotlib_animations": True,
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -69,6 +74,20 @@ class EstimatorDocumenter(ClassDocumenter):
             self.object = shown
 
 
+class EnglishAndChinese(SearchEnglish):
+    """English words, and every pair of neighbouring Chinese characters: Chinese has no spaces between words.
+
+    The page finds a query of three characters and more inside any run of characters; one of two must be in the index.
+    """
+
+    def split(self, input):
+        runs = re.findall(r"[\u4e00-\u9fff]{2,}", input)
+        return [*super().split(input), *(run[k : k + 2] for run in runs for k in range(len(run) - 1))]
+
+
+languages["en"] = EnglishAndChinese
+
+
 def skip_scikit_learns_members(app, what, name, member, skip, options):
     """Leave out what scikit-learn writes into every estimator; its own pages describe it."""
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
@@ -87,7 +106,29 @@ def write_formula(translator, node, *, block):
     raise SkipNode
 
 
+CHAPTER = re.compile(r"course/(en|zh)/\d\d_\w+")
+
+
+def prepare_course(app, name, template, context, doctree):
+    """Begin each chapter of the course with a link to its notebook, and say which pages are Chinese."""
+    if name.startswith("course/zh/"):
+        context["language"] = "zh-CN"  # for screen readers, and for the right shapes of characters
+    if CHAPTER.fullmatch(name) and "body" in context:
+        title = "这一章的 Jupyter 笔记本" if "/zh/" in name else "This chapter as a Jupyter notebook"
+        context["body"] = f'<p><a href="{Path(name).name}.ipynb" download>{title}</a></p>\n{context["body"]}'
+
+
+def write_notebooks(app, error):
+    """Write the notebooks of the course beside its pages."""
+    if error is None and app.builder.name == "html":
+        write = runpy.run_path(str(Path(app.srcdir) / "course/notebooks.py"))["write_notebook"]
+        for page in sorted(Path(app.srcdir).glob("course/*/[0-9]*.md")):
+            write(page, Path(app.outdir) / page.relative_to(app.srcdir).with_suffix(".ipynb"))
+
+
 def setup(app):
+    app.connect("html-page-context", prepare_course)
+    app.connect("build-finished", write_notebooks)
     app.registry.add_documenter("class", EstimatorDocumenter)
     app.connect("autodoc-skip-member", skip_scikit_learns_members)
     app.add_html_math_renderer(

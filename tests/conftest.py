@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, Phase, settings
 
 # scikit-learn's checks of array API input run only when SciPy was told so before it was imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# What the tests compare is English, wherever they run; tests of Chinese ask for it.
+os.environ["BAYESKIT_LANG"] = "en"
 
 # A busy machine must not fail a test that is right, and who runs the tests for the first time meets the examples that
 # passed before; `make explore` draws others.

@@ -149,6 +149,9 @@ REASONS = {
     ("classify/semi_naive.py", "learn/learner.py"): BY_INHERITANCE,
     ("learn/learner.py", "learn/model.py"): BY_INHERITANCE,
     ("network/learn/methods/best.py", "network/learn/methods/order.py"): BY_INHERITANCE,
+    ("kinds/infer.py", "table/read.py"): (
+        "a source reads a column when it is first asked for, by a function that the inference of kinds gave it"
+    ),
     ("table/conversions.py", "table/schema.py"): (
         "conversions are a field of a schema, which joins those of two; a cell is converted by the kind of its variable"
     ),

@@ -67,13 +67,16 @@ _PUBLIC = {
     "explore": "bayeskit.studio.notebook",
     "feature_relevance": "bayeskit.explain.relevance",
     "independence_test": "bayeskit.network.learn.independence_test",
+    "learn_pag": "bayeskit.network.learn.fci",
     "learn_structure": "bayeskit.network.learn.search",
     "load": "bayeskit.io.model_files",
     "mean_loss": "bayeskit.decide.scorer",
     "network_score": "bayeskit.network.learn.scored_families",
+    "overall_risk": "bayeskit.decide.risk",
     "read": "bayeskit.workflow.reading",
     "read_texts": "bayeskit.table.corpus_files",
     "scan": "bayeskit.cluster.scan",
+    "set_language": "bayeskit.language",
     "threads": "bayeskit._kernels.threads",
     "to_c": "bayeskit.export.c.score",
     "to_onnx": "bayeskit.export.onnx.score",
@@ -81,7 +84,7 @@ _PUBLIC = {
     "value_of_information": "bayeskit.explain.relevance",
     "what_if": "bayeskit.explain.what_if",
 }
-_STAGES = ("concept", "datasets", "errors", "explain", "network", "plot")
+_STAGES = ("concept", "course", "datasets", "errors", "explain", "network", "plot")
 
 __all__ = ["__version__", *_PUBLIC, *_STAGES]
 

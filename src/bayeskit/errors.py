@@ -3,9 +3,17 @@
 import sys
 import warnings
 
+from bayeskit.language import translated
+
 
 class BayeskitError(ValueError):
-    """Anything that bayeskit refuses; the message says where, what came and what would do."""
+    """Anything that bayeskit refuses; the message says where, what came and what would do.
+
+    ``str(error)`` is in the language of the reader; ``error.args[0]`` is always English.
+    """
+
+    def __str__(self) -> str:
+        return translated(super().__str__())
 
 
 class TableError(BayeskitError):
@@ -18,6 +26,10 @@ class TableError(BayeskitError):
     def __init__(self, message: str = "", parameter: str | None = None) -> None:
         super().__init__(message)
         self.parameter = parameter
+
+
+class BrokenFileError(TableError):
+    """A file of a scan, or a part of one, cannot be read; ``scan(…, skip_broken=True)`` leaves it out."""
 
 
 class UnseenValueError(TableError):
@@ -70,7 +82,10 @@ class TooLargeError(BayeskitError):
 
 
 class BayeskitWarning(UserWarning):
-    """A warning; the message says what to do about it."""
+    """A warning; the message says what to do about it, in the language of the reader."""
+
+    def __str__(self) -> str:
+        return translated(super().__str__())
 
 
 def warn_caller(message: str, category: type[Warning] = BayeskitWarning) -> None:

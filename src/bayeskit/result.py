@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayeskit.language import label, translated
+
 # What supports a class and what speaks against it, in terminals, notebooks, pictures, reports and the web page: two
 # colours that people who confuse red and green can tell apart (Okabe & Ito 2008).
 FOR, AGAINST = "#0072B2", "#D55E00"
@@ -77,8 +79,8 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str 
     >>> html_table(("state", "P"), [("<a>", "0.5")])
     '<table><thead><tr><th>state</th><th>P</th></tr></thead><tbody><tr><th>&lt;a&gt;</th><td>0.5</td></tr></tbody></table>'
     """
-    titled = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    titled = f"<caption>{html.escape(translated(caption))}</caption>" if caption else ""
+    top = "".join(f"<th>{html.escape(label(cell))}</th>" for cell in head)
     body = "".join(
         f"<tr><th>{html.escape(first)}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in rest)}</tr>"
         for first, *rest in rows
@@ -94,7 +96,7 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     yes    0.25
     no     0.75
     """
-    lines = [head, *rows]
+    lines = [list(map(label, head)), *rows]
     widths = [max(text_width(line[k]) for line in lines) for k in range(len(head))]
     cells = ((pad(cell, n) for cell, n in zip(line, widths, strict=True)) for line in lines)
     return "\n".join("  ".join(line).rstrip() for line in cells)

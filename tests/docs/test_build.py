@@ -1,5 +1,6 @@
 """The documentation is built without a warning: every formula is drawn, every link and every name is found."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -39,3 +40,23 @@ def test_one_half_is_drawn_as_a_fraction(built):
     fraction = page[page.index("<mfrac", start) : page.index("</mfrac>", start)]
     assert "<mn>1</mn>" in fraction
     assert "<mn>2</mn>" in fraction
+
+
+@pytest.mark.parametrize("query", ["西瓜", "拉普拉斯修正", "独依赖估计"])
+def test_the_search_finds_chinese_words_in_the_chinese_course(built, query):
+    pages, _ = built
+    text = (pages / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    # As the page searches: the word itself, or with more than two characters any word that holds it.
+    words = [term for term in index["terms"] if term == query or (len(query) > 2 and query in term)]
+    places = [index["terms"][term] for term in words]
+    numbers = {n for place in places for n in (place if isinstance(place, list) else [place])}
+    assert any(index["docnames"][n].startswith("course/zh/") for n in numbers)
+
+
+def test_every_chapter_of_the_course_links_its_notebook(built):
+    pages, _ = built
+    for chapter in sorted((DOCS / "course").glob("*/[0-9]*.md")):
+        page = pages / chapter.relative_to(DOCS).with_suffix(".html")
+        assert f'href="{chapter.stem}.ipynb"' in page.read_text(encoding="utf-8")
+        assert json.loads(page.with_suffix(".ipynb").read_text(encoding="utf-8"))["nbformat"] == 4

@@ -19,7 +19,10 @@ USUAL = {
     ),
     "bins": (
         defaults.BINS,
-        dict.fromkeys(("learn_structure", "network_score", "arc_strength", "independence_test"), defaults.NETWORK_BINS),
+        dict.fromkeys(
+            ("learn_structure", "network_score", "arc_strength", "independence_test", "learn_pag"),
+            defaults.NETWORK_BINS,
+        ),
     ),
     "unseen": (defaults.UNSEEN, {"BayesianNetwork": defaults.NETWORK_UNSEEN}),
     "max_memory": (defaults.MAX_MEMORY, {}),

@@ -34,11 +34,12 @@ ROOT = Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>&"
 # What a user makes and passes in: settings, tables, models and protocols, not results.
 NOT_RESULTS = {
+    "Expression",  # a formula that is passed in
     "BDeu", "BackOff", "BayesianNetwork",
     "Constraints", "Dirichlet", "Discretizer", "Domain", "HidingModel", "JointModel", "JointTerms",
     "AdditiveModel", "CellReader", "Coded", "ConjunctionSpace", "Evidence", "FineModel", "FoldPlan", "Hierarchy",
     "Lidstone", "MEstimate", "Marginal", "MeanLoss", "MixedNetwork", "ModelColumns", "Numbers", "Plan", "Range",
-    "SamplingModel",
+    "SamplingModel", "SigmoidNetwork",
     "Schema", "Smoothing", "Step", "TableCPD", "Tokenizer", "TrainedModel", "Values", "Variable",
 }  # fmt: skip
 

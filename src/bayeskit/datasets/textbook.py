@@ -30,6 +30,15 @@ rainy cold high strong warm change no
 sunny warm high strong cool change yes
 """
 
+_ENJOY_SPORT_VALUES = """
+sky sunny cloudy rainy
+air_temp warm cold
+humidity normal high
+wind strong weak
+water warm cool
+forecast same change
+"""
+
 _WATERMELON = """
 色泽 根蒂 敲声 纹理 脐部 触感 密度 含糖率 好瓜
 青绿 蜷缩 浊响 清晰 凹陷 硬滑 0.697 0.460 是
@@ -86,8 +95,14 @@ def load_tennis() -> dict[str, list[Any]]:
     return _columns(_TENNIS)
 
 
-def load_enjoy_sport() -> dict[str, list[Any]]:
+def load_enjoy_sport(*, declared: bool = False) -> Any:
     """Return the 4 days of EnjoySport, the table for learning conjunctions; the target is ``enjoy``.
+
+    Parameters
+    ----------
+    declared : bool, default False
+        A pandas frame whose columns are categories with all the values that the book lists: ``sky`` may be cloudy and
+        ``wind`` weak, which the four rows do not show. There are 973 hypotheses then.
 
     References
     ----------
@@ -97,8 +112,17 @@ def load_enjoy_sport() -> dict[str, list[Any]]:
     --------
     >>> load_enjoy_sport()["sky"]
     ['sunny', 'sunny', 'rainy', 'sunny']
+    >>> load_enjoy_sport(declared=True)["sky"].cat.categories.tolist()
+    ['sunny', 'cloudy', 'rainy']
     """
-    return _columns(_ENJOY_SPORT)
+    table = _columns(_ENJOY_SPORT)
+    if declared:
+        import pandas as pd
+
+        values = {name: every for name, *every in map(str.split, _ENJOY_SPORT_VALUES.strip().splitlines())}
+        kinds = {name: pd.CategoricalDtype(every) for name, every in values.items()}
+        return pd.DataFrame(table).astype(kinds)
+    return table
 
 
 def load_watermelon() -> dict[str, list[Any]]:
