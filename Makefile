@@ -83,7 +83,7 @@ sanitize: .venv-sanitize/.ready
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 BAYESKIT_SANITIZE=1 \
 	  .venv-sanitize/bin/python -m pytest tests/kernels tests/laws tests/golden tests/unit -q -n logical --capture=sys -p no:cacheprovider \
 	  --hypothesis-profile=sanitize --ignore=tests/unit/cli --ignore=tests/unit/cluster --ignore=tests/unit/studio \
-	  --ignore=tests/unit/classify/test_memory.py --ignore=tests/unit/classify/test_naive_memory.py
+	  --ignore-glob="tests/unit/classify/test_*memory.py"
 
 # The result is written down in docs/developer/fuzz.md.
 fuzz: $(VENV)/.developer
