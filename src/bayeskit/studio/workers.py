@@ -129,7 +129,8 @@ class Lane:
         message = (task, arguments, known, None if known else value, self._allowed)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        await loop.run_in_executor(self.threads, self._pipe.send, message)
+        with suppress(OSError):  # a worker that has just died is noticed, and named, when its answer is read
+            await loop.run_in_executor(self.threads, self._pipe.send, message)
         self._holds = key
         while True:
             what, answer = await self._next(deadline - loop.time(), seconds)

@@ -106,6 +106,22 @@ def test_a_worker_that_dies_says_what_happened():
         _run(killed())
 
 
+def test_a_worker_that_dies_before_its_question_comes_says_what_happened():
+    async def killed():
+        lane = Lane(Budget(LEAST))
+        lane._start()
+        os.kill(lane._process.pid, signal.SIGKILL)
+        lane._process.join()
+        lane._start = lambda: None  # it looked alive a moment ago
+        try:
+            await lane.ask("table", (0, None), {"variable": "x"}, "quick")
+        finally:
+            lane.close()
+
+    with pytest.raises(WorkError, match=r"was killed \(SIGKILL\)"):
+        _run(killed())
+
+
 def test_a_task_may_take_its_share_of_the_memory_and_no_more(tmp_path):
     (tmp_path / "long.bif").write_bytes(b"x" * (80 << 20))
 
