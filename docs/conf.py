@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 from html import escape
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from sphinx.ext.autodoc import ClassDocumenter
 from sphinx.search import languages
 from sphinx.search.en import SearchEnglish
 from sphinx.util.logging import getLogger
+
+sys.path.insert(0, str(Path(__file__).parent))
+import class_pages
 
 import bayeskit
 from bayeskit.learn.model import plain_class
@@ -126,7 +130,20 @@ def write_notebooks(app, error):
             write(page, Path(app.outdir) / page.relative_to(app.srcdir).with_suffix(".ipynb"))
 
 
+def write_class_pages(app):
+    """Write a page for each class before the pages are read."""
+    class_pages.write_pages(Path(app.srcdir) / "reference")
+
+
+def link_class_pages(app, name, source):
+    """List the classes of a page of the reference; each has a page of its own."""
+    if re.fullmatch(r"reference/[^/]+", name):
+        source[0] = class_pages.with_links(source[0])
+
+
 def setup(app):
+    app.connect("builder-inited", write_class_pages)
+    app.connect("source-read", link_class_pages)
     app.connect("html-page-context", prepare_course)
     app.connect("build-finished", write_notebooks)
     app.registry.add_documenter("class", EstimatorDocumenter)

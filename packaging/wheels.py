@@ -25,7 +25,7 @@ MOST_BYTES = 8_000_000
 def main() -> None:
     """Build the wheels that are asked for."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--python", nargs="+", default=["3.11", "3.12", "3.13"])
+    asked.add_argument("--python", nargs="+", default=["3.11", "3.12", "3.13", "3.14"])
     asked.add_argument("--machine", nargs="+", default=["x86_64", "aarch64"])
     asked.add_argument("--into", type=Path, default=ROOT / "dist")
     options = asked.parse_args()

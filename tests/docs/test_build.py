@@ -1,12 +1,15 @@
 """The documentation is built without a warning: every formula is drawn, every link and every name is found."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import bayeskit
 
 pytestmark = pytest.mark.xdist_group("documentation")  # built once, by one process of the tests
 
@@ -19,7 +22,7 @@ def built(tmp_path_factory):
     pytest.importorskip("dask", reason="the reference reads the docstrings of modules that need Dask")
     folder = tmp_path_factory.mktemp("build")
     # A copy, since the build writes the gallery's pages beside their sources.
-    ignored = shutil.ignore_patterns("_build", "auto_gallery", "sg_execution_times.rst")
+    ignored = shutil.ignore_patterns("_build", "auto_gallery", "classes", "sg_execution_times.rst")
     shutil.copytree(DOCS, folder / "docs", ignore=ignored)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "-D", "plot_gallery=0"]
     run = subprocess.run(
@@ -60,3 +63,11 @@ def test_every_chapter_of_the_course_links_its_notebook(built):
         page = pages / chapter.relative_to(DOCS).with_suffix(".html")
         assert f'href="{chapter.stem}.ipynb"' in page.read_text(encoding="utf-8")
         assert json.loads(page.with_suffix(".ipynb").read_text(encoding="utf-8"))["nbformat"] == 4
+
+
+@pytest.mark.parametrize("name", [name for name in bayeskit.__all__ if isinstance(getattr(bayeskit, name), type)])
+def test_every_public_class_has_a_page_that_says_since_when(built, name):
+    pages, _ = built
+    text = (pages / "reference" / "classes" / f"{name}.html").read_text(encoding="utf-8")
+    assert f"<title>{name} &#8212; bayeskit" in text
+    assert re.search(r"Added in version\s+0\.\d+\.\d+", re.sub(r"<[^>]+>", "", text))
