@@ -112,4 +112,4 @@ docs: $(VENV)/.developer
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-sanitize build docs/_build docs/auto_gallery docs/reference/classes docs/sg_execution_times.rst demo-output
+	rm -rf $(VENV) .venv-oldest .venv-sanitize build docs/_build docs/auto_gallery docs/reference/classes docs/course/films docs/sg_execution_times.rst demo-output

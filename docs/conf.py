@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import shutil
 import sys
 from html import escape
 from pathlib import Path
@@ -123,16 +124,18 @@ def prepare_course(app, name, template, context, doctree):
 
 
 def write_notebooks(app, error):
-    """Write the notebooks of the course beside its pages."""
+    """Write the notebooks of the course beside its pages, and the films that they show."""
     if error is None and app.builder.name == "html":
+        shutil.copytree(Path(app.srcdir) / "course/films", Path(app.outdir) / "course/films", dirs_exist_ok=True)
         write = runpy.run_path(str(Path(app.srcdir) / "course/notebooks.py"))["write_notebook"]
         for page in sorted(Path(app.srcdir).glob("course/*/[0-9]*.md")):
             write(page, Path(app.outdir) / page.relative_to(app.srcdir).with_suffix(".ipynb"))
 
 
-def write_class_pages(app):
-    """Write a page for each class before the pages are read."""
+def write_generated(app):
+    """Write what the pages show before they are read: a page for each class, and a film for each chapter."""
     class_pages.write_pages(Path(app.srcdir) / "reference")
+    runpy.run_path(str(Path(app.srcdir) / "course/films.py"))["write_films"](Path(app.srcdir) / "course/films")
 
 
 def link_class_pages(app, name, source):
@@ -142,7 +145,7 @@ def link_class_pages(app, name, source):
 
 
 def setup(app):
-    app.connect("builder-inited", write_class_pages)
+    app.connect("builder-inited", write_generated)
     app.connect("source-read", link_class_pages)
     app.connect("html-page-context", prepare_course)
     app.connect("build-finished", write_notebooks)

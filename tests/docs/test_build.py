@@ -22,7 +22,7 @@ def built(tmp_path_factory):
     pytest.importorskip("dask", reason="the reference reads the docstrings of modules that need Dask")
     folder = tmp_path_factory.mktemp("build")
     # A copy, since the build writes the gallery's pages beside their sources.
-    ignored = shutil.ignore_patterns("_build", "auto_gallery", "classes", "sg_execution_times.rst")
+    ignored = shutil.ignore_patterns("_build", "auto_gallery", "classes", "films", "sg_execution_times.rst")
     shutil.copytree(DOCS, folder / "docs", ignore=ignored)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "-D", "plot_gallery=0"]
     run = subprocess.run(
@@ -57,11 +57,13 @@ def test_the_search_finds_chinese_words_in_the_chinese_course(built, query):
     assert any(index["docnames"][n].startswith("course/zh/") for n in numbers)
 
 
-def test_every_chapter_of_the_course_links_its_notebook(built):
+def test_every_chapter_of_the_course_shows_its_film_and_links_its_notebook(built):
     pages, _ = built
     for chapter in sorted((DOCS / "course").glob("*/[0-9]*.md")):
         page = pages / chapter.relative_to(DOCS).with_suffix(".html")
         assert f'href="{chapter.stem}.ipynb"' in page.read_text(encoding="utf-8")
+        (film,) = (pages / "course/films").glob(f"{chapter.name[:2]}.gif")
+        assert f'src="../../_images/{film.name}"' in page.read_text(encoding="utf-8")
         assert json.loads(page.with_suffix(".ipynb").read_text(encoding="utf-8"))["nbformat"] == 4
 
 

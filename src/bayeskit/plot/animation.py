@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayeskit.errors import BayeskitError
+from bayeskit.plot.canvas import choose_fonts
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -58,6 +59,7 @@ def animate(
     def step(k: int) -> list[Any]:
         ax.clear()
         draw(ax, k)
+        choose_fonts(ax)
         return []
 
     movie = FuncAnimation(figure, step, frames=n_steps, interval=1000 * seconds, repeat_delay=2000)
