@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.?pp native/*/*.?pp) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test test-all check machine bench docs clean lint oldest fuzz explore sanitize wheels release
+.PHONY: demo test test-all check machine bench docs course clean lint oldest fuzz explore sanitize wheels release
 
 # Reinstalled when the native code or the build changes; Python files are read in place.
 $(VENV)/.user: $(NATIVE)
@@ -110,6 +110,12 @@ release: $(VENV)/.release
 docs: $(VENV)/.developer
 	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+# The course as a PDF in both languages, printed by Chromium.
+course: docs
+	$(BIN)/python docs/course/printed.py docs/_build/html docs/_build/course-en.pdf en
+	$(BIN)/python docs/course/printed.py docs/_build/html docs/_build/course-zh.pdf zh
+	@echo "Open docs/_build/course-en.pdf or docs/_build/course-zh.pdf"
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-sanitize build docs/_build docs/auto_gallery docs/reference/classes docs/course/films docs/sg_execution_times.rst demo-output

@@ -73,3 +73,14 @@ def test_every_public_class_has_a_page_that_says_since_when(built, name):
     text = (pages / "reference" / "classes" / f"{name}.html").read_text(encoding="utf-8")
     assert f"<title>{name} &#8212; bayeskit" in text
     assert re.search(r"Added in version\s+0\.\d+\.\d+", re.sub(r"<[^>]+>", "", text))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_course_is_printed_as_one_pdf(built, language, tmp_path):
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))):
+        pytest.skip("Chromium prints the course")
+    pages, _ = built
+    target = tmp_path / "course.pdf"
+    printed = [sys.executable, DOCS / "course/printed.py", pages, target, language]
+    assert subprocess.run(printed, capture_output=True, text=True).returncode == 0
+    assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) >= 60  # fifteen chapters of four sheets and more
