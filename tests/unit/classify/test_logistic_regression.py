@@ -267,3 +267,11 @@ def test_errors_that_cost_more_than_the_fit_are_computed_when_asked_for():
     few = LogisticRegression(l2=1.0).fit(X, y)
     told = LogisticRegression(l2=1.0, standard_errors=True).fit(X, y)
     assert_array_equal(few.coefficients().standard_error, told.coefficients().standard_error)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_gradient_ascent_with_a_penalty_goes_up_in_any_unit(scale):
+    X, y = noisy()
+    with pytest.warns(ConvergenceWarning):
+        model = LogisticRegression(solver="gradient", l2=5.0, max_iter=30, tol=1e-14).fit(scale * X, y)
+    assert (np.diff(model.history_.objective) > -1e-15).all()
